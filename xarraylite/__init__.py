@@ -168,9 +168,9 @@ _MODULES: dict[str, str] = {
     "xtensor_views.picked": "XDynamicView XIndexView",
     "xtensor_views.reshaped": "XReshapeView",
     "xtensor_views.regular": (
-        "as_strided block_view offset_view parent_index sliding_window_view strided_view"
+        "as_strided block_view col offset_view parent_index row sliding_window_view strided_view"
     ),
-    "xtensor_views.selection": "col dynamic_view filter flatten index_view reshape_view row view",
+    "xtensor_views.selection": "dynamic_view filter flatten index_view reshape_view view",
 }
 
 #: Where a public name comes from: module, and the name there.

@@ -581,18 +581,18 @@ from .xtensor_views.picked import XDynamicView as XDynamicView
 from .xtensor_views.picked import XIndexView as XIndexView
 from .xtensor_views.regular import as_strided as as_strided
 from .xtensor_views.regular import block_view as block_view
+from .xtensor_views.regular import col as col
 from .xtensor_views.regular import offset_view as offset_view
 from .xtensor_views.regular import parent_index as parent_index
+from .xtensor_views.regular import row as row
 from .xtensor_views.regular import sliding_window_view as sliding_window_view
 from .xtensor_views.regular import strided_view as strided_view
 from .xtensor_views.reshaped import XReshapeView as XReshapeView
-from .xtensor_views.selection import col as col
 from .xtensor_views.selection import dynamic_view as dynamic_view
 from .xtensor_views.selection import filter as filter
 from .xtensor_views.selection import flatten as flatten
 from .xtensor_views.selection import index_view as index_view
 from .xtensor_views.selection import reshape_view as reshape_view
-from .xtensor_views.selection import row as row
 from .xtensor_views.selection import view as view
 
 __version__: str

@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+from ._errors import XarrayliteError
 from .demo import command as demo
 from .display import command as layout
 from .hlo import command as hlo
 
+BAD_INPUT = 2
 INTERRUPTED = 130
 
 
@@ -27,7 +29,8 @@ class Command:
     add_arguments : callable
         Declares its arguments on a parser.
     run : callable
-        Takes the package's face and the parsed arguments; returns the exit status.
+        Takes the package's face and the parsed arguments; returns the exit status.  What it
+        cannot do is an error of this package's, or of the system about a file.
     """
 
     summary: str
@@ -64,13 +67,18 @@ def parser(version: str) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return its exit status."""
+    """Run one command; return its exit status: 2 for what it refuses, in words on stderr."""
     # Commands use the package as its users do.  Only this module, above all others, may ask
     # for its face, and Python has loaded it to get here.
     face = importlib.import_module("xarraylite")
     options = parser(face.__version__).parse_args(arguments)
     try:
         return COMMANDS[options.command].run(face, options)
+    except (OSError, XarrayliteError) as error:
+        file = getattr(error, "filename", None)
+        reason = error if file is None else f"{file}: {getattr(error, 'strerror', error)}"
+        print(f"xarraylite {options.command}: {reason}", file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -19,6 +19,10 @@ class XarrayliteError(Exception):
     """Base class of all errors raised on purpose by this package."""
 
 
+class InputError(XarrayliteError):
+    """A command cannot do what it was asked; the message is for its user."""
+
+
 class ShapeError(XarrayliteError, ValueError):
     """A shape, rank or size does not fit the operation."""
 

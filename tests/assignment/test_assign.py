@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -353,3 +354,19 @@ def test_a_copy_of_the_right_hand_side_leaves_it_its_value(layout: str) -> None:
         x[...] = change(e)
         assert np.array_equal(e, wanted)
         assert np.array_equal(x, wanted)
+
+
+def test_text_and_objects_are_the_numbers_they_stand_for() -> None:
+    for xp in (np, xl):
+        a = xp.zeros((3, 2))
+        a[0] = ["1.5", "2"]
+        a[1, 0], a[1, 1] = "3", None
+        a[[2], 1] = [b"4"]
+        a[2, 0] = Fraction(1, 2)
+        np.testing.assert_array_equal(np.asarray(a), [[1.5, 2], [3, np.nan], [0.5, 4]])
+        with pytest.raises(ValueError, match="could not convert string to float"):
+            a[0] = ["1", "x"]
+        with pytest.raises(TypeError):
+            xp.zeros(1, dtype=int)[0] = None
+        assert xp is np or a[0].tolist() == [1.5, 2]  # NumPy has written the first
+        assert xp.fromiter(iter("12"), int).tolist() == [1, 2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import shlex
 import sys
@@ -13,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import xarraylite
+from xarraylite.__main__ import main
 from xarraylite._errors import LayoutParseError
-from xarraylite.display import command
 from xarraylite.display.command import parse_error_lines
 from xarraylite.xla.spec import ArraySpec
 
@@ -25,10 +23,7 @@ LARGE = "bf16[10,300]{1,0:T(8,128)(2,1)}"
 
 
 def layout(*arguments: object) -> int:
-    parser = argparse.ArgumentParser(prog="layout")
-    command.add_arguments(parser)
-    options = parser.parse_args([str(argument) for argument in arguments])
-    return command.run(xarraylite, options)
+    return main(["layout", *map(str, arguments)])
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -207,7 +202,7 @@ def test_malformed_text_gets_a_caret(
 def test_the_caret_is_below_the_column(text: str, column: int) -> None:
     message, caret = parse_error_lines(LayoutParseError("wrong", text, column), text)
     assert "\n" not in message + caret
-    at = caret.index("^")
+    at = caret.index("^") - len("xarraylite layout: ")  # which the message stands after
     if 1 <= column <= len(text):
         char = text[column - 1]
         assert message[at] == (char if char.isprintable() else "?")

@@ -106,6 +106,28 @@ def test_what_breaks_a_rule_is_refused(bad: str, rule: str) -> None:
     assert f"{opcode}(" in str(caught.value)
 
 
+SHARED = """HloModule m, input_output_alias={ {1}: (0, {0}) }, buffer_donor={ (1, {}) }
+    ENTRY e { a = (f32[2], f32[2]) parameter(0)  b = f32[2] parameter(1)
+    ROOT c = (f32[2], f32[2]) custom-call(b, a), custom_call_target="t",
+    output_to_operand_aliasing={{0}: (0, {}), {1}: (1, {1})} }"""
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong", "rule"),
+    [
+        ("(0, {0}) }", "(2, {0}) }", "^input_output_alias names operand 2 of 2"),
+        ("(0, {0}) }", "(0, {2}) }", r"^input_output_alias names a part \{2\} of \(f32"),
+        ("(1, {}) }", "(1, {0}) }", r"^buffer_donor names a part \{0\} of f32\[2\]"),
+        ("(1, {1})", "(2, {1})", "^c: output_to_operand_aliasing names operand 2 of 2"),
+        ("{1}: (1", "{1,0}: (1", r"^c: output_to_operand_aliasing names a part \{1,0\}"),
+    ],
+)
+def test_what_shares_memory_is_there(given: str, wrong: str, rule: str) -> None:
+    xl.hlo.parse(SHARED).verify()
+    with pytest.raises(xl.HloError, match=rule):
+        xl.hlo.parse(SHARED.replace(given, wrong)).verify()
+
+
 def test_every_rule_has_a_case() -> None:
     shown = {re.search(r" ([a-z][a-z0-9\-]*)\(", case[0])[1] for case in CASES}  # type: ignore[index]
     assert set(RULES) == shown

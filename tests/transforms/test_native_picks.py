@@ -78,6 +78,106 @@ def test_views_are_the_same(name: str, dtype: str) -> None:
         both(lambda m=make: told(WORK[name](m([4, 1, 3, 0, 5, 2], dtype=dtype))))
 
 
+#: Views of a matrix of three rows and four columns.
+REGULAR: dict[str, Callable[[Any], Any]] = {
+    "row": lambda m: xl.row(m, -1),
+    "column": lambda m: xl.col(m, 2),
+    "column out of range": lambda m: xl.col(m, 4),
+    "row of a vector": lambda m: xl.row(m[0], 1),
+    "rows": lambda m: xl.row(m, slice(2)),
+    "a row by a bool": lambda m: xl.row(m, True),
+    "an element": lambda m: xl.at(m, 1, -1),
+    "an element of too few": lambda m: xl.at(m, 1),
+    "an element and dots": lambda m: xl.at(m, 1, 2, ...),
+    "items": lambda m: xl.view(m, xl.newaxis, xl.range(None, None, -1), 1),
+    "integers": lambda m: xl.view(m, 1, 2),
+    "nothing": xl.view,
+    "an empty part": lambda m: xl.view(m, xl.range(2, 1)),
+    "a list": lambda m: xl.strided_view(m, [xl.range(1, 3), xl.ellipsis, xl.newaxis]),
+    "a tuple": lambda m: xl.dynamic_view(m, (0, xl.range(0, 4, 2))),
+    "too many items": lambda m: xl.strided_view(m, [0, 0, 0]),
+    "part and picks": lambda m: xl.dynamic_view(m, [xl.range(1, 3), xl.keep(3, 0, 1)]),
+    "blocks": lambda m: xl.block_view(m, (3, 2)),
+    "by columns": lambda m: xl.reshape_view(m, (6, 2), "column_major"),
+    "flat part": lambda m: xl.flatten(m[:, 1:3]),
+    "flat": lambda m: xl.flat(m.T, "storage"),
+    "strided": lambda m: xl.as_strided(m, (2, 3), (4, 1), 2),
+    "repeating": lambda m: xl.as_strided(m, (3,), (0,)),
+    "overlapping": lambda m: xl.as_strided(m, (3, 3), (1, 1)),
+    "a stretched part": lambda m: xl.broadcast_to(m[0, :1], (3,)),
+    "bytes": lambda m: xl.offset_view(m, xl.uint8, 0)[:, ::3],
+}
+
+
+@pytest.mark.parametrize("name", REGULAR)
+@pytest.mark.parametrize("make", [xl.asarray, xl.XTensor])
+def test_regular_views_are_the_same(name: str, make: Callable[[Any], Any]) -> None:
+    def work(value: Any) -> Any:
+        m = make(np.arange(12.0).reshape(3, 4))
+        view, waiting = REGULAR[name](m), m + 1
+        facts = told(view)
+        view[...] = value
+        alone = REGULAR[name](m)
+        alone[...] = alone * 2
+        return facts, m.tolist(), waiting.tolist()
+
+    for value in (7.0, 3):
+        both(lambda value=value: work(value))
+
+
+def test_operators_on_memory_that_nobody_has_read() -> None:
+    def work(make: Callable[[Any], Any]) -> Any:
+        c = make(xl.asarray([4.0, 1.0, 3.0]))
+        waiting = [
+            c * 2,
+            2 - c,
+            -c,
+            c + c[::-1],
+            xl.sum(c),
+            xl.sum(c, axis=0),
+            xl.where(c > 2, c, 0),
+        ]
+        c[1] = 100.0
+        again = [c * 2, c.T @ c]
+        return [np.asarray(e).tolist() for e in (*waiting, *again, c)]
+
+    for make in (lambda c: c.copy(), lambda c: c[c > 0], lambda c: xl.eval(c + 1), xl.XTensor):
+        both(lambda make=make: work(make))
+        both(lambda make=make: work(lambda c: make(c)[::2]))
+
+
+def test_several_arrays_and_lists_are_the_same() -> None:
+    i, j = np.array([2, 0, -1]), np.array([1, 1, -4])
+    keys = [
+        *((i, j), (i[:, None], j), (i, slice(None), j), (slice(None), i, j), (i, 1), (i, j[:2])),
+        *(
+            (i, j + 5),
+            (i.astype("int32"), j),
+            (i[:0], j[:0]),
+            (i, j, ...),
+            (i, None, j),
+            (i, i > 0),
+        ),
+        *([2, 0], (slice(None), [1, 0]), [], [True, False, True], [[0], [1]], [0, 9], ([0], [1])),
+    ]
+
+    def work(key: Any, shape: tuple[int, ...]) -> Any:
+        c = xl.asarray(np.arange(np.prod(shape)).reshape(shape), dtype="float64")
+        waiting = c * 3
+        part = c[key]
+        c[key] = part + 0.5
+        once = c.tolist()
+        c[key] += 1
+        c[key] = xl.eval(part)
+        c[key] = c[key][::-1]
+        facts = type(part), part.shape, part.dtype, part.tolist()
+        return facts, once, c.tolist(), waiting.tolist()
+
+    for key in keys:
+        for shape in ((3, 4), (3, 4, 2)):
+            both(lambda key=key, shape=shape: work(key, shape))
+
+
 VALUES: dict[str, Callable[[Any, Any], Any]] = {
     "float": lambda c, w: 2.5,
     "int": lambda c, w: 2,
@@ -160,6 +260,13 @@ def test_references_are_balanced() -> None:
         other[...] = xl.index_view(c, p)
         c[p] += 1.0
         c[m] *= c[m]
+        fresh = c.copy()
+        fresh[...] = -fresh + fresh[[0, 1, 2, 3, 4, 5]] * 2 + xl.at(c, 1)
+        grid = fresh.reshape(2, 3)
+        grid[p % 2, p % 3] = grid[p % 2, p % 3] + 1
+        xl.view(grid, xl.newaxis, xl.range(None, None, -1))[...] = 1.5
+        xl.flatten(grid[:, :2])[...] = 2.0
+        other[...] = xl.eval(c[p])
         with pytest.raises(xl.IndexRangeError):
             xl.index_view(c, np.array([9]))
 

@@ -44,10 +44,9 @@ from ..operands.nodes import (
     is_operand,
     unwrapped,
 )
-from ..operands.operators import Operators
+from ..operands.operators import Operators, with_strangers
 from ..operands.others import as_other, instead
 from ..operands.representation import class_of, html
-from ..operands.ufuncs import with_strangers
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
@@ -200,6 +199,8 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
 
+    _is_value = ownership.is_value
+
     #: The class of evaluated results, which is defined later than this one.
     _container: ClassVar[Any]
 
@@ -334,6 +335,11 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
 
     def _target(self) -> Any:
         return ownership.memory_of(self)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        if not self._is_value():
+            raise TypeError(f"unhashable type: {type(self).__name__!r} ({self.summary()})")
+        return hash(self.item())
 
     def _update(self, op: Op, value: object, held: bool) -> None:
         """Perform ``self op= value`` by NumPy's rule: the shape and the dtype stay.

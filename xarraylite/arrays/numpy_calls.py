@@ -23,7 +23,7 @@ from ..assignment.readers import protect
 from ..ir.kind import NODE
 from ..operands.namespace import namespace
 from ..operands.nodes import HasNode, Lifted, OneValue, unwrapped
-from ..operands.ufuncs import ufunc_table
+from ..operands.operators import ufunc_table
 
 #: NumPy's functions that mean ours of the same name.
 _NAMES = """

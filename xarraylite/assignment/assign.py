@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from .._config import settings
-from .._errors import BroadcastError, CastError, OverlapError, ReadOnlyError, warn_caller
+from .._errors import (
+    BroadcastError,
+    CastError,
+    DTypeError,
+    OverlapError,
+    ReadOnlyError,
+    warn_caller,
+)
 from .._later import later
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
@@ -31,7 +38,8 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
 from ..memory.target import Target
 from ..operands.convert import values_node
-from ..operands.nodes import HasNode, as_operand
+from ..operands.nodes import HasNode, as_operand, borrow_array
+from ..operands.others import numbers_of
 from ..runtime import evaluate as engine
 from . import direct
 from .readers import protect
@@ -240,15 +248,22 @@ def check_update(
 
 
 def node_of(value: object, destination: Described) -> Node:
-    """Return what is assigned as a node; nested lists are taken as arrays."""
+    """Return what is assigned as a node; nested lists are taken as arrays, text as numbers."""
     if isinstance(value, HasNode):
         return value.node
-    if isinstance(value, list | tuple):
-        node = values_node(value, destination.dtype, f"assignment to {destination.summary()}")
-        for own in node.args:  # the lists' own values, before they were converted
-            _warn_complex(own.dtype, node.dtype)
-        return node
-    operand = as_operand(value, f"assignment to {destination.summary()}")
+    operation = f"assignment to {destination.summary()}"
+    try:
+        if isinstance(value, list | tuple):
+            node = values_node(value, destination.dtype, operation)
+            for own in node.args:  # the lists' own values, before they were converted
+                _warn_complex(own.dtype, node.dtype)
+            return node
+        operand = as_operand(value, operation)
+    except DTypeError:
+        numbers = numbers_of(value, destination.dtype, operation)
+        if numbers is None:
+            raise
+        return borrow_array(numbers, operation)
     if isinstance(operand, Node):
         return operand
     if type(operand) is int and operand.bit_length() > 63:  # perhaps it has no dtype of its own

@@ -2,6 +2,12 @@
 
 One result is folded in parts that are fixed by the expression (`steps.chunk_ranges`), so it has
 the same bits on any number of threads.  Every box of a tiled operand is folded on its own.
+
+**Positions of extremes.**  `argmax` is two folds: the greatest element, and the least position of
+an element that equals it (or is NaN).  Where the operand is memory whose elements lie side by side
+along what is folded, both are one kernel, which reads the memory once (`codegen.emit.position`).
+The expression stays as it is, so whoever evaluates it in another way (parts that are read from
+storage, NumPy, HLO) knows nothing of this; here the pattern is recognised.
 """
 
 from __future__ import annotations
@@ -10,17 +16,26 @@ import math
 from dataclasses import replace
 
 from ..codegen.emit.body import Body, Load
+from ..codegen.emit.folding import Form
+from ..codegen.emit.lanes import LANED
 from ..codegen.emit.streams import Access
-from ..ir.node import Reduce
+from ..codegen.emit.tokens import token
+from ..dtypes.names import kind, uint8
+from ..ir.node import Elementwise, Iota, Leaf, Reduce, Scalar
 from ..layout.splitting import TooManyBoxes
-from ..layout.strided import Strided
-from .arguments import Destination, OperandSlot, rows, strided
+from ..layout.strided import Strided, row_major_strides
+from ..layout.tiled import Map
+from ..ops.reductions import MAX, MIN, Reduction
+from ..ops.table import OPS
+from .arguments import Destination, OperandSlot, packing, rows, streams_of, strided, unit
 from .boxes import Part, divide, spread
+from .graph import Graph
+from .limits import LONG_CHUNK
+from .loops import address_stream, split
 from .lower import Lowered, Use
 from .planner import Planner
-from .positions import position_step
 from .program import Step
-from .steps import Range, chunk_ranges, reduce_step
+from .steps import Range, chunk_ranges, form_of, reduce_step
 
 
 def fold_steps(
@@ -106,3 +121,89 @@ def _partial_steps(
         axes = part.loops((0,))
         found.append(reduce_step(part.lowered, known, part.to, node.op, axes, (), 0, text))
     return found
+
+
+def position_step(
+    planner: Planner, ordinal: int, node: Reduce, to: Destination, note: str
+) -> Step | None:
+    """Return the one step of a fold that is the first position of an extreme; None if it is not."""
+    found = _extreme(planner.graph, ordinal, node)
+    if found is None:
+        return None
+    arg, op = found
+    parts = planner.divided(arg, ordinal, to, node.axes)
+    if parts is None or len(parts) != 1:
+        return None
+    part = parts[0]
+    axes, lowered = part.loops(node.axes), part.lowered
+    use = lowered.uses[0]
+    bits = 1 if kind(use.dtype) == "b" else use.bits
+    if bits == 1:  # a byte each, 0 or 1
+        body = replace(lowered.body, instructions=(Load(0, uint8),))
+        lowered = replace(lowered, body=body, uses=[replace(use, dtype=uint8)])
+    layout = address_stream(strided(part.to.layout), unit(to.bits))
+    kept, reduced = split(lowered.shape, [layout, *streams_of(lowered)], axes, 0)
+    names = token(lowered.body.dtype)
+    one_loop = len(reduced.extents) == 1
+    known = names.memory == names.value and (op.vector, names.value) in LANED
+    if not (one_loop and known) or form_of(kept, reduced, lowered) is not Form.ALONG:
+        return None
+    if reduced.extents[0] > LONG_CHUNK or packing(to.bits) > 1:
+        return None  # a Ctrl-C would wait too long
+    memory = [planner.memory(use, Access.APART, ordinal) for use in lowered.uses]
+    ranges = chunk_ranges(lowered, axes, False)
+    text = f"{note}; position of {op.name} over axes {node.axes}"
+    return reduce_step(lowered, memory, part.to, op, axes, ranges, 0, text, position=bits)
+
+
+def _extreme(graph: Graph, ordinal: int, node: Reduce) -> tuple[int, Reduction] | None:
+    """Return the memory and the fold if ``node`` is the first position of its extreme."""
+    picked = graph.args[ordinal][0]
+    if node.op is not MIN or not _is(graph, picked, "where"):
+        return None
+    hit, places, _ = graph.args[picked]
+    if not _counts(graph, places, node) or not isinstance(
+        graph.nodes[graph.args[picked][2]], Scalar
+    ):
+        return None
+    missing = None
+    if _is(graph, hit, "logical_or"):
+        hit, missing = graph.args[hit]
+    if not _is(graph, hit, "equal"):
+        return None
+    arg, least = graph.args[hit]
+    leaf, fold = graph.nodes[arg], graph.nodes[least]
+    if not isinstance(leaf, Leaf) or not isinstance(fold, Reduce) or graph.args[least] != (arg,):
+        return None
+    if fold.op not in (MAX, MIN) or fold.axes != node.axes or not fold.keepdims:
+        return None
+    if not _in_order(leaf.map, leaf.shape, node.axes):
+        return None
+    floats = kind(leaf.dtype) == "f"
+    if floats != (missing is not None and _is(graph, missing, "isnan")):
+        return None
+    if missing is not None and graph.args[missing] != (arg,):
+        return None
+    return arg, fold.op
+
+
+def _is(graph: Graph, ordinal: int, name: str) -> bool:
+    node = graph.nodes[ordinal]
+    return isinstance(node, Elementwise) and node.op is OPS[name]
+
+
+def _counts(graph: Graph, ordinal: int, fold: Reduce) -> bool:
+    """Tell whether a node numbers the elements that are folded, in row-major order."""
+    node = graph.nodes[ordinal]
+    if not isinstance(node, Iota) or node.map.offset:
+        return False
+    rest = [s for k, s in enumerate(node.map.strides) if k not in fold.axes]
+    return not any(rest) and _in_order(node.map, node.shape, fold.axes)
+
+
+def _in_order(place: Map, shape: tuple[int, ...], axes: tuple[int, ...]) -> bool:
+    """Tell whether elements along some axes follow each other, in row-major order, without gaps."""
+    if not isinstance(place, Strided):
+        return False
+    wanted = row_major_strides([shape[k] for k in axes])
+    return all([shape[k] == 1 or place.strides[k] == s for k, s in zip(axes, wanted, strict=True)])

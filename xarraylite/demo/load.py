@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import XarrayliteError
+from .._errors import InputError, XarrayliteError
 from ..arrays.xarray import XArray
 from ..dtypes.names import dtype_name, float64, kind
 from ..io.npy import load
@@ -23,10 +23,6 @@ DEGREE = 111_200.0
 
 #: Average slope, in degrees, that heights without a known cell size are shown with.
 GENTLE = 15.0
-
-
-class InputError(Exception):
-    """The demo cannot run on what it was given; the message is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .load import InputError, Terrain
+from .._errors import InputError
+from .load import Terrain
 from .terrain import Sun, hillshade
 
 if sys.platform != "win32":

@@ -8,20 +8,16 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-from .._errors import LayoutParseError, XarrayliteError
+from .._errors import InputError, LayoutParseError
 from ..xla.spec import ArraySpec
 from .draw import draw
 from .report import report_lines
 
-BAD_INPUT = 2
+#: What the message stands after.
 _PREFIX = "xarraylite layout: "
 
 #: How much of a long text is shown on either side of an error.
 _AROUND = 36
-
-
-class InputError(Exception):
-    """What was asked makes no sense; the message is one line for the user."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,41 +51,36 @@ def run(face: ModuleType, options: argparse.Namespace) -> int:
     Returns
     -------
     int
-        Exit status: 0; 2 for what cannot be answered, with one line on stderr.  Malformed text
-        has a second line, with a caret under the place.
+        Exit status: 0.
+
+    Raises
+    ------
+    InputError
+        For what cannot be answered.  Malformed text has a second line, with a caret under the
+        place.
     """
     try:
         spec = ArraySpec.parse(options.spec)
     except LayoutParseError as error:
-        return _refuse(*parse_error_lines(error, options.spec))
-    except XarrayliteError as error:
-        return _refuse(f"{_PREFIX}{error}")
-    try:
-        # Everything is answered before anything is printed.
-        lines = list(report_lines(spec, _plane(options.slice)))
-        lines += _answers(spec, options)
-        if options.draw is not None:
-            _save(spec, options)
-            lines += ["", f"{options.draw} written"]
-    except (XarrayliteError, InputError) as error:
-        return _refuse(f"{_PREFIX}{error}")
+        raise InputError("\n".join(parse_error_lines(error, options.spec))) from None
+    # Everything is answered before anything is printed.
+    lines = list(report_lines(spec, _plane(options.slice)))
+    lines += _answers(spec, options)
+    if options.draw is not None:
+        _save(spec, options)
+        lines += ["", f"{options.draw} written"]
     sys.stdout.write("\n".join([*lines, ""]))
     return 0
 
 
-def _refuse(*lines: str) -> int:
-    sys.stderr.write("\n".join([*lines, ""]))
-    return BAD_INPUT
-
-
 def parse_error_lines(error: LayoutParseError, text: str) -> tuple[str, str]:
-    """Return the message with the text at its end, and a caret under where it went wrong.
+    """Return the message with the text at its end, and a caret under where it is printed wrong.
 
     Examples
     --------
     >>> for line in parse_error_lines(LayoutParseError("no such type", "f33[2]", 1), "f33[2]"):
     ...     print(line)
-    xarraylite layout: no such type at column 1: f33[2]
+    no such type at column 1: f33[2]
                                                  ^
     """
     reason = str(error).rpartition(f" at column {error.column} of ")[0]
@@ -98,8 +89,8 @@ def parse_error_lines(error: LayoutParseError, text: str) -> tuple[str, str]:
     start, end = max(0, at - _AROUND), at + _AROUND
     before = ("..." if start else "") + _printable(text[start:at])
     after = _printable(text[at:end]) + ("..." if end < len(text) else "")
-    head = f"{_PREFIX}{_printable(reason)} at column {error.column}: {before}"
-    return f"{head}{after}", " " * len(head) + "^"
+    head = f"{_printable(reason)} at column {error.column}: {before}"
+    return f"{head}{after}", " " * len(_PREFIX + head) + "^"
 
 
 def _printable(text: str) -> str:
@@ -144,7 +135,5 @@ def _one(found: list[int | None], text: str) -> list[int]:
 def _save(spec: ArraySpec, options: argparse.Namespace) -> None:
     try:
         draw(spec, index=_plane(options.slice)).save(options.draw)
-    except OSError as error:
-        raise InputError(f"{options.draw}: {error.strerror or error}") from None
     except ImportError as error:
         raise InputError(str(error)) from None

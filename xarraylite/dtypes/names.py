@@ -81,6 +81,12 @@ _STEMS = {
 }
 
 
+class Named:
+    """Base of what equals a dtype, hashes as it, and serves wherever one is expected."""
+
+    __slots__ = ()
+
+
 def _stem_and_rest(dt: DType) -> tuple[str, str]:
     """Return a name's letters up to the bits, and the bits with what follows them."""
     rest = dt.name.lstrip("abcdefghijklmnopqrstuvwxyz")
@@ -254,3 +260,8 @@ def is_narrow_float(dt: DType) -> bool:
 def is_narrow_int(dt: DType) -> bool:
     """Tell whether `dt` is an integer of fewer than eight bits, kept one per byte."""
     return dt in _NARROW_INT
+
+
+def is_narrow(dt: DType) -> bool:
+    """Tell whether kernels compute elements of `dt` in a wider type that they are decoded to."""
+    return dt in _NARROW_FLOAT or dt in _NARROW_INT

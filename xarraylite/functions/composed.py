@@ -15,6 +15,7 @@ import numpy as np
 from .._errors import DTypeError, ShapeError
 from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..dtypes.info import finfo
 from ..dtypes.names import bool_, complex128, dtype_name, float64, int64, is_narrow_float, kind
@@ -24,7 +25,6 @@ from ..operands.moving import maps
 from ..operands.nodes import as_node
 from ..operands.others import or_numpy
 from ..ops.table import OPS
-from ..transforms.memo import memoised
 from .arguments import check_numbers
 from .computed import into
 from .ufuncs import applied, as_ufunc, written

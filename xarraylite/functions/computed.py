@@ -36,8 +36,8 @@ from ..dtypes.names import (
     NumpyArray,
     as_dtype,
     dtype_name,
+    is_narrow,
     is_narrow_float,
-    is_narrow_int,
 )
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.promotion import result_type
@@ -62,7 +62,7 @@ T = TypeVar("T")
 #: Elements from which a result's memory is kept, where copying it would be noticed.
 _MANY = 1 << 12
 
-_COMMON = frozenset(dt for dt in SUPPORTED if not (is_narrow_float(dt) or is_narrow_int(dt)))
+_COMMON = frozenset(dt for dt in SUPPORTED if not is_narrow(dt))
 
 
 #: NumPy's functions whose answers belong to the dtype that they are given.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -16,24 +15,23 @@ from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..dtypes.formats import loop_dtype
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE, owner_class
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
-from ..operands.others import array_of, or_numpy
+from ..operands.others import array_of, dtype_of, numbers_of, or_numpy
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
 
 if TYPE_CHECKING:
     from ..shapes import nested
     from ..shapes import shape as extents
-    from ..xla import blocked
+    from ..xla import formats
 else:
     nested = later(".shapes.nested")
     extents = later(".shapes.shape")
-    blocked = later(".xla.blocked")
+    formats = later(".xla.formats")
 
 
 def asarray(
@@ -106,12 +104,8 @@ def asarray(
             return cast("XContainer", other)
         if dtype is None:
             raise
-        text, loop = array_of(a), loop_dtype(as_dtype(dtype))
-        if text is not None and text.dtype.kind in "US":
-            a = text.astype(loop)  # numbers that are written out
-        elif isinstance(a, list | tuple):
-            with suppress(TypeError, ValueError):
-                a = np.array(a, loop)  # objects that are numbers: fractions, None for NaN
+        found = numbers_of(a, as_dtype(dtype), "asarray")
+        a = a if found is None else found
         return _made(a, dtype, order, device, copy, layout, strides, shape)
 
 
@@ -312,11 +306,13 @@ def frombuffer(
     >>> xl.frombuffer(bytes([1, 0, 2, 0]), "int16")
     XArray([1, 2], dtype=int16)
     """
-    wanted = as_dtype(dtype)
+    other = dtype_of(dtype)
+    wanted = as_dtype(dtype) if other is None else other
     try:
-        return adapt(np.frombuffer(buffer, wanted, count, offset))  # type: ignore[call-overload]
+        made = np.frombuffer(buffer, wanted, count, offset)  # type: ignore[call-overload]
     except ValueError as error:
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
+    return adapt(made) if other is None else cast("XContainer", made)
 
 
 def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str) -> XContainer:
@@ -344,7 +340,8 @@ def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str)
     >>> xl.fromstring("1, 2, 3", dtype=int, sep=",")
     XArray([1, 2, 3])
     """
-    return asarray(np.fromstring(string, as_dtype(dtype), count, sep=sep))
+    wanted = dtype_of(dtype) or as_dtype(dtype)
+    return asarray(np.fromstring(string, wanted, count, sep=sep), wanted)
 
 
 def fromfile(
@@ -374,7 +371,8 @@ def fromfile(
     ...     xl.fromfile(file.name)
     XArray([1., 2.])
     """
-    return asarray(np.fromfile(file, as_dtype(dtype), count, sep, offset))
+    wanted = dtype_of(dtype) or as_dtype(dtype)
+    return asarray(np.fromfile(file, wanted, count, sep, offset), wanted)
 
 
 def _lies_so(values: object, layout: LayoutLike) -> bool:
@@ -387,7 +385,7 @@ def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, 
     """Return values as an array of a shape, and a layout that the shape may choose."""
     array = values if isinstance(values, XExpression | np.ndarray) else XArray(values)
     if isinstance(shape, nested.Nested) and layout == "blocked":
-        return array, blocked.blocked_layout(shape, array.shape)
+        return array, formats.blocked_layout(shape, array.shape)
     wanted = extents.Shape.of(shape).extents
     if array.shape != wanted:
         raise ShapeError(f"asarray: values of shape {array.shape} are not of the shape {wanted}")

@@ -11,6 +11,7 @@ from typing import SupportsIndex
 
 from .._errors import AxisError, ShapeError
 from ..arrays.expression import XExpression, apply
+from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..dtypes.names import int64
 from ..index.broadcast import broadcast_shapes, check_axis
@@ -22,7 +23,6 @@ from ..layout.strided import Strided
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..ops.table import OPS
-from ..transforms.memo import memoised
 from .arguments import whole
 from .computed import into
 from .manipulation import broadcast_to, expand_dims, moveaxis, reshape, stack

@@ -19,6 +19,7 @@ import numpy as np
 from .._errors import DTypeError
 from ..arrays import expression, ownership
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised
 from ..dtypes.names import SUPPORTED, float64, kind
 from ..dtypes.promotion import int_bounds
 from ..ir import build
@@ -26,7 +27,6 @@ from ..operands.moving import maps
 from ..operands.nodes import as_node, unwrapped
 from ..operands.others import array_of
 from ..ops.table import OPS
-from ..transforms.memo import memoised
 from ..xtensor_views.regular import part
 from .arguments import whole
 from .computed import into

@@ -12,6 +12,7 @@ import numpy as np
 from .._errors import ShapeError, SizeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..dtypes.names import bool_, int64
@@ -22,7 +23,6 @@ from ..ir.build import WEAK_TYPES, describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.others import or_numpy
-from ..transforms.memo import memoised
 from .arguments import whole
 from .computed import container
 from .groups import Lazy

@@ -12,6 +12,7 @@ from typing import Any, Literal, SupportsIndex
 from .._errors import AxisError, AxisTypeError, CastError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, dtype_name
@@ -31,7 +32,6 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node
-from ..transforms.memo import memoised
 from . import jagged_joins
 from .computed import into
 from .groups import Lazy, takes_jagged

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from ..arrays.memo import memoised_values
 from ..dtypes.names import DType, as_dtype, float32, float64, int64, is_narrow_float, kind
 from ..ir import build
 from ..ir.build import Operand
@@ -18,7 +19,6 @@ from ..ir.node import Node
 from ..operands.nodes import as_node
 from ..ops.reductions import SUM
 from ..ops.table import OPS
-from ..transforms.memo import memoised
 from .arguments import check_numbers
 from .computed import into
 from .groups import Axis, Groups, Lazy, takes_jagged
@@ -79,7 +79,7 @@ def averaged(
 
 
 @takes_jagged
-@memoised
+@memoised_values
 @sibling(averaged, "mean")
 def mean() -> None:
     """Return the arithmetic mean.
@@ -178,7 +178,7 @@ def spread(
 
 
 @takes_jagged
-@memoised
+@memoised_values
 @sibling(spread, "var")
 def var() -> None:
     """Return the variance: the mean square distance from the mean.
@@ -215,7 +215,7 @@ def var() -> None:
 
 
 @takes_jagged
-@memoised
+@memoised_values
 @sibling(spread, "std")
 def std() -> None:
     """Return the standard deviation, the square root of `var`; parameters as there.

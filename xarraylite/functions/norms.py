@@ -8,11 +8,11 @@ from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
+from ..arrays.memo import memoised_values
 from ..arrays.operand import as_array
 from ..dtypes.names import kind
 from ..ir.build import describe
 from ..ops.table import OPS
-from ..transforms.memo import memoised
 from .reducers import count_nonzero
 from .reducers import max as greatest
 from .reducers import min as least
@@ -40,7 +40,7 @@ def minmax(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> tuple[
     )
 
 
-@memoised
+@memoised_values
 def count_nonnan(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return how many elements are not NaN.
 
@@ -55,7 +55,7 @@ def count_nonnan(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> 
     return count_nonzero(known, axis=axis, keepdims=keepdims)
 
 
-@memoised
+@memoised_values
 def norm_l0(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return how many elements are not zero.
 
@@ -68,7 +68,7 @@ def norm_l0(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     return count_nonzero(as_array(x, "norm_l0"), axis=axis, keepdims=keepdims)
 
 
-@memoised
+@memoised_values
 def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the sum of magnitudes.
 
@@ -81,7 +81,7 @@ def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     return total(_op("abs", as_array(x, "norm_l1")), axis=axis, keepdims=keepdims)
 
 
-@memoised
+@memoised_values
 def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the sum of squared magnitudes.
 
@@ -98,7 +98,7 @@ def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     return total(_op("square", array), axis=axis, keepdims=keepdims)
 
 
-@memoised
+@memoised_values
 def norm_l2(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the Euclidean norm: the square root of `norm_sq`.
 
@@ -111,7 +111,7 @@ def norm_l2(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
     return _op("sqrt", norm_sq(x, axis=axis, keepdims=keepdims))
 
 
-@memoised
+@memoised_values
 def norm_linf(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the greatest magnitude; 0 where there are no elements.
 
@@ -125,7 +125,7 @@ def norm_linf(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XEx
     return greatest(magnitudes, axis=axis, keepdims=keepdims, initial=0)
 
 
-@memoised
+@memoised_values
 def norm_lp_to_p(
     x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False
 ) -> XExpression:
@@ -143,7 +143,7 @@ def norm_lp_to_p(
     return total(_op("pow", _op("abs", array), p), axis=axis, keepdims=keepdims)
 
 
-@memoised
+@memoised_values
 def norm_lp(x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
     """Return the ``p``-norm: `norm_lp_to_p` to the power ``1 / p``.
 
@@ -163,7 +163,7 @@ def norm_lp(x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False
     return _op("pow", norm_lp_to_p(x, p, axis=axis, keepdims=keepdims), 1 / p)
 
 
-@memoised
+@memoised_values
 def norm_induced_l1(x: object, /) -> XExpression:
     """Return the greatest sum of magnitudes of a matrix's columns.
 
@@ -181,7 +181,7 @@ def norm_induced_l1(x: object, /) -> XExpression:
     return greatest(norm_l1(_matrix(x, "norm_induced_l1"), axis=0), initial=0)
 
 
-@memoised
+@memoised_values
 def norm_induced_linf(x: object, /) -> XExpression:
     """Return the greatest sum of magnitudes of a matrix's rows.
 

@@ -15,6 +15,7 @@ import numpy as np
 from .._errors import DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.ownership import lies_by_rows
 from ..index import transform as steps
@@ -25,7 +26,6 @@ from ..ir.node import Node
 from ..layout.strided import DYNAMIC
 from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
-from ..transforms.memo import memoised
 from .arguments import whole
 from .computed import Narrow, container, numpy_of
 from .manipulation import (

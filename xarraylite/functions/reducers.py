@@ -13,16 +13,16 @@ from typing import Any, SupportsIndex
 
 from .._errors import DTypeError, ShapeError
 from ..arrays import expression
+from ..arrays.memo import memoised_values
 from ..dtypes.names import DType, as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
 from ..jagged.lazy import XJaggedExpression
 from ..operands.learning import learn_fold
-from ..operands.nodes import as_node, as_operand
+from ..operands.nodes import Gathers, as_node, as_operand
 from ..operands.others import instead
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
-from ..transforms.memo import memoised
 from .computed import into
 from .groups import Axis, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
@@ -82,6 +82,7 @@ def total(
     """Return a sum or a product; see `sum`."""
     whole = axis is None and dtype is None and initial is None and keepdims is False
     whole = whole and where is None
+    a = a.settled() if isinstance(a, Gathers) else a
     try:
         known = expression.folded(op, a) if whole else None
         if known is not None:
@@ -102,7 +103,7 @@ def _of_others(op: Reduction, a: object, axis: Axis, keepdims: bool, given: dict
     return made
 
 
-@memoised
+@memoised_values
 def _added(
     op: Reduction,
     x: object,
@@ -185,6 +186,7 @@ def extreme(
 ) -> Lazy:
     """Return the least or the greatest element; see `min`."""
     whole = axis is None and initial is None and keepdims is False and where is None
+    a = a.settled() if isinstance(a, Gathers) else a
     try:
         known = expression.folded(op, a) if whole else None
         if known is not None:
@@ -198,7 +200,7 @@ def extreme(
     return made if out is None else into(out, made, op.name)
 
 
-@memoised
+@memoised_values
 def _chosen(
     op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object, where: object
 ) -> Lazy:
@@ -271,7 +273,7 @@ def _truth(
 
 
 @takes_jagged
-@memoised
+@memoised_values
 @sibling(_truth, ANY)
 def any() -> None:
     """Return whether any element is true (non-zero; NaN counts as true).
@@ -285,7 +287,7 @@ def any() -> None:
 
 
 @takes_jagged
-@memoised
+@memoised_values
 @sibling(_truth, ALL)
 def all() -> None:
     """Return whether all elements are true (non-zero; NaN counts as true).
@@ -299,7 +301,7 @@ def all() -> None:
 
 
 @takes_jagged
-@memoised
+@memoised_values
 def count_nonzero(a: object, axis: Axis = None, *, keepdims: bool = False) -> Lazy:
     """Return the number of elements that are not zero, as int64.
 
@@ -339,7 +341,7 @@ def _position(
 
 
 @takes_jagged
-@memoised
+@memoised_values
 @sibling(_position, "argmin")
 def argmin() -> None:
     """Return the position of the first least element (of the first NaN if there is one).
@@ -374,7 +376,7 @@ def argmin() -> None:
 
 
 @takes_jagged
-@memoised
+@memoised_values
 @sibling(_position, "argmax")
 def argmax() -> None:
     """Return the position of the first greatest element; parameters as for `argmin`.

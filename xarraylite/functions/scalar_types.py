@@ -16,7 +16,8 @@ import numpy as np
 from .._errors import DTypeError
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar, scalar_of
-from ..dtypes.names import as_dtype, is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import Named, as_dtype, is_narrow_float, is_narrow_int, kind
+from ..operands.convert import check_integers
 from ..operands.others import dtype_of
 from .conversion import asarray
 
@@ -75,7 +76,7 @@ def _kind_of_element(numpys: type) -> Any:
     return _Kind(numpys.__name__, (numpys,), members)
 
 
-class ScalarType:
+class ScalarType(Named):
     """A type of element: a dtype, and what makes values of it.
 
     Parameters
@@ -120,6 +121,8 @@ class ScalarType:
             return asarray(value, dtype=self.dtype)
         if isinstance(value, bytes) and is_narrow_int(self.dtype):  # ml_dtypes takes text alone
             value = int(value)
+        if is_narrow_int(self.dtype):  # ml_dtypes would wrap
+            check_integers(value, self.dtype, self.dtype.name)
         if is_narrow_float(self.dtype) and not more:  # ml_dtypes would round twice
             return XScalar(float(value), self.dtype)
         return scalar_of(self.dtype.type(value, *more))

@@ -2,7 +2,8 @@
 
 Sorts are stable unless ``stable=False`` or another ``kind`` is asked for.  NumPy's unstable sorts
 are several times faster, and give the same wherever no two elements are equal; so they are tried
-first, and what they gave is kept if it shows no equal elements whose order could matter.
+first, and what they gave is kept if it shows no equal elements whose order could matter.  Positions
+of numbers are found by `radix` where that is faster still.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..operands.gathers import index_leaf
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.tracing import remember_index
+from . import radix
 from .computed import computed, into
 from .computed import numpy as np
 
@@ -145,12 +147,17 @@ def argsort(
 def _positions(x: NumpyArray, axis: int, kind: str | None, stable: bool) -> NumpyArray:
     if not stable:
         return np.argsort(x, axis=axis, kind=kind)
-    if np.ndim(x) == 1 and np.size(x) >= _MANY:
-        found = np.argsort(x)
-        ordered = x[found]
-        if not (ordered[1:] == ordered[:-1]).any() and ordered[-1] == ordered[-1]:
-            return found
-    return np.argsort(x, axis=axis, kind="stable")
+    if np.size(x) < _MANY:
+        return np.argsort(x, axis=axis, kind="stable")
+    lines = np.ascontiguousarray(np.moveaxis(x, axis, -1))
+    found = radix.positions(lines)
+    if found is None:
+        found = np.argsort(lines)
+        ordered = np.take_along_axis(lines, found, -1)
+        last = ordered[..., -1:]
+        if (ordered[..., 1:] == ordered[..., :-1]).any() or (last != last).any():
+            found = np.argsort(lines, kind="stable")
+    return np.ascontiguousarray(np.moveaxis(found, -1, axis))
 
 
 @computed("a", "v", "sorter", arithmetic=False)

@@ -27,7 +27,7 @@ from ..ir.node import Iota, Node
 from ..layout.strided import Strided
 from ..operands.convert import LayoutLike, layout_of, store, values_node
 from ..operands.nodes import HasNode
-from ..operands.others import array_of, as_other, dtype_of
+from ..operands.others import array_of, as_other, dtype_of, numbers_of
 from .arguments import check_device, check_numbers
 from .computed import Narrow, computed, container, numpy, numpy_of
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
@@ -402,7 +402,13 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
         return cast("XArray", as_other(values, dtype))
     if {*map(type, values)} <= _EXACT.get(wanted, frozenset()):
         return container(np.array(values, wanted))
-    return XArray(values, wanted)
+    try:
+        return XArray(values, wanted)
+    except DTypeError:
+        numbers = numbers_of(values, wanted, "fromiter")
+        if numbers is None:
+            raise
+        return XArray(numbers, wanted)
 
 
 #: Dtypes whose elements some of Python's numbers are.

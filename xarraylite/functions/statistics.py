@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 
 from .._errors import DTypeError, ExtentTypeError, ShapeError
 from ..arrays.expression import XExpression, apply
+from ..arrays.memo import memoised, memoised_values
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, kind
@@ -22,7 +23,6 @@ from ..operands.moving import Parted
 from ..operands.nodes import as_node
 from ..ops.reductions import KNOWN_MAX, KNOWN_MIN, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
-from ..transforms.memo import memoised
 from . import means, reducers
 from .arguments import whole
 from .computed import computed, into, numpy
@@ -202,7 +202,7 @@ def _known_total(
     return found
 
 
-@memoised
+@memoised_values
 @sibling(_known_total, SUM)
 def nansum() -> None:
     """Return the sum of the elements that are not NaN, lazily; parameters as for `sum`.
@@ -215,7 +215,7 @@ def nansum() -> None:
     """
 
 
-@memoised
+@memoised_values
 @sibling(_known_total, PROD)
 def nanprod() -> None:
     """Return the product of the elements that are not NaN, lazily; parameters as for `sum`.
@@ -247,7 +247,7 @@ def _known_extreme(
     return found
 
 
-@memoised
+@memoised_values
 @sibling(_known_extreme, MIN)
 def nanmin() -> None:
     """Return the least element that is not NaN, or NaN if there is none; as `min`, lazy.
@@ -260,7 +260,7 @@ def nanmin() -> None:
     """
 
 
-@memoised
+@memoised_values
 @sibling(_known_extreme, MAX)
 def nanmax() -> None:
     """Return the greatest element that is not NaN, or NaN if there is none; as `max`, lazy.
@@ -273,7 +273,7 @@ def nanmax() -> None:
     """
 
 
-@memoised
+@memoised_values
 def nanmean(
     a: object,
     axis: Axis = None,
@@ -315,7 +315,7 @@ def _known_spread(
     return made
 
 
-@memoised
+@memoised_values
 @sibling(_known_spread, "nanvar")
 def nanvar() -> None:
     """Return the variance of the elements that are not NaN, lazily; parameters as for `var`.
@@ -328,7 +328,7 @@ def nanvar() -> None:
     """
 
 
-@memoised
+@memoised_values
 @sibling(_known_spread, "nanstd")
 def nanstd() -> None:
     """Return the standard deviation of the elements that are not NaN; as `std`, lazy.
@@ -362,7 +362,7 @@ def _known(x: object, where: object, name: str, dtype: object) -> object:
 # --- ranges and means ------------------------------------------------------------------------
 
 
-@memoised
+@memoised_values
 def ptp(a: object, axis: Axis = None, out: object = None, keepdims: bool = False) -> XExpression:
     """Return the greatest element less the least, lazily; parameters as for `max`.
 
@@ -377,7 +377,7 @@ def ptp(a: object, axis: Axis = None, out: object = None, keepdims: bool = False
     return into(out, high - low, "ptp")
 
 
-@memoised
+@memoised_values
 def average(
     a: object,
     axis: Axis = None,

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from .._errors import HloError, XarrayliteError
+from .._errors import InputError, XarrayliteError
 from ..xla.formats import CHIPS
 from .cost.diff import Difference, differences
 from .cost.report import tree_lines
 from .cost.show import Block, show
 from .module import HloModule
 from .text.parser import parse
-
-BAD_INPUT = 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,27 +48,22 @@ def run(face: ModuleType, options: argparse.Namespace) -> int:
     Returns
     -------
     int
-        Exit status: 0; 2 for what cannot be read, with one line on stderr.
+        Exit status: 0.
+
+    Raises
+    ------
+    HloError, OSError
+        For what cannot be read, naming the file.
     """
-    try:
-        blocks = list(_blocks(_read(options.file), options))
-    except (OSError, UnicodeDecodeError, XarrayliteError) as error:
-        sys.stderr.write(f"xarraylite hlo: {_reason(error, options.file)}\n")
-        return BAD_INPUT
-    show(blocks)
+    show(list(_blocks(_read(options.file), options)))
     return 0
 
 
-def _reason(error: Exception, file: Path) -> str:
-    if isinstance(error, HloError):
-        return f"{file}: {error}"
-    return (
-        f"{getattr(error, 'filename', None) or file}: {getattr(error, 'strerror', None) or error}"
-    )
-
-
 def _read(file: Path) -> HloModule:
-    return parse(file.read_text(encoding="utf-8"))
+    try:
+        return parse(file.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, XarrayliteError) as error:
+        raise InputError(f"{file}: {error}") from None
 
 
 def _blocks(module: HloModule, options: argparse.Namespace) -> Iterable[Block]:

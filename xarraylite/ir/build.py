@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from .._errors import AxisError, BroadcastError, DTypeError, ShapeError
-from ..dtypes.names import DType, dtype_name, is_narrow_float, is_narrow_int
+from ..dtypes.names import DType, dtype_name, is_narrow, is_narrow_float
 from ..dtypes.narrow import odd_float, to_narrow
 from ..dtypes.promotion import check_scalar, result_type
 from ..index import transform as steps
@@ -76,7 +76,7 @@ def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
     if type(value) is not dtype.type:
         if type(value) in WEAK_TYPES:
             check_scalar(value, dtype)
-        if is_narrow_float(dtype) or is_narrow_int(dtype):
+        if is_narrow(dtype):
             plain = odd_float(value) if type(value) is int and is_narrow_float(dtype) else value
             value = to_narrow(np.asarray(plain), dtype)[()]
         else:

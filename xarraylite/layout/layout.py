@@ -26,7 +26,6 @@ from .._records import record
 from ..dtypes.element_types import ElementType
 from ..index.broadcast import HasExtents, unwrap_shape
 from ..index.radix import inverse
-from .checks import check_order, check_padded, check_sparse, check_splits
 from .fields import (
     PaddingValue,
     SplitConfig,
@@ -35,6 +34,10 @@ from .fields import (
     as_padding_value,
     as_splits,
     as_tiles,
+    check_order,
+    check_padded,
+    check_sparse,
+    check_splits,
     in_range,
     space_name,
 )
@@ -439,7 +442,7 @@ class Layout:
     def __repr__(self) -> str:
         parts = [repr(self.minor_to_major)]
         if self.tiles:
-            parts.append(repr([_plain(tile) for tile in self.tiles]))
+            parts.append(repr([tile.shown() for tile in self.tiles]))
         named = [(field, getattr(self, field.name)) for field in fields(self)[2:]]
         parts += [
             f"{field.name}={_shown(value)}" for field, value in named if value != field.default
@@ -487,10 +490,6 @@ def _as_rank(rank: int) -> int:
     if not 0 <= number <= MAX_RANK:
         raise LayoutError(f"Layout: rank {number} is not between 0 and {MAX_RANK}")
     return number
-
-
-def _plain(tile: Tile) -> tuple[int | str, ...]:
-    return tuple(["*" if size == COMBINE else size for size in tile.dimensions])
 
 
 def _shown(value: object) -> str:

@@ -1,20 +1,42 @@
-"""Exact positions: where each element of a spec lies, for every layout there is.
+"""Where each element of a spec lies: exactly, and as XLA's own index functions count.
 
-All tiles count, tile padding and tail padding are positions too, and a spec of old messages with
-``padded_dimensions`` is one tiled by its padded extents.  Positions are in elements of the
-layout's element size.  The functions named after XLA's own, which look at part of the layout,
-are in `indexing`.
+The exact positions are those of every layout there is: all tiles count, tile padding and tail
+padding are positions too, and a spec of old messages with ``padded_dimensions`` is one tiled by its
+padded extents.  Positions are in elements of the layout's element size.
+
+The functions named after XLA's look at part of the layout, and are here because code that is moved
+over relies on their numbers.  ``IndexUtil`` reads `minor_to_major` alone (and
+``padded_dimensions``, the older form of padding, which XLA's refuses); ``LayoutUtil::LinearIndex``
+the first tile, and none at all for one dimension; ``LinearIndexForNestedTiling`` all of them, but
+no combined dimensions and no tile longer than the array.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from .._errors import IndexRangeError, SizeError
-from ..index.radix import round_up
+from .._errors import IndexRangeError, LayoutError, SizeError
+from ..index.radix import (
+    compose,
+    contiguous_strides,
+    inverse,
+    ravel_multi_index,
+    round_up,
+    unravel_index,
+)
 from .digits import Tiled
-from .spec_fields import SpecFields, check_index, layout_of, require_bounded
+from .spec_fields import (
+    SpecFields,
+    check_dimension,
+    check_index,
+    layout_of,
+    require_array,
+    require_bounded,
+)
+from .tile import COMBINE
 
 #: Most positions that `memory_order` lists; `multi_index` answers for one at a time.
 MOST_POSITIONS = 1 << 28
@@ -130,6 +152,250 @@ class Positions(SpecFields):
         order = geometry(self, "memory_order").memory_order()
         return order + [None] * (size - len(order))
 
+    # --- as XLA's own index functions count them -----------------------------------------------
+
+    def multidimensional_index_to_linear_index(self, index: Sequence[int]) -> int:
+        """Return the position of an element as if there were no tiles.
+
+        Parameters
+        ----------
+        index : sequence of int
+            One entry per dimension, from 0.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> spec = xl.ArraySpec.parse("f32[3,5]{1,0:T(2,2)}")
+        >>> spec.multidimensional_index_to_linear_index((2, 3))
+        13
+        """
+        spec = require_bounded(self, "multidimensional_index_to_linear_index")
+        at = check_index(index, spec.dimensions, "multidimensional_index_to_linear_index")
+        order = layout_of(spec).minor_to_major[::-1]
+        return int(ravel_multi_index(compose(at, order), compose(_room(spec), order)))
+
+    def linear_index_to_multidimensional_index(self, position: int) -> tuple[int, ...]:
+        """Return the index of the element at a position as if there were no tiles.
+
+        Parameters
+        ----------
+        position : int
+            From 0, in elements; in padding the index is outside of the array.
+        """
+        spec = require_bounded(self, "linear_index_to_multidimensional_index")
+        room = _room(spec)
+        rest, size = operator.index(position), math.prod(room)
+        if not 0 <= rest < size:
+            raise IndexRangeError(
+                f"linear_index_to_multidimensional_index: position {rest} is out of range for "
+                f"{spec} ({size} elements)"
+            )
+        order = layout_of(spec).minor_to_major[::-1]
+        return compose(unravel_index(rest, compose(room, order)), inverse(order))
+
+    def bump_indices(self, index: Sequence[int]) -> tuple[int, ...] | None:
+        """Return the next index in row-major order; None after the last.
+
+        Parameters
+        ----------
+        index : sequence of int
+            One entry per dimension, from 0.
+        """
+        spec = require_bounded(self, "bump_indices")
+        at = check_index(index, spec.dimensions, "bump_indices")
+        following = int(ravel_multi_index(at, spec.dimensions)) + 1
+        last = following == math.prod(spec.dimensions)
+        return None if last else unravel_index(following, spec.dimensions)
+
+    def get_dimension_stride(self, dimension: int) -> int:
+        """Return the distance of neighbours along a dimension, in elements, without tiles.
+
+        Parameters
+        ----------
+        dimension : int
+            Dimension number from 0.
+        """
+        spec = require_bounded(self, "get_dimension_stride")
+        d = check_dimension(dimension, len(spec.dimensions), "get_dimension_stride")
+        return contiguous_strides(_room(spec), layout_of(spec).minor_to_major)[d]
+
+    def index_in_bounds(self, index: Sequence[int]) -> bool:
+        """Tell whether an index has one entry per dimension, each below the extent.
+
+        As in XLA, negative entries pass.
+
+        Parameters
+        ----------
+        index : sequence of int
+            Any integers.
+        """
+        spec = require_bounded(self, "index_in_bounds")
+        return len(index) == len(spec.dimensions) and all(
+            [i < extent for i, extent in zip(index, spec.dimensions, strict=True)]
+        )
+
+    @staticmethod
+    def compare_indices(lhs: Sequence[int], rhs: Sequence[int]) -> int:
+        """Return -1, 0 or 1 as an index comes before, at or after another in row-major order.
+
+        Parameters
+        ----------
+        lhs, rhs : sequence of int
+            Indices of the same length.
+        """
+        if len(lhs) != len(rhs):
+            raise LayoutError(
+                f"compare_indices: {tuple(lhs)} and {tuple(rhs)} must have as many entries"
+            )
+        left, right = tuple(lhs), tuple(rhs)
+        return (left > right) - (left < right)
+
+    def linear_index_first_tile(self, index: Sequence[int]) -> int:
+        """Return the position by the first tile alone: XLA's ``LayoutUtil::LinearIndex``.
+
+        Arrays of one dimension count as untiled.
+
+        Parameters
+        ----------
+        index : sequence of int
+            One entry per dimension, from 0.
+        """
+        spec = require_bounded(self, "linear_index_first_tile")
+        at = check_index(index, spec.dimensions, "linear_index_first_tile")
+        layout = layout_of(spec)
+        if len(at) < 2:
+            return at[0] if at else 0
+        tile = layout.tile_dims[0][::-1] if layout.tile_dims else ()
+        if COMBINE in tile:
+            raise LayoutError(
+                f"linear_index_first_tile: {spec} combines dimensions, which XLA's lacks"
+            )
+        position, outside, inside = 0, math.prod(tile), 1
+        for k, d in enumerate(layout.minor_to_major):
+            if k < len(tile):
+                position += at[d] // tile[k] * outside + at[d] % tile[k] * inside
+                outside *= -(-spec.dimensions[d] // tile[k])
+                inside *= tile[k]
+            else:
+                position += at[d] * outside
+                outside *= spec.dimensions[d]
+        return position
+
+    def linear_index_for_nested_tiling(self, index: Sequence[int]) -> int:
+        """Return the position with all tiles, where XLA has it.
+
+        Parameters
+        ----------
+        index : sequence of int
+            One entry per dimension, from 0.
+
+        Raises
+        ------
+        LayoutError
+            If tiles combine dimensions or are longer than the array, which `linear_index` allows.
+        """
+        spec = require_array(self, "linear_index_for_nested_tiling")
+        if not spec.dimensions:
+            return 0
+        _nested_tiles(spec, "linear_index_for_nested_tiling")
+        at = check_index(index, spec.dimensions, "linear_index_for_nested_tiling")
+        return geometry(spec, "linear_index_for_nested_tiling").linear_index(at)
+
+    def delinearize_index_for_nested_tiling(self, position: int) -> tuple[int, ...]:
+        """Return the index at a position with all tiles, where XLA has it.
+
+        Parameters
+        ----------
+        position : int
+            From 0, in elements, tile padding included.
+
+        Returns
+        -------
+        tuple of int
+            For padding an index outside of the array; `multi_index` returns None there.
+        """
+        spec = require_array(self, "delinearize_index_for_nested_tiling")
+        if not spec.dimensions:
+            return ()
+        tiles = _nested_tiles(spec, "delinearize_index_for_nested_tiling")
+        rest = operator.index(position)
+        extents = geometry(spec, "delinearize_index_for_nested_tiling").physical_dimensions
+        if not 0 <= rest < math.prod(extents):
+            raise IndexRangeError(
+                f"delinearize_index_for_nested_tiling: position {rest} is out of range for {spec} "
+                f"({math.prod(extents)})"
+            )
+        index = list(unravel_index(rest, extents))
+        for tile in reversed(tiles):
+            k = len(tile)
+            grid, inside = index[-2 * k : -k], index[-k:]
+            whole = [q * t + r for q, t, r in zip(grid, tile, inside, strict=True)]
+            index = index[: -2 * k] + whole
+        return compose(index, inverse(layout_of(spec).minor_to_major[::-1]))
+
+    def for_each_index(
+        self,
+        base: Sequence[int] | None = None,
+        count: Sequence[int] | None = None,
+        incr: Sequence[int] | None = None,
+    ) -> Iterator[tuple[int, ...]]:
+        """Return the indices of a window, those of the most minor dimension fastest.
+
+        Parameters
+        ----------
+        base : sequence of int, default all 0
+            First index.
+        count : sequence of int, default the dimensions
+            Extents of the window; 0 keeps a dimension at its base.
+        incr : sequence of int, default all 1
+            Steps.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> spec = xl.ArraySpec.parse("f32[4,2]{0,1}")
+        >>> list(spec.for_each_index(incr=(2, 1)))
+        [(0, 0), (2, 0), (0, 1), (2, 1)]
+        """
+        spec = require_bounded(self, "for_each_index")
+        rank = len(spec.dimensions)
+        starts = tuple(base) if base is not None else (0,) * rank
+        counts = tuple(count) if count is not None else spec.dimensions
+        steps = tuple(incr) if incr is not None else (1,) * rank
+        if not len(starts) == len(counts) == len(steps) == rank:
+            raise LayoutError(
+                f"for_each_index: base {starts}, count {counts} and incr {steps} must have one "
+                f"entry per dimension of {spec}"
+            )
+        if any([n < 0 or (n and step < 1) for step, n in zip(steps, counts, strict=True)]):
+            raise LayoutError(
+                f"for_each_index: count {counts} must not be negative and incr {steps} must be "
+                "positive"
+            )
+        if 0 in spec.dimensions:
+            return iter(())
+        order = layout_of(spec).minor_to_major[::-1]
+        back = inverse(order)
+        # A count of 0 fixes the dimension at its base.
+        walks = [
+            range(starts[d], starts[d] + counts[d], steps[d]) if counts[d] else (starts[d],)
+            for d in order
+        ]
+        return (compose(moved, back) for moved in itertools.product(*walks))
+
+    def is_untiled_layout(self) -> bool:
+        """Tell, on the safe side, whether the tiles move nothing.
+
+        Returns
+        -------
+        bool
+            True only if every element is where it would be without tiles; False also where an
+            extent is no multiple of its tile.
+        """
+        spec = require_array(self, "is_untiled_layout")
+        layout = layout_of(spec)
+        return layout.is_untiled_layout(compose(spec.dimensions, layout.minor_to_major[::-1]))
+
 
 def count_positions(spec: SpecFields, operation: str) -> int:
     """Return the number of positions; `operation` is who asks, for the message of an error."""
@@ -137,3 +403,23 @@ def count_positions(spec: SpecFields, operation: str) -> int:
     return round_up(
         geometry(spec, operation).physical_size, layout_of(spec).tail_padding_alignment_in_elements
     )
+
+
+def _room(spec: SpecFields) -> tuple[int, ...]:
+    """Return the extents that positions count: ``padded_dimensions``, or the dimensions."""
+    return layout_of(spec).padded_dimensions or spec.dimensions
+
+
+def _nested_tiles(spec: SpecFields, operation: str) -> tuple[tuple[int, ...], ...]:
+    """Return the tiles XLA's nested functions can follow."""
+    spec = require_bounded(spec, operation)
+    tiles = layout_of(spec).tile_dims
+    room = len(spec.dimensions)
+    for tile in tiles:
+        if COMBINE in tile or len(tile) > room:
+            raise LayoutError(
+                f"{operation}: {spec} combines dimensions or has a tile longer than the array, "
+                "which XLA's function lacks; linear_index and multi_index are for every layout"
+            )
+        room += len(tile)
+    return tiles

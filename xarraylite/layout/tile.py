@@ -121,13 +121,15 @@ class Tile:
     def __iter__(self) -> Iterator[int]:
         return iter(self.dimensions)
 
+    def shown(self) -> tuple[int | str, ...]:
+        """Return the sizes as they are given, the combine marker as ``"*"``."""
+        return tuple(["*" if size == COMBINE else size for size in self.dimensions])
+
     def __str__(self) -> str:
-        sizes = ["*" if size == COMBINE else str(size) for size in self.dimensions]
-        return f"({','.join(sizes)})"
+        return f"({','.join(map(str, self.shown()))})"
 
     def __repr__(self) -> str:
-        sizes: list[int | str] = ["*" if size == COMBINE else size for size in self.dimensions]
-        return f"Tile({tuple(sizes)!r})"
+        return f"Tile({self.shown()!r})"
 
 
 def check_tile(sizes: tuple[int, ...]) -> None:

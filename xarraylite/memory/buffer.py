@@ -35,9 +35,9 @@ import numpy as np
 
 from .._errors import DTypeError
 from .block import Memory, byte_reach
-from .pool import Bytes, address_of
+from .pool import Bytes, Range, address_of
 from .slabs import take
-from .snapshots import Snapshot, guard
+from .snapshots import Snapshot, guard, making
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -188,18 +188,26 @@ class Buffer(Memory):
             known = self._known()
             if known is not None:
                 return known
-            fresh = Snapshot.of(self)
-            fresh.origin = weakref.ref(self)
-            if self.made is not None:
-                fresh.made = self.made
-            if self.shared or not COUNTS:
-                if COUNTS and len(_shared_snapshots) >= _IDLE:
-                    _drop_idle()
-                self._mark = weakref.ref(fresh, _shared_snapshots.discard)
-                _shared_snapshots.add(self._mark)
-            if COUNTS:
-                self._snapshot = fresh
-            return fresh
+            making.value += 1
+            try:
+                return self._known() or self._fresh()
+            finally:
+                making.value -= 1
+
+    def _fresh(self) -> Snapshot:
+        """Return a new snapshot, the current one from now on."""
+        fresh = Snapshot.of(self)
+        fresh.origin = weakref.ref(self)
+        if self.made is not None:
+            fresh.made = self.made
+        if self.shared or not COUNTS:
+            if COUNTS and len(_shared_snapshots) >= _IDLE:
+                _drop_idle()
+            self._mark = weakref.ref(fresh, _shared_snapshots.discard)
+            _shared_snapshots.add(self._mark)
+        if COUNTS:
+            self._snapshot = fresh
+        return fresh
 
     def _known(self) -> Snapshot | None:
         """Return the current snapshot; None if there is none."""
@@ -415,21 +423,6 @@ class Shield(Buffer):
         self.owner.share()
 
 
-class _Range:
-    """A foreign byte range in the form NumPy reads, keeping its owner alive as array base."""
-
-    __slots__ = ("__array_interface__", "owner")
-
-    def __init__(self, address: int, nbytes: int, readonly: bool, owner: object) -> None:
-        self.owner = owner
-        self.__array_interface__: dict[str, Any] = {
-            "data": (address, readonly),
-            "shape": (nbytes,),
-            "typestr": "|u1",
-            "version": 3,
-        }
-
-
 def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
     if array.dtype.hasobject:
         raise DTypeError(
@@ -446,5 +439,5 @@ def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
     while isinstance(root.base, np.ndarray):
         root = root.base
     pinned = weakref.ref(root)
-    memory: Bytes = np.asarray(_Range(low, high - low, readonly, (array, owner, pinned)))
+    memory: Bytes = np.asarray(Range(low, high - low, readonly, (array, owner, pinned)))
     return Buffer(memory, 0, low, high - low, readonly, owner)

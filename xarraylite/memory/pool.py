@@ -109,24 +109,35 @@ def aligned_bytes(nbytes: int) -> tuple[Bytes, int, int]:
     return memory, start, first + start
 
 
-class _Lease:
-    """Keeps one raw block in use; gives it back to the pool when the last view goes."""
+class Range:
+    """A byte range in the form NumPy reads, keeping its owner alive as array base."""
 
-    __slots__ = ("__array_interface__", "pool", "raw")
+    __slots__ = ("__array_interface__", "owner")
 
-    def __init__(self, pool: Pool, raw: Bytes, address: int, capacity: int) -> None:
-        self.pool = pool
-        self.raw = raw
+    def __init__(self, address: int, nbytes: int, readonly: bool, owner: object) -> None:
+        self.owner = owner
         self.__array_interface__: dict[str, Any] = {
-            "data": (address, False),
-            "shape": (capacity,),
+            "data": (address, readonly),
+            "shape": (nbytes,),
             "typestr": "|u1",
             "version": 3,
         }
 
+
+class _Lease(Range):
+    """Keeps one raw block, its owner, in use; gives it to the pool when the last view goes."""
+
+    __slots__ = ("pool",)
+
+    owner: Bytes
+
+    def __init__(self, pool: Pool, raw: Bytes, address: int, capacity: int) -> None:
+        super().__init__(address, capacity, False, raw)
+        self.pool = pool
+
     def __del__(self) -> None:
         # No module globals: at interpreter exit they may be gone already.
-        self.pool.give_back(self.raw)
+        self.pool.give_back(self.owner)
 
 
 def size_class(nbytes: int) -> int:

@@ -12,6 +12,7 @@ and pinned under one lock, which nobody holds while a kernel runs.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import threading
 import weakref
@@ -26,6 +27,9 @@ from .slabs import take
 _guard = threading.Condition(threading.RLock())
 _pins: dict[Snapshot, list[int]] = {}
 
+#: Whether a buffer's snapshot is being made; machine code, which has no lock, makes none then.
+making = ctypes.c_int64(0)
+
 
 def guard() -> threading.Condition:
     """Return the lock under which snapshots are made, moved and pinned."""
@@ -37,6 +41,7 @@ def _make_lock() -> None:
     global _guard
     _guard = threading.Condition(threading.RLock())
     _pins.clear()
+    making.value = 0
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,6 +1,6 @@
 """Where machine code finds what the functions of the namespace do with arrays.
 
-`FRONTS` has, by the names that methods have, the table of a memoised function (`transforms.memo`),
+`FRONTS` has, by the names that methods have, the table of a memoised function (`arrays.memo`),
 or what `functions.computed` says of one that NumPy computes; None of all others.  The functions
 here are those in whose place machine code is put.
 """

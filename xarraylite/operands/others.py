@@ -3,17 +3,21 @@
 No kernel computes with them, so containers have none.  But programs have names beside their
 numbers, and NumPy keeps these well: what would be an array of them is NumPy's array, and a function
 that is given one is NumPy's function.  Whoever refuses such operands as no numbers asks here first.
+Numbers in the other byte order, as files have them, are kept so too, and native as operands.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import suppress
+from numbers import Number
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from .._errors import DTypeError
+from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
 from .nodes import HasNode, OneValue, values_in
 
@@ -28,8 +32,10 @@ _numpy: Any = np
 
 
 def is_other(dtype: object) -> bool:
-    """Tell whether a dtype of NumPy's is one of text, dates, time differences or records."""
-    return isinstance(dtype, np.dtype) and dtype.kind in _KINDS and dtype not in SUPPORTED
+    """Tell whether a dtype is text, dates, differences, records, or in the other byte order."""
+    if not isinstance(dtype, np.dtype) or dtype in SUPPORTED:
+        return False
+    return dtype.kind in _KINDS or not dtype.isnative
 
 
 def dtype_of(dtype: object) -> np.dtype[Any] | None:
@@ -62,6 +68,29 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
     except ValueError:  # ragged
         return None
     return made if is_other(made.dtype) else None
+
+
+def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArray | None:
+    """Return the numbers that text or objects stand for, by NumPy's rule; None for others.
+
+    Text is numbers written out, as a line of a file split at its commas; objects are fractions, or
+    None for NaN.
+
+    Raises
+    ------
+    ValueError
+        If text is no number.
+    """
+    text, loop = array_of(values), loop_dtype(dtype)
+    if text is not None and text.dtype.kind in "US":
+        try:
+            return text.astype(loop)
+        except ValueError as error:
+            raise ValueError(f"{operation}: {error}") from None
+    if values is None or isinstance(values, list | tuple | Number):
+        with suppress(TypeError, ValueError):
+            return np.array(values, loop)
+    return None
 
 
 def as_other(values: object, dtype: object) -> NumpyArray:

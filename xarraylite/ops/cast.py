@@ -13,7 +13,7 @@ are the *register types*, whose names (``f32``, ``i8``, ``c64``…) convert a va
 
 from __future__ import annotations
 
-from ..dtypes.names import DType, dtype_name, is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import DType, dtype_name, is_narrow, is_narrow_float, is_narrow_int, kind
 
 _VIA_INT32 = frozenset({"int8", "uint8", "int16", "uint16", "int32"})
 _EXACT_IN_FLOAT32 = frozenset({"bool", "int8", "uint8", "int16", "uint16", "float32", "complex64"})
@@ -75,4 +75,4 @@ def _truncation(dst: DType) -> str:
 
 
 def _is_exact_in_float32(dtype: DType) -> bool:
-    return is_narrow_float(dtype) or is_narrow_int(dtype) or dtype.name in _EXACT_IN_FLOAT32
+    return is_narrow(dtype) or dtype.name in _EXACT_IN_FLOAT32

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..compiler.graph import Graph
 from ..compiler.identities import identity
-from ..dtypes.names import NumpyArray, is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import NumpyArray, is_narrow, kind
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.truncate import truncated
 from ..index.transform import FIXED, Reshape, Transform
@@ -139,11 +139,7 @@ def _widens(dtype: np.dtype[Any]) -> bool:
 
     Not float16: NumPy itself computes it in float32 and rounds once.
     """
-    return _is_narrow(dtype) and dtype != np.float16
-
-
-def _is_narrow(dtype: np.dtype[Any]) -> bool:
-    return is_narrow_float(dtype) or is_narrow_int(dtype)
+    return is_narrow(dtype) and dtype != np.float16
 
 
 def convert(array: NumpyArray, dtype: np.dtype[Any]) -> NumpyArray:
@@ -151,9 +147,9 @@ def convert(array: NumpyArray, dtype: np.dtype[Any]) -> NumpyArray:
     if array.dtype == dtype:
         return array
     real = array.real if array.dtype.kind == "c" and kind(dtype) not in "cb" else array
-    if _is_narrow(dtype):
+    if is_narrow(dtype):
         return to_narrow(real, dtype)
-    wide = from_narrow(real) if _is_narrow(real.dtype) else real
+    wide = from_narrow(real) if is_narrow(real.dtype) else real
     return truncated(wide, dtype) if _is_float_to_int(wide, dtype) else wide.astype(dtype)
 
 

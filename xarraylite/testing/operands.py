@@ -14,7 +14,15 @@ import numpy as np
 from ..arrays.adapt import adapt
 from ..arrays.xarray import XArray
 from ..arrays.xtensor import XTensor, XTensorFixed
-from ..dtypes.names import DType, NumpyArray, as_dtype, is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import (
+    DType,
+    NumpyArray,
+    as_dtype,
+    is_narrow,
+    is_narrow_float,
+    is_narrow_int,
+    kind,
+)
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..functions import manipulation
 
@@ -54,10 +62,6 @@ def convert(array: NumpyArray, dtype: object) -> NumpyArray:
         if is_foreign(end) or is_narrow_float(end):
             return to_narrow(real, end)
         return from_narrow(real).astype(end) if is_foreign(real.dtype) else real.astype(end)
-
-
-def is_narrow(dtype: DType) -> bool:
-    return is_narrow_float(dtype) or is_narrow_int(dtype)
 
 
 def is_foreign(dtype: DType) -> bool:

@@ -6,6 +6,8 @@ the shapes, dtypes and layouts of what was multiplied; it keeps no operand alive
 buffer makes it forget.  From those the product is planned again, and told before the rest.  What it
 took counts if the expression alone holds its result; what the user keeps was computed before.  Of
 the operands of a product no more is known, be they products or not.
+
+What is asked of jagged arrays is the same question about arrays of their rows.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ from ..index.broadcast import broadcast_shapes
 from ..ir import build
 from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
+from ..jagged.array import XJagged
+from ..jagged.contraction import flattened
+from ..jagged.labels import XJaggedLabelled, prepared
+from ..jagged.lazy import XJaggedExpression, spread
 from ..labels.labelled import XLabelled
 from ..labels.notes import Note
 from ..labels.products import Explained, Unwritten
@@ -38,10 +44,10 @@ from ..memory.buffer import Buffer
 from ..memory.target import Target
 from ..operands.nodes import as_node
 from ..runtime import evaluate as engine
+from ..shapes.labels import parse_labels
 from ..xtensor_views.picked import XPicked
 from ..xtensor_views.reshaped import XReshapeView
-from .explain_jagged import as_rows
-from .noalias import NoAlias
+from .noalias import NoAlias, noalias
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,3 +425,46 @@ def _explanation(
         result_bytes,
         tuple([step.kernel.source for step in kernels]),
     )
+
+
+def as_rows(
+    destination: object, expression: object, notes: list[Note]
+) -> tuple[object, object] | None:
+    """Return a destination and an expression of rows for those of jagged arrays; None for others.
+
+    Products that are made before a jagged label can be summed are noted.
+
+    Raises
+    ------
+    TypeError
+        For a destination that owns no memory.
+    ShapeError, BroadcastError
+        As for the assignment or the evaluation.
+    """
+    if isinstance(destination, XJaggedLabelled):
+        return _labelled_rows(destination, expression, notes)
+    target = destination.target if isinstance(destination, NoAlias) else destination
+    if not isinstance(target, XJaggedExpression):
+        return None
+    rows = target._flat
+    if expression is None:
+        return rows, None
+    if not isinstance(target, XJagged):
+        raise TypeError("explain: the destination must be a container or noalias(container)")
+    operand = spread(expression, target.rows, "assignment")
+    value = XExpression(operand) if isinstance(operand, Node) else operand
+    return (rows if target is destination else noalias(rows)), value
+
+
+def _labelled_rows(
+    destination: XJaggedLabelled, expression: object, notes: list[Note]
+) -> tuple[object, object] | None:
+    if isinstance(expression, str):
+        labels = parse_labels(expression, "eval")
+        value, out = flattened(destination, labels, destination.shaped(labels), notes)
+        return value, ",".join(out)
+    if expression is None or not isinstance(destination.origin, XJagged):
+        return None
+    text = ",".join(destination.labels)
+    value, out, target = prepared(destination.origin, text, expression, notes)
+    return target[",".join(out)], value

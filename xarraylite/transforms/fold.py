@@ -23,6 +23,7 @@ import numpy as np
 from .._errors import DTypeError, XarrayliteError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised_values
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment import direct
@@ -48,11 +49,10 @@ from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
 from ..runtime.replay import Replay, replay_of
 from ..runtime.scan import scan, scanned
-from .memo import memoised
 from .vectorize import operation
 
 
-@memoised
+@memoised_values
 def reduce(
     function: Callable[..., object],
     x: object,

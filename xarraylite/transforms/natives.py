@@ -17,6 +17,7 @@ from ..arrays import expression, few, xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.face import Face
+from ..arrays.memo import Recipe
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensorView
@@ -29,7 +30,7 @@ from ..dtypes.names import bool_, int64
 from ..ir.kind import Kind, row_major
 from ..memory.buffer import Buffer
 from ..memory.pool import Counters
-from ..memory.snapshots import Copy
+from ..memory.snapshots import Copy, Snapshot, making
 from ..operands import fronts, tracing
 from ..operands.fronts import ViewRecipe
 from ..operands.learning import PRODUCT
@@ -46,7 +47,6 @@ from ..xtensor_views import selection
 from ..xtensor_views.picked import XIndexView
 from . import noalias as promises
 from .jit import Jitted
-from .memo import Recipe
 from .noalias import NoAlias
 from .planned import Quick
 
@@ -132,6 +132,7 @@ _USUAL: tuple[tuple[str, Any, str, int | None], ...] = (
     ("product", XExpression, "__matmul__", w.PRODUCT),
     ("adapted", adapting, "adapted", w.ADAPTED),
     ("owned", xarray, "owned", w.OWNED),
+    ("array_at", elements, "array_of", w.ARRAY_AT),
     ("new_container", elements, "new_container", w.NEW_CONTAINER),
     ("replayed", direct, "replayed", None),
     ("rewritten", direct, "rewritten", None),
@@ -143,8 +144,10 @@ _USUAL: tuple[tuple[str, Any, str, int | None], ...] = (
     ("pick_evaluated", XIndexView, "_evaluated", w.PICK_EVALUATED),
     ("pick_settled", XIndexView, "settled", w.PICK_SETTLED),
     ("pick_wrote", XIndexView, "_wrote", w.PICK_WROTE),
+    ("pick_set", XIndexView, "__setitem__", w.PICK_SET),
     ("filtered", selection, "filtered", w.FILTERED),
     ("indexed", selection, "indexed", w.INDEXED),
+    ("basic", selection, "basic", w.BASIC),
     ("jitted", Jitted, "__call__", w.JITTED),
 )
 
@@ -183,6 +186,7 @@ _CLASSES = {
             Rewrite,
             few.Selected,
             Settings,
+            Snapshot,
             ViewRecipe,
             XArray,
             XComplex128,
@@ -207,6 +211,7 @@ def _words() -> dict[int, int]:
     found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(fronts.FRONTS)}
     found[w.TRACING] = ctypes.addressof(tracing.running)
     found[w.EVALUATIONS] = ctypes.addressof(evaluations)
+    found[w.MAKING] = ctypes.addressof(making)
     found[w.TUPLE_ITEMS] = tuple.__basicsize__
     found[w.BYTES_DATA] = bytes.__basicsize__ - 1
     found[w.ALONE] = int(HELD_SETITEM > 0)  # 0: no count tells a temporary

@@ -19,6 +19,7 @@ array of Numba's (``copy``), and returned: a whole container as itself, a part a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -38,7 +39,7 @@ from numba.np import numpy_support
 from ..arrays.container import XContainer
 from ..codegen.jit import scalar
 from ..dtypes.formats import loop_dtype, storage_dtype
-from ..dtypes.names import DType, dtype_name, is_narrow_float, is_narrow_int
+from ..dtypes.names import DType, dtype_name, is_narrow, is_narrow_int
 from ..index.transform import FIXED, IndexMap, Transform, identity
 from ..layout.tiled import Summand, TiledMap
 
@@ -181,13 +182,20 @@ class _Model(models.StructModel):  # type: ignore[misc]
         super().__init__(manager, kind, members)
 
 
+def called(c: Any, function: Callable[..., Any], arguments: list[Any]) -> Any:
+    """Emit the call of a Python function, which may give NULL; references stay the caller's."""
+    handle = c.pyapi.unserialize(c.pyapi.serialize_object(function))
+    result = c.pyapi.call_function_objargs(handle, arguments)
+    c.pyapi.decref(handle)
+    return result
+
+
 def _unbox(kind: PlacedType, thing: Any, c: Any) -> NativeValue:
     """Emit the call of `passed`, and read the numbers."""
     whole = len(kind.axes)
     tuples = types.UniTuple(types.int64, whole), types.UniTuple(types.int64, kind.numbers)
     wanted = types.Tuple((types.int64, types.int64, *tuples))
-    function = c.pyapi.unserialize(c.pyapi.serialize_object(passed))
-    found = c.pyapi.call_function_objargs(function, [thing])
+    found = called(c, passed, [thing])
     native = c.unbox(wanted, found)
     made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
     made.parent = thing
@@ -197,7 +205,6 @@ def _unbox(kind: PlacedType, thing: Any, c: Any) -> NativeValue:
     for name, value in (("begins", 0), ("steps", 1)):
         constants = [c.context.get_constant(types.int64, value)] * whole
         setattr(made, name, c.context.make_tuple(c.builder, tuples[0], constants))
-    c.pyapi.decref(function)
     c.pyapi.decref(found)
     return NativeValue(made._getvalue(), is_error=native.is_error)
 
@@ -212,16 +219,10 @@ def _box(kind: PlacedType, value: Any, c: Any) -> Any:
         c.box(whole, made.begins),
         c.box(whole, made.steps),
     ]
-    function = c.pyapi.unserialize(c.pyapi.serialize_object(returned))
-    result = c.pyapi.call_function_objargs(function, [made.parent, *parts])
-    for thing in (function, *parts):
-        c.pyapi.decref(thing)
+    result = called(c, returned, [made.parent, *parts])
+    for part in parts:
+        c.pyapi.decref(part)
     return result
-
-
-def is_narrow(dtype: DType) -> bool:
-    """Tell whether elements are stored as bits that Numba has no type for."""
-    return is_narrow_float(dtype) or is_narrow_int(dtype)
 
 
 def stored_kind(kind: PlacedType) -> Any:

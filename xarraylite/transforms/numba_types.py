@@ -24,7 +24,7 @@ from numba.np import numpy_support
 
 from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
-from ..dtypes.names import is_narrow_float, is_narrow_int
+from ..dtypes.names import is_narrow
 from ..layout.strided import DYNAMIC
 from ..layout.tiled import TiledMap
 from ..operands.nodes import borrowed
@@ -57,7 +57,7 @@ def _of_container(value: XContainer, context: Any) -> Any:
         For positions that are no sum of digits.
     """
     place = value.map
-    if isinstance(place, TiledMap) or is_narrow_float(value.dtype) or is_narrow_int(value.dtype):
+    if isinstance(place, TiledMap) or is_narrow(value.dtype):
         return numba_placed.type_of(value)
     dtype = numpy_support.from_dtype(value.dtype)
     layout = "C" if place.is_row_major() else "F" if place.is_column_major() else "A"
@@ -79,10 +79,8 @@ def returned(values: Any) -> XArray:
 
 def _unbox(kind: Any, thing: Any, c: Any) -> NativeValue:
     """Emit the call of `passed`, and read NumPy's array."""
-    function = c.pyapi.unserialize(c.pyapi.serialize_object(passed))
-    array = c.pyapi.call_function_objargs(function, [thing])
+    array = numba_placed.called(c, passed, [thing])
     native = c.unbox(kind.numpys, array)
-    c.pyapi.decref(function)
     c.pyapi.decref(array)
     return NativeValue(native.value, is_error=native.is_error)
 
@@ -90,9 +88,7 @@ def _unbox(kind: Any, thing: Any, c: Any) -> NativeValue:
 def _box(kind: Any, value: Any, c: Any) -> Any:
     """Emit the call of `returned` on NumPy's array."""
     array = c.box(kind.numpys, value)
-    function = c.pyapi.unserialize(c.pyapi.serialize_object(returned))
-    made = c.pyapi.call_function_objargs(function, [array])
-    c.pyapi.decref(function)
+    made = numba_placed.called(c, returned, [array])
     c.pyapi.decref(array)
     return made
 

@@ -24,12 +24,12 @@ from numba.extending import (
     register_model,
 )
 
+from ..dtypes.names import is_narrow
 from .numba_placed import (
     PlacedIterator,
     PlacedType,
     chipped,
     coders,
-    is_narrow,
     stored_kind,
     types,
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError
-from ..dtypes.names import DType, is_narrow_float, is_narrow_int
+from ..dtypes.names import DType, is_narrow, is_narrow_float
 from ..dtypes.promotion import result_type
 from ..ops.op import Arg, Resolved
 from ..ops.user import UserOp
@@ -80,7 +80,7 @@ def _reference(function: FunctionType, dtype: DType | None) -> Callable[..., Any
 
     def reference(*args: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         end = args[0].dtype if dtype is None else dtype
-        if is_narrow_float(end) or is_narrow_int(end):
+        if is_narrow(end):
             end = np.dtype(np.float32) if is_narrow_float(end) else np.dtype(np.int8)
         spread = np.broadcast_arrays(*args)
         values = [function(*scalars) for scalars in zip(*[a.ravel() for a in spread], strict=True)]

@@ -17,7 +17,7 @@ from typing import Generic, Self
 from .._errors import LayoutError, SizeError
 from .._records import record
 from ..index.radix import compose, contiguous_strides, inverse, unravel_index
-from ..layout.positions import Positions, geometry
+from ..layout.positions import geometry
 from ..layout.sequences import MOST_ELEMENTS, same_places
 from ..layout.sizes import Sizes
 from ..layout.spec_fields import (
@@ -97,7 +97,7 @@ def _numbers(values: Iterable[int]) -> str:
     return f"[{','.join(map(str, values))}]"
 
 
-class Bitcasts(Edits, Sizes, Positions):
+class Bitcasts(Edits, Sizes):
     """Whether other descriptions read the same bytes."""
 
     __slots__ = ()

@@ -29,7 +29,7 @@ from ..dtypes.element_types import (
 )
 from ..dtypes.names import DType
 from ..index.broadcast import HasExtents, unwrap_shape
-from ..layout.checks import check_order, check_padded
+from ..layout.fields import check_order, check_padded
 from ..layout.layout import Layout
 from ..layout.text import MAX_DEPTH, UNBOUNDED, parse_spec, print_spec
 from ..layout.tile import LIMIT, MAX_RANK, as_int, as_ints
@@ -230,11 +230,6 @@ class ArraySpec(Making, Bitcasts, Reshapes, Suggestions, Relayouts, Comparisons,
         if dt is None:
             raise LayoutError(f"ArraySpec.dtype: no dtype holds elements of {self.element_type}")
         return dt
-
-    @property
-    def is_token(self) -> bool:
-        """Whether this is a token."""
-        return self.element_type.name == "token"
 
     @property
     def is_opaque(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, SupportsIndex
 from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..index import transform as steps
 from ..index.broadcast import as_shape, check_axis
@@ -16,7 +17,7 @@ from ..index.indices import parse_index
 from ..layout.strided import COLUMN_MAJOR, Strided
 from ..operands.convert import LayoutLike, as_order
 from .items import Positions, integers
-from .selection import flat_positions, reshape_view
+from .selection import basic, flat_positions, reshape_view
 
 
 def at(x: object, /, *index: SupportsIndex) -> XExpression:
@@ -35,6 +36,10 @@ def at(x: object, /, *index: SupportsIndex) -> XExpression:
     >>> int(xl.at(a, 1, 0))
     30
     """
+    given: tuple[Any, ...] = index
+    made = basic(x, given)
+    if made is not None and not made.ndim and Ellipsis not in given:
+        return made
     array, index = as_array(x, "at"), integers(index, "at")
     if len(index) != array.ndim:
         raise IndexRangeError(f"at: {array.ndim} integers are needed, got {index}")
@@ -76,6 +81,7 @@ def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     return len(given) == len(shape) and all([0 <= i < n for i, n in zip(given, shape, strict=True)])
 
 
+@memoised
 def flat(x: object, /, order: LayoutLike = None) -> XExpression:
     """Return all elements as a view of one dimension, in an order of traversal.
 

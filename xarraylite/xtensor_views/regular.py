@@ -12,11 +12,12 @@ import numpy as np
 from .._errors import BoundsError, DTypeError, IndexRangeError, LayoutError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.ownership import memory_of
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..index import transform as steps
-from ..index.broadcast import as_shape, check_axes, check_axis
+from ..index.broadcast import as_shape, check_axis
 from ..index.transform import FIXED
 from ..ir import build
 from ..ir.build import describe
@@ -26,12 +27,13 @@ from ..layout.tiled import TiledMap
 from ..operands import tracing
 from ..operands.gathers import index_leaf
 from ..operands.moving import moves
-from .items import Pick
+from .items import Pick, integers
 from .picked import XPicked, check_index, places
-from .selection import pointed, reshape_view, selected, sequence
+from .selection import basic, pointed, reshape_view, selected, sequence
 
 
 @moves
+@memoised
 def as_strided(
     x: object,
     /,
@@ -110,6 +112,9 @@ def sliding_window_view(
     x: object,
     window_shape: SupportsIndex | Iterable[SupportsIndex],
     axis: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
 ) -> XExpression:
     """Return all windows of an array: a view.
 
@@ -121,12 +126,15 @@ def sliding_window_view(
         Extents of the windows.
     axis : int or sequence of int, optional
         Along which dimensions; all by default.
+    subok, writeable : bool, default False
+        Accepted as NumPy does; whether the view can be written, element by element where windows
+        share them.
 
     Returns
     -------
     XExpression
-        The positions of the windows, then their own dimensions.  Of strided memory a view, which
-        cannot be written where windows share elements; of tiled memory, lazy.
+        The positions of the windows, then their own dimensions.  Of strided memory a view; of
+        tiled memory, lazy.
 
     Raises
     ------
@@ -143,15 +151,11 @@ def sliding_window_view(
     """
     array = as_array(x, "sliding_window_view")
     extents = as_shape(window_shape, "sliding_window_view")
-    axes = (
-        list(range(array.ndim))
-        if axis is None
-        else list(axis if isinstance(axis, Iterable) else [axis])
-    )
-    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in axes]
+    given = range(array.ndim) if axis is None else axis
+    listed = given if isinstance(given, Iterable) else [given]
+    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in listed]
     if len(axes) != len(extents):
         raise ShapeError(f"sliding_window_view: {len(extents)} extents for {len(axes)} axes")
-    check_axes(None, array.ndim, "sliding_window_view")
     starts = list(array.shape)
     for axis_, extent in zip(axes, extents, strict=True):
         starts[axis_] -= extent - 1
@@ -165,7 +169,10 @@ def sliding_window_view(
     if isinstance(array, XContainer) and isinstance(array.map, Strided):
         strides = array.map.strides
         strides += tuple([strides[axis_] for axis_ in axes])
-        return array._over(Strided((*starts, *extents), strides, array.map.offset))
+        made: Any = array._over(Strided((*starts, *extents), strides, array.map.offset))
+        if not writeable:
+            made.flags.writeable = False
+        return made  # type: ignore[no-any-return]
     node = array.node
     for axis_, extent in zip(axes, extents, strict=True):
         where = np.arange(node.shape[axis_] - extent + 1)[:, None] + np.arange(extent)
@@ -191,12 +198,63 @@ def strided_view(x: object, items: Sequence[Any], /) -> XExpression:
     >>> xl.strided_view(xl.zeros((3, 2, 4)), [xl.range(0, 1), xl.ellipsis, xl.newaxis, 1]).shape
     (1, 2, 1)
     """
+    made = basic(x, items)
+    if made is not None:
+        return made
     given = sequence(items, "strided_view")
     if any(isinstance(item, Pick) for item in given):
         raise IndexRangeError("strided_view: no strides say keep or drop; use dynamic_view")
     return selected(as_array(x, "strided_view"), given)
 
 
+def row(x: object, index: SupportsIndex, /) -> XExpression:
+    """Return the view of one row of an array of two dimensions.
+
+    Raises
+    ------
+    ShapeError
+        For another rank.
+    IndexRangeError
+        For an index out of range, or no integer.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.row(xl.asarray([[1, 2], [3, 4]]), 1)
+    XView([3, 4])
+    """
+    made = basic(x, (index,)) if index.__class__ is int else None
+    if made is not None and made.ndim == 1:
+        return made
+    return selected(_matrix(x, "row"), (*integers((index,), "row"), slice(None)))
+
+
+def col(x: object, index: SupportsIndex, /) -> XExpression:
+    """Return the view of one column of an array of two dimensions; see `row`.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.col(xl.asarray([[1, 2], [3, 4]]), -1)
+    XView([2, 4])
+    """
+    made = basic(x, (_ALL, index)) if index.__class__ is int else None
+    if made is not None and made.ndim == 1:
+        return made
+    return selected(_matrix(x, "col"), (_ALL, *integers((index,), "col")))
+
+
+_ALL = slice(None)
+
+
+def _matrix(x: object, operation: str) -> XExpression:
+    array = as_array(x, operation)
+    if array.ndim != 2:
+        raise ShapeError(f"{operation}({describe(array.node)}): the rank must be 2")
+    return array
+
+
+@memoised
 def block_view(x: object, /, blocks: SupportsIndex | Iterable[SupportsIndex]) -> XExpression:
     """Return an array as a grid of equal blocks: first where a block is, then its elements.
 
@@ -245,6 +303,7 @@ def block_view(x: object, /, blocks: SupportsIndex | Iterable[SupportsIndex]) ->
     return made._view(steps.permute(made.shape, order))
 
 
+@memoised
 def offset_view(x: object, /, dtype: object, offset: SupportsIndex = 0) -> XContainer | XPicked:
     """Return a part of each element, as the imaginary part of a complex one, to be written through.
 

@@ -61,7 +61,9 @@ class XReshapeView(XPicked):
 
     def over(self, base: XContainer) -> XReshapeView:
         """Return the view of the same elements of another container of the base's shape."""
-        return self.of(base, self._whole(), self._axes)
+        made = self._over(base, self._shape)
+        made._axes = self._axes
+        return made
 
     def gathered(self) -> Node:
         """Return the elements as the kernel that reads them takes them."""
@@ -76,6 +78,9 @@ class XReshapeView(XPicked):
         out[...] = values.reshape(self._whole()).transpose(self._axes)
 
     def _scatter(self, values: NumpyArray) -> None:
+        if not np.ndim(values):
+            elements.array_of(self._base)[...] = values
+            return
         back = np.broadcast_to(values, self._shape).transpose(self._back())
         elements.array_of(self._base)[...] = back.reshape(self._base.shape)
 

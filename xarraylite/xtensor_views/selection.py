@@ -8,23 +8,22 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from .._errors import IndexRangeError, ShapeError
+from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import values_of
+from ..arrays.memo import memoised
 from ..arrays.operand import as_array
-from ..assignment import elements
 from ..dtypes.names import NumpyArray, int64
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
 from ..ir import build
-from ..ir.build import describe
 from ..layout.strided import COLUMN_MAJOR
 from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, as_order
 from ..operands.gathers import counted_from_front
 from ..operands.moving import moves
-from .items import Pick, Positions, integers
+from .items import Pick, Positions
 from .picked import XDynamicView, XIndexView, XPicked, leaf_of
 from .reshaped import XReshapeView
 
@@ -67,34 +66,29 @@ def view(x: object, /, *items: Any) -> XExpression:
     >>> xl.eval(xl.view(a * 2, xl.keep(2, 0, 0), 1))
     XArray([18,  2,  2])
     """
-    return selected(as_array(x, "view"), items)
+    made = basic(x, items)
+    return selected(as_array(x, "view"), items) if made is None else made
+
+
+def basic(x: object, items: Sequence[Any]) -> XExpression | None:
+    """Return a view of a container by ints, slices, None and dots; None: only machine code can."""
+    return None
 
 
 def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
     """Return the view of an array that items select."""
     given, shape = tuple(items), array.shape
-    if _is_plain(given) and isinstance(array, XContainer) and len(given) <= len(shape):
-        made: XExpression = array[given]  # in machine code, where that is loaded
-        return made
     known = tuple([_described(item, shape) for item in given])
     key, found = _parsed(shape, given) if _UNUSUAL in known else _parsed_again(shape, known)
     if key is None:
         if isinstance(array, XContainer):
             return XDynamicView.of(array, found)
         return taken(array, found)
-    view = elements.part(array, key) if isinstance(array, XContainer) else None
+    view = basic(array, key)
     if view is None:
         view = array._view(parse_index(key, shape, _no_array).transform)
     return taken(view, found) if found else view
 
-
-def _is_plain(items: tuple[Any, ...]) -> bool:
-    """Tell whether items are ints and slices that select a view, not a value."""
-    classes = {item.__class__ for item in items}
-    return slice in classes and classes <= _STRIDED
-
-
-_STRIDED = {int, slice}
 
 Parsed = tuple[tuple[Any, ...] | None, dict[int, Positions]]
 
@@ -195,6 +189,9 @@ def dynamic_view(x: object, items: Sequence[Any], /) -> XExpression:
     >>> xl.dynamic_view(xl.arange(5), [xl.keep(4, 0)])
     XView([4, 0])
     """
+    made = basic(x, items)
+    if made is not None:
+        return made
     return selected(as_array(x, "dynamic_view"), sequence(items, "dynamic_view"))
 
 
@@ -209,44 +206,6 @@ def sequence(items: Any, operation: str) -> tuple[Any, ...]:
     if isinstance(items, str) or not isinstance(items, Iterable):
         raise IndexRangeError(f"{operation}: a sequence of indices is needed, got {items!r}")
     return tuple(items)
-
-
-def row(x: object, index: SupportsIndex, /) -> XExpression:
-    """Return the view of one row of an array of two dimensions.
-
-    Raises
-    ------
-    ShapeError
-        For another rank.
-    IndexRangeError
-        For an index out of range, or no integer.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.row(xl.asarray([[1, 2], [3, 4]]), 1)
-    XView([3, 4])
-    """
-    return selected(_matrix(x, "row"), (*integers((index,), "row"), slice(None)))
-
-
-def col(x: object, index: SupportsIndex, /) -> XExpression:
-    """Return the view of one column of an array of two dimensions; see `row`.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.col(xl.asarray([[1, 2], [3, 4]]), -1)
-    XView([2, 4])
-    """
-    return selected(_matrix(x, "col"), (slice(None), *integers((index,), "col")))
-
-
-def _matrix(x: object, operation: str) -> XExpression:
-    array = as_array(x, operation)
-    if array.ndim != 2:
-        raise ShapeError(f"{operation}({describe(array.node)}): the rank must be 2")
-    return array
 
 
 def index_view(x: object, indices: Any, /) -> XExpression:
@@ -429,6 +388,7 @@ def mask_of(
         ) from None
 
 
+@memoised
 def reshape_view(
     x: object,
     shape: SupportsIndex | Iterable[SupportsIndex],
@@ -481,6 +441,7 @@ def _reshaped(array: XExpression, shape: tuple[int, ...]) -> XExpression:
     return found
 
 
+@memoised
 def flatten(x: object, /, order: LayoutLike = None) -> XExpression:
     """Return the elements as a view of one dimension, in row- or column-major order.
 

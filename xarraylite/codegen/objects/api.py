@@ -59,6 +59,7 @@ METHODS = {
     "folded": (TWO, "a2, a3"),
     "copied": (ANY, "a1, a2, a3"),
     "zeros": (ONE, "a2"),
+    "array_at": (ONE, "a2"),
     "to_array": (ANY, "a1, a2, a3"),
     "product": (ONE, "a1, a2"),
     "to_float": (NOTHING, "a1"),
@@ -88,8 +89,10 @@ METHODS = {
     "pick_evaluated": (NOTHING, "a1"),
     "pick_settled": (NOTHING, "a1"),
     "pick_wrote": (ONE, "a1, a2"),
+    "pick_set": (TWO, "a1, a2, a3"),
     "filtered": (TWO, "a2, a3"),
     "indexed": (TWO, "a2, a3"),
+    "basic": (TWO, "a2, a3"),
     "scalar_forward": (ONE, "a1, a2, a4"),
     "scalar_reflected": (ONE, "a1, a2, a4"),
 }

@@ -9,6 +9,7 @@ from .basics import (
     DATA,
     DESCRIPTION,
     DIMENSIONS,
+    FAR,
     MANY,
     REPEATED,
     TWICE,
@@ -28,7 +29,7 @@ from .basics import (
     size_of,
     tuple_of,
 )
-from .calls import array_of
+from .calls import array_of, factor_of
 from .evaluation import address_of, begin_of, bump, lazy_values, new_buffer, record_of
 from .operators import combined, leads, number_of, of_number
 from .replay import ran
@@ -253,8 +254,10 @@ def stored(to: int, key: int, value: int) -> bool:
         if not is_numpys(key):
             made = selector(key)
             index = array_of(made) if made != 0 else 0
-    array, done = get(to, w.OWN_ARRAY), False
-    if index != 0 and array != 0 and is_free(get(to, w.OWN_BUFFER), key):
+    array, done = 0, False
+    if index != 0 and is_free(get(to, w.OWN_BUFFER), key):
+        array = writable(to)
+    if array != 0 and is_free(get(to, w.OWN_BUFFER), key):
         number = inside(value)
         done = fits(get(to, w.KIND), number)
         if done and c.PyObject_SetItem(array, index, number) != 0:
@@ -264,6 +267,22 @@ def stored(to: int, key: int, value: int) -> bool:
     if made != 0:
         c.Py_DecRef(made)
     return done
+
+
+def writable(to: int) -> int:
+    """Return a container's memory as an array of NumPy, borrowed; 0 if that is for Python to make.
+
+    Python makes it read-only where it has an element under two indices.
+    """
+    if get(to, w.OWN_ARRAY) != 0:
+        return get(to, w.OWN_ARRAY)
+    return 0 if overlaps_itself(to) or size_of(get(to, w.SHAPE)) == 0 else factor_of(to)
+
+
+def array_at(container: int) -> int:
+    """``array_of(container)``."""
+    made = writable(container) if is_container(container) else 0
+    return keep(made) if made != 0 else call(word(w.ARRAY_AT), container, 0, 1)
 
 
 def is_promise(to: int) -> bool:
@@ -277,13 +296,23 @@ def destination_of(to: int) -> int:
 
 
 def overlaps_itself(to: int) -> bool:
-    """Tell whether memory may have an element under two indices."""
-    extents = scratch()
+    """Tell whether memory may have an element under two indices: its strides do not nest."""
+    extents, reach = scratch(), 1
     steps = extents + 8 * DIMENSIONS
     rank = steps_of(to, extents, steps)
-    for k in range(1, rank):
-        if load(steps + 8 * (k - 1)) < load(extents + 8 * k) * load(steps + 8 * k):
+    for _ in range(rank):
+        least, at = FAR, -1
+        for k in range(rank):
+            step = load(steps + 8 * k)
+            step = -step if step < 0 else step
+            if load(extents + 8 * k) != 1 and step < least:
+                least, at = step, k
+        if at < 0:
+            return False
+        if least < reach:
             return True
+        reach += (load(extents + 8 * at) - 1) * least
+        store(extents + 8 * at, 1)
     return rank == 0
 
 
@@ -350,7 +379,7 @@ def promised_part(to: int, key: int) -> int:
 
 def updated(to: int, value: int, key: int, again: bool) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
-    if is_traced() or not is_container(to):
+    if is_traced() or not is_container(to) or load(get(to, w.SHAPE) + SIZE) == 0:
         return False
     items = scratch()
     buffer, own = get(to, w.OWN_BUFFER), 0
@@ -406,6 +435,8 @@ def exchange(one: int, other: int, slot: int) -> int:
 def renewed(to: int, value: int, key: int) -> bool:
     """Have a lazy result, without views, stand for an operation on it; tell whether done."""
     if is_traced() or not is_lazy(to) or get(to, w.OWNING) != 0:
+        return False
+    if load(get(to, w.SHAPE) + SIZE) == 0:  # a value
         return False
     made = combined(to, value, key)
     if made == 0:

@@ -14,6 +14,7 @@ from .basics import (
     get,
     give,
     is_array,
+    is_container,
     is_lazy,
     is_number,
     is_same,
@@ -34,6 +35,42 @@ def is_used_again(thing: int) -> bool:
     if used == 0:
         return give(thing, w.USED, c.PyLong_FromLongLong(now)) == 0
     return c.PyLong_AsLongLong(used) != now
+
+
+def give_snapshot(thing: int) -> int:
+    """Have the memory of a container that is new a snapshot, as `memory.buffer` makes it.
+
+    Before anything is borrowed: the collector may run, and with it other threads.
+    """
+    if is_container(thing):
+        buffer = get(thing, w.OWN_BUFFER)
+        if is_unread(buffer):
+            keep(buffer)
+            made, origin = new(word(w.SNAPSHOT_CLASS)), c.PyWeakref_NewRef(buffer, 0)
+            if made != 0 and origin != 0 and is_unread(buffer):
+                give(made, w.MEMORY, keep(get(buffer, w.MEMORY)))
+                give(made, w.MEMORY_START, keep(get(buffer, w.MEMORY_START)))
+                give(made, w.ADDRESS, keep(get(buffer, w.ADDRESS)))
+                give(made, w.NBYTES, keep(get(buffer, w.NBYTES)))
+                give(made, w.ORIGIN, origin)
+                give(buffer, w.SNAPSHOT, made)
+            else:
+                c.PyErr_Clear()
+                c.Py_DecRef(made)
+                c.Py_DecRef(origin)
+            c.Py_DecRef(buffer)
+    return thing
+
+
+def is_unread(buffer: int) -> bool:
+    """Tell whether an ordinary buffer has no snapshot, and nobody is about to make one."""
+    return (
+        get(buffer, w.SNAPSHOT) == 0
+        and load(buffer + CLASS) == word(w.BUFFER)
+        and get(buffer, w.SPECIAL) == word(w.FALSE)
+        and get(buffer, w.SHARED) == word(w.FALSE)
+        and load(word(w.MAKING)) == 0
+    )
 
 
 def put(place: int, thing: int) -> int:
@@ -245,6 +282,8 @@ def with_value(left: int, right: int, key: int) -> int:
 
 def forward(left: int, right: int, row: int) -> int:
     """``left + right``, for each operation that is an operator."""
+    give_snapshot(left)
+    give_snapshot(right)
     made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
     if made == 0 and is_float_value(left, right) and word(row) != word(w.POWER):
         number = inside(right)  # as which Python learns it
@@ -263,6 +302,7 @@ def exchanged(left: int, right: int, key: int) -> int:
 
 def reflected(right: int, left: int, row: int) -> int:
     """``left + right`` where the left one does not know how."""
+    give_snapshot(right)
     if is_number(left) and is_array(right) and not is_traced():
         made = exchanged(left, right, word(row + 1))
         if made != 0:
@@ -288,6 +328,7 @@ def alone(thing: int, key: int) -> int:
 
 def single(thing: int, row: int) -> int:
     """``-thing``."""
+    give_snapshot(thing)
     made = alone(thing, word(row)) if is_array(thing) and not is_traced() else 0
     return made if made != 0 else call(word(row + 2), thing, 0, 1)
 
@@ -337,6 +378,8 @@ def chosen(first: int, second: int, third: int, key: int) -> int:
 
 def applied(items: int, count: int) -> int:
     """``apply(op, *operands)``."""
+    for k in range(1, count):
+        give_snapshot(load(items + 8 * k))
     key, first, made = load(items), load(items + 8), 0
     if count == 2 and is_array(first) and not is_traced():
         made = alone(first, key)
@@ -355,6 +398,7 @@ def applied(items: int, count: int) -> int:
 
 def folded(op: int, thing: int) -> int:
     """Fold over all dimensions."""
+    give_snapshot(thing)
     if is_array(thing) and not is_traced():
         kind, shape, place = leads(thing, op, word(w.NONE)), get(thing, w.SHAPE), scratch()
         usual = kind != 0 and load(shape + SIZE) != 0 and size_of(shape) > 0

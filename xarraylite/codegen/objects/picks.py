@@ -13,6 +13,8 @@ from .api import CLASS, SIZE, load, load_byte, scratch, store, word
 from .basics import (
     DESCRIPTION,
     DIMENSIONS,
+    EXTENTS,
+    RANK,
     SMALL,
     call,
     get,
@@ -27,7 +29,7 @@ from .basics import (
     tuple_of,
     whole,
 )
-from .calls import kind_of, owned
+from .calls import array_of, kind_of, owned
 from .evaluation import (
     address_of,
     begin_of,
@@ -43,6 +45,9 @@ from .views import is_index, tuple_from, value_at, view_class, view_of
 
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
 FEW_PICKED = 1 << 12
+
+#: Elements that NumPy selects without letting other threads run.
+FEW_AT_ONCE = 500
 
 
 def is_dense(thing: int) -> bool:
@@ -202,7 +207,7 @@ def copy_of(nbytes: int, made: int) -> int:
         c.Py_DecRef(made)
         return 0
     give(copy, w.NBYTES, c.PyLong_FromLongLong(nbytes))
-    give(copy, w.COPY_ORIGIN, keep(word(w.NONE)))
+    give(copy, w.ORIGIN, keep(word(w.NONE)))
     give(copy, w.COPY_MADE, made)
     if nbytes <= SMALL and from_slab(copy, nbytes):
         return copy
@@ -276,6 +281,72 @@ def picked(thing: int, key: int) -> int:
     return made
 
 
+def has_arrays(key: int) -> bool:
+    """Tell whether an index has several arrays of NumPy of few integers, and no others.
+
+    NumPy keeps the interpreter's lock for that many: nobody writes to what was found in range.
+    """
+    arrays = 0
+    for k in range(load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 0):
+        one = item(key, k)
+        if load(one + CLASS) == word(w.NDARRAY):
+            if load(one + DESCRIPTION) != word(w.INT64) or extents_of(one) > FEW_AT_ONCE:
+                return False
+            arrays += 1
+        elif load(one + CLASS) != word(w.INT) and not is_all(one):
+            return False
+    return arrays > 1
+
+
+def extents_of(array: int) -> int:
+    """Return the product of an array's extents, those of 0 as if they were 1."""
+    size = 1
+    for k in range(load(array + RANK) & 0xFFFFFFFF):
+        extent = load(load(array + EXTENTS) + 8 * k)
+        size *= extent if 0 < extent < FEW_AT_ONCE else (1 if extent == 0 else FEW_AT_ONCE + 1)
+        if size > FEW_AT_ONCE:
+            return size
+    return size
+
+
+def by_numpy(thing: int, key: int) -> int:
+    """Return what several index arrays select, in a new container; 0 if not so."""
+    if is_traced() or view_class(thing) == 0 or not is_dense(thing) or not has_arrays(key):
+        return 0
+    array = array_of(thing)
+    found = c.PyObject_GetItem(array, key) if array != 0 else 0
+    if found == 0:
+        c.PyErr_Clear()  # Python says what is wrong
+        return 0
+    made = 0
+    if load(found + CLASS) == word(w.NDARRAY) and kind_of(found) != 0:
+        made = owned(found)
+        if made == word(w.NONE):
+            c.Py_DecRef(made)
+            made = 0
+    c.Py_DecRef(found)
+    return made
+
+
+def listed(thing: int, key: int) -> int:
+    """Return few elements that an index with one list selects, its last item; 0 if not so."""
+    axis = axis_of(key)
+    one = key if axis < 0 or load(key + CLASS) != word(w.TUPLE) else item(key, axis)
+    if axis < 0 or load(one + CLASS) != word(w.LIST) or not is_container(thing) or is_traced():
+        return 0
+    made, given = 0, call(word(w.NUMPY_ARRAY), one, 0, 1)
+    keys = tuple_of(axis + 1) if given != 0 else 0
+    if keys != 0:
+        for k in range(axis):
+            store(keys + word(w.TUPLE_ITEMS) + 8 * k, keep(word(w.ALL)))
+        store(keys + word(w.TUPLE_ITEMS) + 8 * axis, keep(given))
+        made = picked(thing, keys)
+        c.Py_DecRef(keys)
+    c.PyErr_Clear()  # Python says what is wrong
+    c.Py_DecRef(given)
+    return made
+
+
 def is_mask(one: int) -> bool:
     """Tell whether the elements of an index are truth values."""
     if load(one + CLASS) == word(w.NDARRAY):
@@ -296,4 +367,8 @@ def get_item(thing: int, key: int) -> int:
         made = view_of(thing, key)
     if made == 0:
         made = picked(thing, key)
+    if made == 0:
+        made = by_numpy(thing, key)
+    if made == 0:
+        made = listed(thing, key)
     return made if made != 0 else call(word(w.GETITEM), thing, key, 2)

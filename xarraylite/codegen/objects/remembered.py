@@ -1,6 +1,6 @@
 """Functions and methods whose results are known by the kinds of their arguments.
 
-A call's key is put together in scratch as `transforms.memo` puts it together, and looked up where
+A call's key is put together in scratch as `arrays.memo` puts it together, and looked up where
 that keeps its recipes.  `METHOD` entries say which function of the namespace a method calls.
 """
 
@@ -22,7 +22,7 @@ from .basics import (
     new,
     tuple_of,
 )
-from .operators import expression, put
+from .operators import expression, give_snapshot, put
 from .views import view_class
 
 #: The state of a call: how many items its key has, and how many arrays it was given; then these,
@@ -50,9 +50,9 @@ def is_option(cls: int) -> bool:
         or cls == word(w.NONE_TYPE)
     ):
         return True
-    if cls == word(w.STR) or cls == word(w.TYPE):
+    if cls == word(w.STR) or c.PyType_IsSubtype(cls, word(w.TYPE)) != 0:
         return True
-    if c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0:
+    if c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0 or c.PyType_IsSubtype(cls, word(w.NAMED)):
         return True
     return c.PyType_IsSubtype(cls, word(w.REDUCTION)) != 0
 
@@ -65,6 +65,7 @@ def is_described(state: int, value: int) -> bool:
     if is_lazy(value) or is_container(value):
         if get(value, w.KIND) == word(w.NODE):
             return False
+        give_snapshot(value)
         store(state + ARRAYS + 16 * arrays, value)
         store(state + ARRAYS + 16 * arrays + 8, load(state) + 1)
         store(state + 8, arrays + 1)

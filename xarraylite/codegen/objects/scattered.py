@@ -18,6 +18,7 @@ from .assignment import (
     stored,
     unchecked,
     waiting_for,
+    writable,
 )
 from .basics import (
     DATA,
@@ -39,6 +40,7 @@ from .basics import (
     size_of,
     whole,
 )
+from .calls import array_of
 from .evaluation import address_of, begin_of, duplicate, lazy_values, new_array, new_buffer
 from .operators import expression
 from .picks import (
@@ -46,6 +48,7 @@ from .picks import (
     are_inside,
     copy_of,
     extent_of,
+    has_arrays,
     is_mask,
     is_still,
     leaf_of,
@@ -168,12 +171,12 @@ def wrote(view: int, value: int) -> bool:
         return False
     if cls == word(w.FLOAT):
         return number_put(view, value, offsets)
-    lazy = is_lazy(value)
-    if not (lazy or cls == word(w.INDEX_VIEW)) or not is_same(
-        get(value, w.SHAPE), get(view, w.SHAPE)
-    ):
+    own = cls == word(w.INDEX_VIEW)
+    if not (own or is_lazy(value) or is_container(value)):
         return False
-    made, done = lazy_values(value) if lazy else values_of(value), False
+    if not is_same(get(value, w.SHAPE), get(view, w.SHAPE)):
+        return False
+    made, done = values_of(value) if own else apart(get(view, w.PICK_BASE), value), False
     offsets = offsets_of(view)
     if made != 0:
         done = offsets != 0 and dropped_in(view, made, offsets)
@@ -186,6 +189,13 @@ def pick_wrote(view: int, value: int) -> int:
     if wrote(view, value):
         return keep(word(w.TRUE))
     return 0 if c.PyErr_Occurred() != 0 else call(word(w.PICK_WROTE), view, value, 2)
+
+
+def pick_set(view: int, key: int, value: int) -> int:
+    """``view[key] = value``."""
+    if key == word(w.ELLIPSIS) and wrote(view, value):
+        return keep(word(w.NONE))
+    return call_three(word(w.PICK_SET), view, key, value)
 
 
 def view_at(base: int, positions: int, count: int) -> int:
@@ -424,6 +434,23 @@ def put_down(to: int, key: int, value: int) -> bool:
     return done
 
 
+def put_by_numpy(to: int, key: int, value: int) -> bool:
+    """Write few elements to those that several index arrays select; tell whether it is done."""
+    if not has_arrays(key) or not is_usual(to):
+        return False
+    made, done = apart(to, value), False
+    if made == 0:
+        return False
+    target = writable(to)
+    values = array_of(made) if size_of(get(made, w.SHAPE)) > 0 else 0
+    if target != 0 and values != 0 and waiting_for(get(to, w.OWN_BUFFER)) == 0:
+        done = c.PyObject_SetItem(target, key, values) == 0
+        if not done:
+            c.PyErr_Clear()  # Python says what is wrong
+    c.Py_DecRef(made)
+    return done
+
+
 def is_front(to: int, count: int, index: int, front: int) -> bool:
     """Tell whether a mask, perhaps a line of so many flags, has a container's first extents."""
     shape = get(to, w.SHAPE)
@@ -439,7 +466,7 @@ def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``, of a container or a promise."""
     promise, target = is_promise(to), destination_of(to)
     if is_lazy(value) or is_container(value):
-        if not promise and put_down(target, key, value):
+        if not promise and (put_down(target, key, value) or put_by_numpy(target, key, value)):
             return keep(word(w.NONE))
         part = keep(target) if key == word(w.ELLIPSIS) else view_of(target, key)
         if part != 0:

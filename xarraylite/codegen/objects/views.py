@@ -7,6 +7,7 @@ from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DIMENSIONS,
+    call,
     get,
     give,
     is_container,
@@ -169,12 +170,17 @@ def view_class(thing: int) -> int:
 
 def view_of(thing: int, key: int) -> int:
     """Return the view that an index of ints and slices selects; 0 if it is not a usual one."""
+    return view_by(thing, key, 1)
+
+
+def view_by(thing: int, key: int, least: int) -> int:
+    """Return such a view, if it has so many dimensions at least."""
     view = view_class(thing)
     if view == 0 or load(get(thing, w.SHAPE) + SIZE) > DIMENSIONS:
         return 0
     words = scratch()
     rank = selected(words, steps_of(thing, words, words + 8 * DIMENSIONS), key)
-    if rank <= 0:
+    if rank < least:
         return 0
     extents, steps = words + 8 * OUT_EXTENTS, words + 8 * OUT_STEPS
     # Where memory is allocated the collector may run, and with it other threads.
@@ -195,6 +201,23 @@ def view_of(thing: int, key: int) -> int:
             c.Py_DecRef(part)
     c.Py_DecRef(own)
     return made
+
+
+def basic(thing: int, items: int) -> int:
+    """``basic(x, items)``: the view that a tuple or list of items selects; None if not a usual one.
+
+    Unlike an index, integers for all dimensions select a view of one element.  As all views of a
+    traced function's own arrays are, it is Python's there.
+    """
+    made, key = 0, 0
+    if not is_traced() and load(items + CLASS) == word(w.TUPLE):
+        key = keep(items)
+    elif not is_traced() and load(items + CLASS) == word(w.LIST):
+        key = c.PyList_AsTuple(items)
+    if key != 0:
+        made = view_by(thing, key, 0)
+        c.Py_DecRef(key)
+    return made if made != 0 else call(word(w.BASIC), thing, items, 2)
 
 
 def is_index(key: int, slices: bool) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._config import ENGINES, LAYOUTS, settings
-from ...dtypes.names import bool_, float32, float64, int64
+from ...dtypes.names import Named, bool_, float32, float64, int64
 from ...ir.kind import NODE as KIND_OF_NODES
 from ...ir.kind import PLACES as KINDS_OF_PLACES
 from ...ir.kind import row_major
@@ -69,8 +69,9 @@ PLUS, MINUS = map(_object, (1.0, -1.0))
 BOOL, INT, FLOAT, COMPLEX, STR = map(_object, (bool, int, float, complex, str))
 TUPLE, LIST, DICT, SLICE, TYPE = map(_object, (tuple, list, dict, slice, type))
 NONE_TYPE, EXCEPTION = map(_object, (type(None), Exception))
-NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC = map(_object, (np.ndarray, np.dtype, np.generic))
-NUMPY_FLOAT64, NUMPY_EMPTY, UINT8 = map(_object, (np.float64, np.empty, np.dtype(np.uint8)))
+NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC, NAMED = map(_object, (np.ndarray, np.dtype, np.generic, Named))
+NUMPY_FLOAT64, UINT8 = map(_object, (np.float64, np.dtype(np.uint8)))
+NUMPY_EMPTY, NUMPY_ARRAY = _object(np.empty), _object(np.array)
 FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, bool_))
 
 #: Names of methods and attributes.
@@ -97,6 +98,7 @@ RECIPE = _class("Recipe")
 REDUCTION = _class("Reduction")
 REPLAY = _class("Replay")
 REWRITE = _class("Rewrite")
+SNAPSHOT_CLASS = _class("Snapshot")
 SCALAR_COMPLEX = _class("XComplex128")
 SCALAR_FLOAT = _class("XFloat64")
 SCALAR_HELD = _class("XHeld")
@@ -138,7 +140,7 @@ VIEW_KIND = _slot("ViewRecipe", "kind")
 VIEW_SHAPE = _slot("ViewRecipe", "shape")
 VIEW_BY = _slot("ViewRecipe", "by")
 COPY_MADE = _slot("Copy", "made")
-COPY_ORIGIN = _slot("Copy", "origin")
+ORIGIN = _slot("Snapshot", "origin")
 SELECTED_BASE = _slot("Selected", "base")
 SELECTED_KEY = _slot("Selected", "key")
 PICK_BASE = _slot("XIndexView", "_base")
@@ -179,12 +181,12 @@ MATMUL, DOT, STRIDED_DOT, SCALARS, FRONTS = _later(5)
 #: The methods and functions that these stand before.
 EVALUATED, FOLDED, APPLIED, NEW_CONTAINER, JITTED, PRODUCT, TO_FLOAT = _later(7)
 GETITEM, SETITEM, ASSIGN, PROMISED, PROMISED_PART, PROMISED_ASSIGN, PROMISED_SETITEM = _later(7)
-ZEROS, COPIED, DUPLICATED, OWNED, ADAPTED, TO_ARRAY, FEW_SELECTED = _later(7)
-PICK_EVALUATED, PICK_SETTLED, PICK_WROTE, FILTERED, INDEXED = _later(5)
+ZEROS, COPIED, DUPLICATED, OWNED, ADAPTED, TO_ARRAY, FEW_SELECTED, ARRAY_AT = _later(8)
+PICK_EVALUATED, PICK_SETTLED, PICK_WROTE, PICK_SET, FILTERED, INDEXED, BASIC = _later(7)
 
 #: Cells in memory; how many references a temporary has that only a statement has; and how far
 #: from their addresses tuples and bytes have what they hold.
-TRACING, EVALUATIONS, ALONE, TUPLE_ITEMS, BYTES_DATA = _later(5)
+TRACING, EVALUATIONS, MAKING, ALONE, TUPLE_ITEMS, BYTES_DATA = _later(6)
 
 #: For each operation that is an operator `ROW` words: its keys in the tables of kinds, and
 #: Python's methods.

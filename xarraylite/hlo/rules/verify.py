@@ -6,12 +6,14 @@ before their users, so there are no cycles, and parameters are numbered without 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
 from ..nodes import InstructionNode, ModuleNode
 from ..opcodes import ACCURATE, OPCODES
+from ..values import Alias
 from .inference import infer_shape
 
 # Operations that may compute in one precision and give another.
@@ -82,6 +84,8 @@ def verify_instruction(instruction: InstructionNode) -> None:
             f"not {instruction.shape.human_string()}",
             instruction=name,
         )
+    aliases = instruction.attributes.get("output_to_operand_aliasing", ())
+    _verify_sharing("output_to_operand_aliasing", aliases, shapes, instruction.shape, name)
     if row.name == "constant" and instruction.literal.shape != instruction.shape:
         raise HloError("a constant has the shape of its value", instruction=name)
 
@@ -111,3 +115,36 @@ def _verify_signature(module: ModuleNode) -> None:
                 f"entry_computation_layout says {said.human_string()} where "
                 f"{module.entry.name} has {found.human_string()}"
             )
+    aliases = module.attributes.get("input_output_alias", ())
+    given, result = signature.parameters, signature.result
+    _verify_sharing("input_output_alias", aliases, given, result)
+    donors = [Alias((), *donor) for donor in module.attributes.get("buffer_donor", ())]
+    _verify_sharing("buffer_donor", donors, given, result)
+
+
+def _verify_sharing(
+    what: str,
+    aliases: Iterable[Alias],
+    given: Sequence[ArraySpec],
+    result: ArraySpec,
+    name: str = "",
+) -> None:
+    """Check that what is said to share memory is there."""
+    for alias in aliases:
+        if not 0 <= alias.operand < len(given):
+            raise HloError(
+                f"{what} names operand {alias.operand} of {len(given)}", instruction=name
+            )
+        for whole, index in (
+            (given[alias.operand], alias.operand_index),
+            (result, alias.output_index),
+        ):
+            shape = whole
+            for number in index:
+                if not (shape.is_tuple and 0 <= number < len(shape.tuple_shapes)):
+                    raise HloError(
+                        f"{what} names a part {{{','.join(map(str, index))}}} of "
+                        f"{whole.human_string()}, which has none",
+                        instruction=name,
+                    )
+                shape = shape.tuple_shapes[number]

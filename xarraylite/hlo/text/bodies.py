@@ -36,6 +36,7 @@ _COMMA = re.compile(rf"{SKIP},")
 _OPCODE = re.compile(rf"{SKIP}([a-z][a-z0-9\-]*+){SKIP}\(")
 _NAMES = re.compile(r"([^(){}\[\]\"'=]*+)\)")
 _OPERAND = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?=[,)])")
+_WORD = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?!=)")
 _NOTHING: Final[dict[str, Any]] = {}
 _SHORT: Final = 32  # constants whose text is shorter are often there again
 _set = object.__setattr__
@@ -340,7 +341,7 @@ class BodyReader(AttributeReader):
         else:
             match = _OPCODE.match(scan.text, scan.at)
             if match is None:
-                scan.fail_found("an operand")
+                self.no_operand()
             opcode, wrapped = self.opcode()
             if opcode in ("parameter", "constant"):
                 found = self.leaf(opcode, shape, start, None, scan.at)
@@ -349,6 +350,11 @@ class BodyReader(AttributeReader):
                 stack[-1][4].append(self.make(scope, name, shape, opcode, "", (), found, (), {}))
             else:
                 stack.append((shape, opcode, wrapped, scan.at, []))
+
+    def no_operand(self) -> NoReturn:
+        """Raise where no operand stands, or nothing that ends one behind it."""
+        name = self.scan.match(_WORD)
+        self.scan.fail_found(f"',' or ')' behind operand {name[1]}" if name else "an operand")
 
     def named(
         self,

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from xarraylite.arrays.memo import memoised
 from xarraylite.functions import reducers
-from xarraylite.transforms.memo import memoised
 
 rng = np.random.default_rng(3)
 
@@ -37,6 +37,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "roll": lambda p, a: p.roll(a, 1),
     "close": lambda p, a: p.isclose(a, a[::-1]),
     "triangle": lambda p, a: p.tril(a, k=1),
+    "a type of element": lambda p, a: p.sum(a, axis=0, dtype=p.float64),
 }
 
 
@@ -137,6 +138,36 @@ def test_views_of_lazy_results_are_written_through() -> None:
         turned = xl.transpose(e)
         turned[0, 1] = 99.0
         assert np.asarray(e)[1, 0] == 99.0
+
+
+def test_views_of_irregular_elements_are_remembered() -> None:
+    known = xl.flatten.front  # type: ignore[attr-defined]
+    known.clear()
+    for k in range(4):
+        a = xl.zeros((2, 3 + k))[:, :2]
+        view = xl.flatten(a)
+        view[1:] = xl.flatten(a + 5)[1:]
+        assert (type(view), a.tolist()) == (xl.XReshapeView, [[0.0, 5.0], [5.0, 5.0]])
+        b = xl.asarray([[1, 2], [3, 4]])
+        xl.reshape_view(b, (4,), "column_major")[1] = 30
+        assert b.tolist() == [[1, 2], [30, 4]]
+        view = xl.flatten(xl.asarray([[1.0, 2.0], [3.0, 4.0]])[:, :1])
+        assert view.tolist() == [1.0, 3.0]
+    assert any(known.values())
+
+
+def test_folds_of_picked_elements_are_remembered() -> None:
+    known = reducers._added.front  # type: ignore[attr-defined]
+    known.clear()
+    for k in range(3):
+        a = xl.asarray([[1.0, 2.0, 4.0], [8.0, 16.0 + k, 32.0]])
+        columns = xl.view(a, xl.range(), xl.keep(2, 0, 1))
+        pending = xl.sum(columns, axis=0)
+        total, late = xl.sum(columns), xl.late(xl.sum(columns))
+        a[0, 0] = 100.0
+        assert xl.eval(pending).tolist() == [36.0, 9.0, 18.0 + k]
+        assert (float(total), float(late)) == (63.0 + k, 162.0 + k)
+    assert any(known.values())
 
 
 def test_what_is_fixed_stays_so() -> None:

@@ -6,7 +6,8 @@ same options, is traced (as `jit` does, with handles that have no values), and w
 a `Recipe`: the result's kind and shape, and for each of its operands where among the arguments'
 operands it is found.  Later calls are one look-up.
 
-Views of containers are kept too: by the kind and shape of the view, and where it begins.
+Views of containers are kept too: by the kind and shape of the view, and where it begins; and of
+those of irregular elements which these are.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
-from ..arrays.container import XContainer
-from ..arrays.expression import XExpression
+from ..dtypes.names import Named
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Scalar
 from ..ir.translation import node_of, scalars_of
@@ -31,8 +31,11 @@ from ..memory.buffer import NOWHERE, Shield
 from ..memory.snapshots import LateSnapshot, Snapshot
 from ..operands import fronts, others, tracing
 from ..operands.fronts import ShieldedRecipe, ViewRecipe
+from ..operands.nodes import Gathers
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
+from .container import XContainer
+from .expression import XExpression
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,7 +44,10 @@ R = TypeVar("R")
 CAPACITY = 1024
 
 #: Classes of options, besides None: values that stand for themselves in a key.
-_PLAIN = frozenset((bool, int, float, str, type(None), type))
+_PLAIN = frozenset((bool, int, float, str, type(None)))
+
+#: Classes of options whose instances, and those of subclasses, stand for themselves.
+_SELF_EVIDENT = np.dtype | Named | Reduction | FunctionType | type
 
 _new = object.__new__
 
@@ -89,11 +95,42 @@ class Recipe:
         return made
 
 
+class GathersRecipe:
+    """How a view of irregular elements of a container is made.
+
+    Attributes
+    ----------
+    base : ViewRecipe or None
+        The view of the container that has the elements; None where it is itself the view.
+    like : Gathers
+        Such a view, without memory.
+    """
+
+    __slots__ = ("base", "like")
+
+    def __init__(self, base: ViewRecipe | None, made: Any) -> None:
+        self.base, self.like = base, made.over(made.base)
+        del self.like._base
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        """Return the view of another container."""
+        return self.like.over(arrays[0] if self.base is None else self.base(arrays))
+
+
 def memoised(function: Callable[P, R]) -> Callable[P, R]:
     """Return a lazy function that remembers what it made of arguments of the same kinds.
 
     It must not ask for values, and depend on nothing but its arguments.
     """
+    return _remembering(function, False)
+
+
+def memoised_values(function: Callable[P, R]) -> Callable[P, R]:
+    """Return such a function of which no result is a view: it reads gathered elements at once."""
+    return _remembering(function, True)
+
+
+def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
     known: dict[Any, Any] = {}
 
     def call(*args: Any, **options: Any) -> Any:
@@ -102,6 +139,10 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
             return made
         arrays: list[Any] = []
         key = _key(args, options, arrays)
+        if key is None and reads and any([isinstance(x, Gathers) for x in args]):
+            given = [x.settled() if isinstance(x, Gathers) else x for x in args]
+            if not any([isinstance(x, XExpression) and x._kind is NODE for x in given]):
+                return call(*given, **options)
         if key is None or tracing.running.value:
             return _called(function, args, options)
         recipe = known.get(key)
@@ -154,7 +195,7 @@ def _describe(value: Any, found: list[Any], arrays: list[Any]) -> bool:
         if cls is XExpression:  # the extents of what is folded are none of its own
             found += [item for item in value._operands if item.__class__ is tuple]
         return True
-    if cls in _PLAIN or isinstance(value, np.dtype | Reduction | FunctionType):
+    if cls in _PLAIN or isinstance(value, _SELF_EVIDENT):
         found += (cls, value)
         if cls is float:
             found.append(math.copysign(1.0, value))  # zeros compare equal
@@ -174,10 +215,15 @@ def _recipe(
     options: dict[str, Any],
     arrays: list[Any],
     made: Any,
-) -> Recipe | ViewRecipe | None:
+) -> Recipe | ViewRecipe | GathersRecipe | None:
     """Return how a result is made of arguments; None if that cannot be told."""
     if any([made is x for x in arrays]):
         return None  # which of the two is written is for all to see
+    if isinstance(made, Gathers):
+        source = made.base  # type: ignore[attr-defined]
+        own = len(arrays) == 1 and source is arrays[0]
+        base = None if own else _view(arrays, source)
+        return None if base is None and not own else GathersRecipe(base, made)
     if made.__class__ is not XExpression:
         return _view(arrays, made)
     owning = getattr(made, "_owning", None)

@@ -1,0 +1,68 @@
+"""Positions by radix sort are those of NumPy's stable sort."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.functions import radix
+
+RNG = np.random.default_rng(0)
+COUNT = 3000
+
+
+def lines(dtype: str) -> list[np.ndarray]:
+    """Many equal elements, few, and the extremes of a dtype."""
+    if np.dtype(dtype).kind == "f":
+        few = RNG.integers(-4, 4, COUNT).astype(dtype) * np.dtype(dtype).type(-0.5)
+        few[::7], few[1::7], few[2::50] = -0.0, np.inf, -np.nan
+        few[3::50], few[4::50] = np.nan, -np.inf
+        wide = RNG.standard_normal(COUNT).astype(dtype)
+        wide[0] = np.finfo(dtype).smallest_subnormal
+        return [few, wide, np.full(COUNT, -np.nan, dtype)]
+    info = np.iinfo(dtype)
+    wide = RNG.integers(info.min, info.max, COUNT, dtype, endpoint=True)
+    wide[1], wide[2] = info.min, info.max
+    near = np.dtype(dtype).type(info.max) - RNG.integers(0, 100, COUNT, dtype)
+    return [wide, near, np.full(COUNT, info.min, dtype)]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
+)
+def test_equal_elements_keep_their_order(dtype: str) -> None:
+    for line in lines(dtype):
+        before = line.copy()
+        found = radix.positions(line)
+        assert found is not None
+        assert found.dtype == np.int64
+        np.testing.assert_array_equal(found, line.argsort(kind="stable"))
+        assert line.tobytes() == before.tobytes()
+        rows = line.reshape(30, 2, 50)
+        found = radix.positions(rows)
+        if found is None:
+            assert dtype in ("f8", "i8", "u8")
+        else:
+            np.testing.assert_array_equal(found, rows.argsort(kind="stable"))
+
+
+@pytest.mark.parametrize("values", [np.zeros(3, complex), np.zeros(3, bool), np.zeros(3, ">i4")])
+def test_other_dtypes_are_compared(values: np.ndarray) -> None:
+    assert radix.positions(values) is None
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "complex64", "bool"])
+def test_argsort_of_many(dtype: str, axis: int | None) -> None:
+    for values in (
+        RNG.integers(-9, 9, (60, 50)).astype(dtype),
+        RNG.standard_normal((60, 50)).astype(dtype),
+    ):
+        found = np.asarray(xl.argsort(xl.asarray(values), axis))
+        np.testing.assert_array_equal(found, np.argsort(values, axis, kind="stable"))
+        assert found.flags.c_contiguous
+        assert found.dtype == np.int64
+        last = np.asarray(xl.argsort(xl.asarray(values.T), axis, descending=True))
+        if dtype not in ("bool", "complex64"):
+            np.testing.assert_array_equal(last, np.argsort(-values.T, axis, kind="stable"))
