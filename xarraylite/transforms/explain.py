@@ -124,7 +124,6 @@ def explain(
     """Return the plan of an evaluation: kernels, loops, bytes moved, temporaries and why.
 
     Products such as ``a @ b`` are computed when they are written; how they were is told first.
-    What small expressions are interpreted by for the first times (``engine="auto"``) is not told.
 
     Parameters
     ----------
