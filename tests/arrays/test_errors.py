@@ -100,7 +100,7 @@ CASES: dict[str, Case] = {
     "dates": (lambda: xl.XArray(np.array(["2020"], "M8[Y]")), xl.DTypeError, "M8|datetime|dates"),
     "records": (lambda: xl.XArray(np.zeros(2, "i4,f4")), xl.DTypeError, "f0|V8|elements"),
     "long double": (lambda: xl.zeros(2, dtype=np.longdouble), xl.DTypeError, "longdouble|float128"),
-    "byte order": (lambda: xl.add(np.ones(2, ">f8"), 1), xl.DTypeError, "byte order.*astype"),
+    "byte order": (lambda: xl.adapt(np.ones(2, ">f8")), xl.DTypeError, "byte order.*astype"),
     "dtype name": (lambda: xl.zeros(2, dtype="floaty"), xl.DTypeError, "'floaty'"),
     "large int": (lambda: xl.asarray([1], dtype="u1") + 256, OverflowError, "256.*uint8"),
     "huge int": (lambda: A + 2**2000, OverflowError, "int"),

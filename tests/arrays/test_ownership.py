@@ -56,3 +56,48 @@ def test_who_holds_a_result_does_not_decide_what_a_reshape_is(held: bool) -> Non
     lines = turned.reshape(3, 1, 2)
     lines[1] = 50.0
     assert turned.tolist() == [[0.0, 9.0], [50.0, 50.0], [6.0, 15.0]]
+
+
+TOTALS: list[Any] = [
+    lambda xp, x: x.sum(),
+    lambda xp, x: xp.mean(x) * 2,
+    lambda xp, x: x @ x,
+    lambda xp, x: xp.einsum("i,i", x, x[::-1]),
+    lambda xp, x: xp.max(x.astype(int)),
+]
+
+
+@pytest.mark.parametrize("total", TOTALS)
+def test_results_of_rank_0_are_values(total: Any) -> None:
+    """A history of totals keeps what it took; what a value is added to may have another dtype."""
+    found = []
+    for xp in (np, xl):
+        x = xp.asarray([1.0, 2.0, 4.0])
+        t, history = total(xp, x), []
+        for _ in range(3):
+            history.append(t)
+            t += total(xp, x)
+            t /= 2
+        assert {total(xp, x): "known"}[float(total(np, np.asarray([1.0, 2.0, 4.0])))] == "known"
+        x[0] = 9
+        found.append([(float(h), np.asarray(h).dtype) for h in history])
+        t += x
+        assert np.asarray(t).shape == (3,)
+    assert found[0] == found[1]
+
+
+def test_arrays_of_rank_0_are_arrays() -> None:
+    a = xl.asarray(3.0)
+    b = a
+    b += 1
+    product = xl.asarray([1.0, 2.0]) @ xl.asarray([1.0, 2.0])
+    written = product
+    written[...] = 0
+    written += 2
+    e = xl.asarray([1.0, 2.0]) * 2
+    part = e[0, ...]
+    part += 5
+    assert (float(a), float(product), e.tolist()) == (4, 2, [7, 4])
+    for x in (a, product, e, part, xl.zeros(2)):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(x)

@@ -179,8 +179,10 @@ def test_windows_are_views() -> None:
         w = xl.sliding_window_view(x, 5000)  # of which the positions alone would take 40 GB
         x[2] = -1
         assert (w[0, 2], w[2, 0], w.shape) == (-1, -1, (995_001, 5000))
-        with pytest.raises(xl.OverlapError):
+        with pytest.raises(xl.ReadOnlyError):
             w[...] = 0
+        with pytest.raises(xl.OverlapError):
+            xl.sliding_window_view(x, 3, writeable=True)[...] = 0
     assert a[2] == -1
 
 

@@ -85,6 +85,26 @@ def test_operation(name):
     assert tested
 
 
+@pytest.mark.parametrize(
+    "name", ["float64", "bfloat16", "float8_e4m3fn", "float6_e2m3fn", "float4_e2m1fn"]
+)
+def test_negative_zeros_stay_negative_in_text(name: str) -> None:
+    x = xl.asarray([1, 2], dtype=name)
+    module = xl.to_hlo(xl.where(x > 1, x, np.asarray(-0.0).astype(x.dtype)[()]))
+    found = xl.hlo.parse(str(module))(x)
+    assert np.signbit(np.asarray(found).astype(np.float32)).tolist() == [True, False]
+
+
+def test_complex_and_least_constants_are_read_as_they_were_written() -> None:
+    z = xl.asarray([1, 2], dtype="complex64")
+    for value in (complex(-0.0, 1), complex(1, -0.0)):
+        module = xl.to_hlo(xl.where(z != 1, z, np.complex64(value)))
+        found = np.asarray(xl.hlo.parse(str(module))(z))
+        assert str(found[0]) == str(np.complex64(value))
+    least = xl.asarray([2.0**-127, 2.0**-127], dtype="float8_e8m0fnu")
+    assert float(xl.hlo.parse(str(xl.to_hlo(xl.max(least))))(least)) == 2.0**-127
+
+
 @given(st.data())
 def test_trees(data):
     with xl.config(engine="reference"):

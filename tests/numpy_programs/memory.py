@@ -77,7 +77,48 @@ def flags(xp: Xp) -> Any:
 def windows(xp: Xp) -> Any:
     x = xp.arange(6.0)
     view = xp.lib.stride_tricks.sliding_window_view(x, 3)
-    return view.mean(axis=-1), view.shape
+    strided = xp.lib.stride_tricks.as_strided
+    (step,) = x.strides
+    written = xp.lib.stride_tricks.sliding_window_view(x, 2, writeable=True)
+    written[0, 1] = 7
+    x[5] = -1
+    return (
+        [view, view.mean(axis=-1), view.flags.writeable, refused(view.__setitem__, 0, 1)],
+        [strided(x, (3, 2), (16, 8)), strided(x, shape=(2, 2), strides=(2 * step, step))],
+        strided(x[::2], shape=(2,), strides=(x[::2].strides[0] * 2,), writeable=False),
+        x,
+    )
+
+
+def refused(function: Any, *args: Any) -> bool:
+    """Tell whether a call raises ValueError."""
+    try:
+        function(*args)
+    except ValueError:
+        return True
+    return False
+
+
+def views_by_letters(xp: Xp) -> Any:
+    m = xp.arange(9.0).reshape(3, 3)
+    xp.einsum("ii->i", m)[:] = -1
+    turned = xp.einsum("ij->ji", m)
+    turned[0, 1] = 5
+    stack = xp.arange(8).reshape(2, 2, 2)
+    xp.einsum("...ii->...i", stack)[...] += 10
+    return m, turned, stack, refused(xp.einsum, "ij,jk", m, m[0])
+
+
+def other_byte_order(xp: Xp) -> Any:
+    big = xp.array([1, 256], dtype=">i2")
+    read = xp.frombuffer(b"\x00\x01\x00\x02", dtype=">u2")
+    v = xp.asarray([1.0, 2.0])
+    return (
+        [big, big.tobytes(), read, xp.zeros(2, ">f8"), xp.arange(3, dtype=">i4")],
+        [xp.sin(xp.array([1.0], ">f4")), v * big, big * v, xp.sum(big), xp.sort(big[::-1])],
+        [v.astype(">f4"), xp.asarray(read + 1), v.byteswap().view(">f8")],
+        [xp.concatenate([big, v]), xp.dtype(">i4").newbyteorder() == xp.dtype("int32")],
+    )
 
 
 def membership(xp: Xp) -> Any:
@@ -160,5 +201,5 @@ def parts_of_results(xp: Xp) -> Any:
 PROGRAMS = [
     value
     for name, value in list(globals().items())
-    if getattr(value, "__module__", None) == __name__ and callable(value)
+    if getattr(value, "__module__", None) == __name__ and callable(value) and name != "refused"
 ]

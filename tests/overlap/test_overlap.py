@@ -136,7 +136,7 @@ def test_random_pairs_against_brute_force() -> None:
     rng = random.Random(20)
     seen: Counter[str] = Counter()
     bounded: Counter[str] = Counter()
-    while seen["disjoint"] < 2500 or seen["total"] - seen["disjoint"] < 6000:
+    while seen["disjoint"] < 1500 or seen["total"] - seen["disjoint"] < 3600:
         dst, src = random_pair(rng)
         seen[check(dst, src, PLENTY)] += 1
         seen["total"] += 1
@@ -147,7 +147,7 @@ def test_random_pairs_against_brute_force() -> None:
         assert may_share(dst, src) or real.disjoint, (dst, src)
         bounded[check(dst, src)] += 1
         bounded["share, missed"] += may_share(dst, src) == real.disjoint
-    assert min(seen[v.value] for v in Direction) > 200, seen
+    assert min(seen[v.value] for v in Direction) > 120, seen
     assert not any(found.startswith("missed") for found in seen), seen
     # What the bound on work costs where no two strides need be related: about 1 in 65.
     missed = sum(n for found, n in bounded.items() if found.startswith("missed"))

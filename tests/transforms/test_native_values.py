@@ -25,18 +25,22 @@ def test_operators_of_values_are_the_same() -> None:
     strangers = (3, True, 1 << 70, np.float64(1.5), np.float32(1.5), 1 + 2j, None, "text")
     a = xl.asarray(numbers)
     names = ("add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "floordiv", "pow")
+    operands = (*numbers, *[a[j] for j in range(len(numbers))], *strangers)
     for compute in [getattr(operator, name) for name in names]:
-        for k in range(len(numbers)):
-            for other in (*numbers, *[a[j] for j in range(len(numbers))], *strangers):
-                for pair in ((a[k], other), (other, a[k])):
-                    with np.errstate(all="ignore"):
-                        fast, slow = both(lambda: _shown(compute(*pair)))  # noqa: B023
-                    assert fast == slow, (compute, pair)
+        pairs = [(a[k], other) for k in range(len(numbers)) for other in operands]
+        pairs += [(other, one) for one, other in pairs]
+        with np.errstate(all="ignore"):
+            fast, slow = both(lambda: [_shown(compute, *pair) for pair in pairs])  # noqa: B023
+        assert fast == slow, compute
 
 
-def _shown(value: Any) -> str:
-    """Return a value's class and text, by which a NaN is the same as another."""
-    return f"{type(value)} {value!r}"
+def _shown(compute: Any, *operands: Any) -> str:
+    """Return a result's class and text, by which a NaN is the same as another, or the error's."""
+    try:
+        value = compute(*operands)
+    except Exception as error:
+        value = error
+    return f"{operands} {type(value)} {value!r}"
 
 
 def test_a_program_of_elements_alone_gets_machine_code() -> None:

@@ -199,6 +199,8 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
 
+    _is_value = ownership.is_value
+
     #: The class of evaluated results, which is defined later than this one.
     _container: ClassVar[Any]
 
@@ -333,6 +335,11 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
 
     def _target(self) -> Any:
         return ownership.memory_of(self)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        if not self._is_value():
+            raise TypeError(f"unhashable type: {type(self).__name__!r} ({self.summary()})")
+        return hash(self.item())
 
     def _update(self, op: Op, value: object, held: bool) -> None:
         """Perform ``self op= value`` by NumPy's rule: the shape and the dtype stay.

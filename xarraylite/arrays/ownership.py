@@ -324,6 +324,21 @@ def assign_shape(e: Any, shape: Any) -> None:
     e._shape = target
 
 
+def is_value(e: Any) -> bool:
+    """Tell whether an array is a value, as what NumPy computes of rank 0 is a scalar.
+
+    A history of totals keeps what it took. Views are none, nor is what was written; the product of
+    two vectors is, though it is memory.
+    """
+    if e.shape:
+        return False
+    buffer = getattr(e, "_buffer", None)
+    if buffer is not None:
+        return buffer.made is not None
+    own = getattr(e, "_owning", None)
+    return own is None or (own.memory is None and own.source() is None)
+
+
 def stays_lazy(e: Any, result: Any) -> bool:
     """Tell whether an updated handle may stand for the lazy result."""
     if tracing.is_active():

@@ -11,7 +11,7 @@ from .._later import later
 from ..dtypes.names import as_dtype
 from ..layout.layout import Layout
 from ..layout.placement import layout_of_map
-from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, Order, Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer, Shield
 from ..operands import fronts
@@ -124,7 +124,7 @@ class Placed:
         LayoutError
             If the layout is tiled: neighbours are not always as far apart.
         """
-        return self._strided("strides").strides
+        return tuple(map(ElementStride, self._strided("strides").strides))
 
     @property
     def backstrides(self) -> tuple[int, ...]:

@@ -20,10 +20,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
 from ..dtypes.names import NumpyArray
+from .frames import new_array
 from .retries import give_up_at
 from .selection import Box, owners_of, place_of, shape_of
 from .source import keeps, reading
-from .zarrs import new_array
 
 Key = tuple[int, tuple[int, ...]]
 Ranges = tuple[range, ...]

@@ -24,12 +24,12 @@ from ..labels.writing import computed as multiplied
 from ..memory.arrays import read
 from ..operands.nodes import borrow_array
 from . import explaining, stream
+from .frames import new_array
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
 from .plan import piece_of
 from .selection import Box, Selection, hull
 from .source import StoredArray, covered
-from .zarrs import new_array
 
 Labels = tuple[str, ...]
 Factor = tuple[Node, Labels]

@@ -30,12 +30,12 @@ from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
 from .cache import ChunkCache, Held
 from .cut import bind
+from .frames import new_array
 from .loads import Load, within
 from .plan import AHEAD, BEHIND, Cuts, Piece
 from .retries import give_up_at
 from .selection import Box, select
 from .source import READERS
-from .zarrs import new_array
 
 #: Threads that write.
 WRITERS = 2

@@ -22,6 +22,7 @@ from .._config import settings
 from .._errors import DTypeError, ShapeError
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.broadcast import as_shape
+from .frames import new_array
 from .places import Carried, identity_of, library_of
 from .retries import chunk_by_chunk
 from .selection import (
@@ -34,7 +35,7 @@ from .selection import (
     shape_of,
     size_of,
 )
-from .zarrs import ZarrReader, new_array, refuse_missing
+from .zarrs import ZarrReader, refuse_missing
 
 _NOTHING = np.empty(0)
 
@@ -61,7 +62,7 @@ class StoredArray:
     chunks : tuple of int
         Extents of the pieces it is kept in; its shape where there are none.
     units : tuple of int
-        Extents of what must be read to get at any element of it: a chunk, or a row of one.
+        Extents of what must be read to get at any element of it: a chunk, or some rows of one.
     whole_chunks : bool
         Whether they are pieces at all.
     """
@@ -94,8 +95,8 @@ class StoredArray:
         self._serial, self._complete = serial, complete
         self._fetch = _fetcher(array, self.dtype, complete)
         self.units = self.chunks  # what must be read as a whole
-        if getattr(self._fetch, "plain", False):
-            self.units = (1, *self.chunks[1:])
+        if rows := getattr(self._fetch, "rows", 0):
+            self.units = (min(rows, self.chunks[0]), *self.chunks[1:])
         # HDF5's library reads for one thread at a time, and says so only by crashing.
         self._lock: Any = threading.Lock() if serial else contextlib.nullcontext()
 

@@ -264,24 +264,23 @@ class Parts:
         per = min(self.leaf, self.length)
         full = (self.unit if self.leaf < self.unit else self.length) // per * per
         alone = best.inputs / per  # bytes for each position
-        while per < full:
+        while True:
+            shared = kept if best.moved / per > alone / WORTH else 0
             wide = min(2 * per, full)
-            wider = self.piece(0, wide, box)
-            if wider is None or wider.need + kept > run.budget:
+            wider = self.piece(0, wide, box) if wide > per else None
+            if wider is None or wider.need + shared > run.budget:
                 break
-            many = size_of(best.box) >= _MANY // (2 if kept else 1)
-            if many and (kept or wider.moved / wide > WORTH * best.moved / per):
+            many = size_of(best.box) >= _MANY // (2 if shared else 1)
+            if many and (shared or wider.moved / wide > WORTH * best.moved / per):
                 break
             per, best = wide, wider
-        if best.moved / per <= alone / WORTH:
-            kept = 0  # pieces are whole chunks
         spans, tried = list(self.spans(per)), set()
         for low, high in spans:
             if high - low not in tried:
                 tried.add(high - low)
                 if self.piece(low, high, box) is None:
                     return None
-        return spans, kept, best.need + kept
+        return spans, shared, best.need + shared
 
     def joined(
         self, spans: Iterable[tuple[int, int]], parts: Iterable[NumpyArray], shape: tuple[int, ...]

@@ -19,9 +19,10 @@ import numpy as np
 
 from ..dtypes.names import NumpyArray
 from .extras import imported
+from .frames import new_array
 from .places import library_of
 from .selection import Box
-from .zarrs import compression_of, is_local, new_array
+from .zarrs import compression_of, is_local
 
 #: How numcodecs calls what zarr calls by words.
 _SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}

@@ -23,30 +23,19 @@ from typing import Any, cast
 import numpy as np
 
 from ..dtypes.names import NumpyArray
-from ..memory.pool import POOL_FROM, aligned_bytes, pool
+from ..memory.pool import POOL_FROM
 from .extras import imported
+from .frames import SIZES, decode, file_of, new_array, rows_at_once
 from .selection import owners_of
 
 #: Where elements of a chunk go in what is read, and what reads them there if it can.
 Part = tuple[tuple[slice, ...], Callable[[], bool]]
-
-_BYTES = np.dtype(np.uint8)
 
 #: What the index of a shard has for a chunk that is not in it.
 _ABSENT = 2**64 - 1
 
 #: Pieces of memory that one call reads to, at most.
 _IOV = 1024
-
-
-def new_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NumpyArray:
-    """Return memory for a block, of those that were used before where there are any.
-
-    A run's budget bounds it, not the setting ``max_result_bytes``.
-    """
-    nbytes = math.prod(shape) * dtype.itemsize
-    memory, start, _ = pool.take(nbytes) if nbytes >= POOL_FROM else aligned_bytes(nbytes)
-    return memory[start : start + nbytes].view(dtype).reshape(shape)
 
 
 class ZarrReader:
@@ -65,11 +54,23 @@ class ZarrReader:
     ----------
     plain : bool
         Whether chunks lie on the disk as they lie in memory.
+    rows : int
+        Rows of a chunk that are read at once, at least; 0 if chunks are read as a whole.
     direct : bool
         Whether they are read here, each to where it belongs.
     """
 
-    __slots__ = ("_array", "_codec", "_complete", "_dtype", "_lent", "_place", "direct", "plain")
+    __slots__ = (
+        "_array",
+        "_codec",
+        "_complete",
+        "_dtype",
+        "_lent",
+        "_place",
+        "direct",
+        "plain",
+        "rows",
+    )
 
     def __init__(self, array: Any, dtype: np.dtype[Any], complete: bool) -> None:
         zarr = imported("zarr", "zarr")
@@ -83,6 +84,10 @@ class ZarrReader:
             self._codec = imported("numcodecs", "zarr").get_codec({"id": name})
         self.direct = self.plain or self._codec is not None
         self._place = Path(store.root) / array.path if here else Path()
+        self.rows = int(self.plain)
+        if name == "blosc":
+            first = self._place / array.metadata.encode_chunk_key((0,) * len(array.shape))
+            self.rows = rows_at_once(first, math.prod(array.chunks[1:]) * dtype.itemsize)
         if here and math.prod(array.chunks) * dtype.itemsize >= POOL_FROM:
             self._array = zarr.open_array(
                 _pooled()(store.root, read_only=True),
@@ -133,7 +138,7 @@ class ZarrReader:
                 [slice(a - s.start, b - s.start) for (_, a, b), s in zip(part, key, strict=True)]
             )
             low = [a - k * c for (k, a, _), c in zip(part, chunks, strict=True)]
-            fill = functools.partial(_decode, self._codec) if self._codec else _fill
+            fill = functools.partial(decode, self._codec) if self._codec else _fill
             found.append((at, functools.partial(fill, made, at, self._place / name, low, chunks)))
         return made, found
 
@@ -201,7 +206,7 @@ def compression_of(array: Any) -> str | None:
     if metadata.zarr_format == 2:
         name = getattr(metadata.compressor, "codec_id", "")
         simple = metadata.order == "C" and not metadata.filters
-        return name if simple and name in _SIZES else None
+        return name if simple and name in SIZES else None
     known = imported("zarr.codecs", "zarr")
     copies, *others = metadata.codecs
     if type(copies) is not known.BytesCodec or len(others) > 1:
@@ -210,50 +215,6 @@ def compression_of(array: Any) -> str | None:
         return None
     names = {known.ZstdCodec: "zstd", known.BloscCodec: "blosc"}
     return names.get(type(others[0])) if others else ""
-
-
-def _zstd_size(data: bytes) -> int:
-    """Return how long the content of a frame is, as its header says (RFC 8878, 3.1.1.1)."""
-    told = data[4]
-    single, field = told >> 5 & 1, told >> 6
-    at = 5 + (1 - single) + (0, 1, 2, 4)[told & 3]
-    length = (single, 2, 4, 8)[field]
-    return int.from_bytes(data[at : at + length], "little") + (256 if field == 1 else 0)
-
-
-#: Compressions that are undone here, by what says how long their content is.
-_SIZES: dict[str, Callable[[bytes], int]] = {
-    "": len,
-    "blosc": lambda data: int.from_bytes(data[4:8], "little"),
-    "zstd": _zstd_size,
-}
-
-
-def _decode(
-    codec: Any,
-    made: NumpyArray,
-    at: tuple[slice, ...],
-    path: Path,
-    low: Sequence[int],
-    chunk: Sequence[int],
-) -> bool:
-    """Decode a chunk from its file to where its part belongs; tell whether it is there and whole.
-
-    Decoders do not say how much they have written, so the content must be as long as a chunk.
-    """
-    to = made[at]
-    try:
-        data = _file(path)
-        if _SIZES[codec.codec_id](data[:32].tobytes()) != math.prod(chunk) * to.itemsize:
-            return False
-        whole = to.shape == tuple(chunk) and to.flags.c_contiguous
-        out = to if whole else new_array(tuple(chunk), to.dtype)
-        codec.decode(data, out=out)
-    except Exception:  # whatever it is, the library says what
-        return False
-    if not whole:
-        to[...] = out[tuple([slice(a, a + n) for a, n in zip(low, to.shape, strict=True)])]
-    return True
 
 
 def _fill(
@@ -351,24 +312,9 @@ def _pooled() -> Any:
             if byte_range is not None or prototype is None:
                 return await super().get(key, prototype, byte_range)
             try:
-                values = await asyncio.to_thread(_file, self.root / key)
+                values = await asyncio.to_thread(file_of, self.root / key)
             except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
                 return None
             return prototype.buffer.from_array_like(values)
 
     return Pooled
-
-
-def _file(path: Path) -> NumpyArray:
-    """Return the bytes of a file."""
-    with path.open("rb", buffering=0) as file:
-        size = file.seek(0, 2)
-        file.seek(0)
-        values = new_array((size,), _BYTES)
-        view, done = memoryview(cast("Any", values)), 0
-        while done < size:
-            count = file.readinto(view[done:])
-            if not count:
-                break  # it has become shorter
-            done += count
-        return values[:done]

@@ -33,7 +33,11 @@ _BODY = re.compile(r"@body\b")
 #: computes for all elements where a body asks for it for few.
 _FMOD = {"double": "fmod", "float": "fmodf"}
 
-_MULADD = {"xl.muladd.f32": "float", "xl.muladd.f64": "double"}
+_MULADD = {
+    f"xl.{name}.{short}": kind
+    for name in ("muladd", "fused")
+    for short, kind in (("f32", "float"), ("f64", "double"))
+}
 
 
 def assembled(module: Module) -> str:

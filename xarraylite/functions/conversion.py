@@ -20,7 +20,7 @@ from ..ir.kind import NODE, owner_class
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
-from ..operands.others import array_of, numbers_of, or_numpy
+from ..operands.others import array_of, dtype_of, numbers_of, or_numpy
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
 
@@ -306,11 +306,13 @@ def frombuffer(
     >>> xl.frombuffer(bytes([1, 0, 2, 0]), "int16")
     XArray([1, 2], dtype=int16)
     """
-    wanted = as_dtype(dtype)
+    other = dtype_of(dtype)
+    wanted = as_dtype(dtype) if other is None else other
     try:
-        return adapt(np.frombuffer(buffer, wanted, count, offset))  # type: ignore[call-overload]
+        made = np.frombuffer(buffer, wanted, count, offset)  # type: ignore[call-overload]
     except ValueError as error:
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
+    return adapt(made) if other is None else cast("XContainer", made)
 
 
 def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str) -> XContainer:
@@ -338,7 +340,7 @@ def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str)
     >>> xl.fromstring("1, 2, 3", dtype=int, sep=",")
     XArray([1, 2, 3])
     """
-    return asarray(np.fromstring(string, as_dtype(dtype), count, sep=sep))
+    return asarray(np.fromstring(string, dtype_of(dtype) or as_dtype(dtype), count, sep=sep))
 
 
 def fromfile(
@@ -368,7 +370,7 @@ def fromfile(
     ...     xl.fromfile(file.name)
     XArray([1., 2.])
     """
-    return asarray(np.fromfile(file, as_dtype(dtype), count, sep, offset))
+    return asarray(np.fromfile(file, dtype_of(dtype) or as_dtype(dtype), count, sep, offset))
 
 
 def _lies_so(values: object, layout: LayoutLike) -> bool:

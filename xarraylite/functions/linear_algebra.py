@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised
 from ..arrays.xarray import XArray
@@ -150,16 +151,16 @@ def _are_real_vectors(a: Any, b: Any) -> bool:
 
 
 @functools.lru_cache(256)
-def _is_product(subscripts: str) -> bool:
-    """Tell whether subscripts say what `@` does: of vectors or matrices, the result in order."""
+def _product_ranks(subscripts: str) -> tuple[int, int] | None:
+    """Return the ranks of vectors or matrices whose `@` subscripts say; None of all others."""
     given, arrow, result = subscripts.replace(" ", "").partition("->")
     left, _, right = given.partition(",")
     if not (left + right).isalpha() or not (left and right) or left[-1] != right[0]:
-        return False
+        return None
     kept = left[:-1] + right[1:]
     wanted = result if arrow else "".join(sorted(kept))
-    ranks = len(left) <= 2 and len(right) <= 2
-    return ranks and kept == wanted and len({*kept, left[-1]}) == len(kept) + 1
+    plain = kept == wanted and len({*kept, left[-1]}) == len(kept) + 1
+    return (len(left), len(right)) if plain and max(len(left), len(right)) <= 2 else None
 
 
 def tensordot(a: object, b: object, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
@@ -323,15 +324,15 @@ def einsum(
     out : container, optional
         Where to write the result.
     optimize : optional
-        Changes nothing: the order of the products is always the one that costs least.
+        Changes nothing: the order of products is always the one that costs least.
     dtype : dtype, optional
         To compute in and to return; by default the operands' common one.
 
     Returns
     -------
     XArray
-        Row-major.  Products of several operands are made two at a time, in the order that costs
-        least.
+        Row-major, products made two at a time in the order that costs least; of one container
+        in which nothing is summed (``"ij->ji"``, ``"ii->i"``) a view.
 
     Raises
     ------
@@ -344,12 +345,7 @@ def einsum(
     See Also
     --------
     matmul, tensordot
-    numpy.einsum : The same on NumPy arrays.
-
-    Notes
-    -----
-    ``A["i,j"] * B["j,k"]`` says the same with names of any length, into existing memory, and
-    together with sums and multiples.
+    numpy.einsum : The same on NumPy arrays; ``A["i,j"] * B["j,k"]`` has names of any length.
 
     Examples
     --------
@@ -368,10 +364,15 @@ def einsum(
             f"einsum({subscripts!r}, ...): takes a text of subscripts, and an operand for each "
             "of its groups"
         )
-    if dtype is None and len(operands) == 2 and _is_product(subscripts):
+    ranks = _product_ranks(subscripts) if dtype is None and len(operands) == 2 else None
+    if ranks is not None and _are_real(*operands) and tuple([x.ndim for x in operands]) == ranks:
         left, right = operands
-        if _are_real(left, right) and left.shape[-1] == right.shape[0]:
+        if left.shape[-1] == right.shape[0]:
             return matmul(left, right, out)
+    if dtype is out is None and len(operands) == 1 and isinstance(operands[0], XContainer):
+        step = products.moved(subscripts, operands[0].node)
+        if step is not None:
+            return operands[0]._view(step)
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = None if dtype is None else as_dtype(dtype)
     if wanted is not None and kind(wanted) != "c":

@@ -343,12 +343,30 @@ def _whole(value: Any, error: ShapeError) -> int:
     raise error
 
 
+def moved(spec: str, operand: Node) -> Transform | None:
+    """Return the view of one operand that ``spec`` says; None where something is summed."""
+    (labels,), out = _read(spec, [operand])
+    if {*labels} != {*out}:
+        return None
+    extents = dict(zip(labels, operand.shape, strict=True))
+    if any([extents[label] != n for label, n in zip(labels, operand.shape, strict=True)]):
+        return None  # a diagonal of what is not square, which is refused or stretched
+    maps = tuple([IndexMap(0, 1, out.index(label)) for label in labels])
+    return Transform(tuple([extents[label] for label in out]), maps)
+
+
 def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Made:
     """Return the sum of products that ``spec`` says; see `xl.einsum`."""
     call = call_of(("einsum", spec, dtype), *operands) if len(operands) == 2 else None
     again = _again(call)
     if again is not None:
         return again
+    inputs, out = _read(spec, operands)
+    return contract(list(zip(operands, inputs, strict=True)), out, dtype, "einsum", call)
+
+
+def _read(spec: str, operands: Sequence[Node]) -> tuple[list[Labels], Labels]:
+    """Return the labels of operands and result, which fit the operands."""
     shown = f"einsum({spec!r}, {', '.join([describe(node) for node in operands])})"
     inputs, out = _parsed(spec, [len(node.shape) for node in operands], shown)
     for labels, node in zip(inputs, operands, strict=True):
@@ -362,7 +380,7 @@ def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Made:
             raise ShapeError(f"{shown}: label {label!r} of the result is in no operand")
         if label in out[:k]:
             raise ShapeError(f"{shown}: label {label!r} occurs twice in the result")
-    return contract(list(zip(operands, inputs, strict=True)), out, dtype, "einsum", call)
+    return inputs, out
 
 
 def _parsed(spec: str, ranks: list[int], shown: str) -> tuple[list[Labels], Labels]:

@@ -24,7 +24,7 @@ from .._errors import LayoutError
 from ..index.radix import contiguous_strides, round_up
 from .fields import SplitConfig
 from .positions import Positions, count_positions
-from .spec_fields import check_dimension, layout_of, require_array, require_bounded
+from .spec_fields import check_dimension, layout_of, leaves, require_array, require_bounded
 from .tile import COMBINE
 
 POINTER_SIZE: Final = 8
@@ -55,9 +55,7 @@ class Sizes(Positions):
 
     def elements_in_recursive(self) -> int:
         """Return the number of elements of an array, or of all arrays of a tuple."""
-        if self.is_tuple:
-            return sum([s.elements_in_recursive() for s in self.tuple_shapes])
-        return self.elements_in()
+        return sum([s.elements_in() for s in leaves(self)])
 
     def byte_size_of(self, pointer_size: int = POINTER_SIZE) -> int:
         """Return the bytes of the elements; tiles, tail padding and splits are not counted.
@@ -71,7 +69,7 @@ class Sizes(Positions):
             return self.byte_size_of_tuple_index_table(pointer_size)
         if self.is_array or self.is_buffer:
             return self.byte_size_of_elements()
-        return 0 if self.element_type.name == "token" else pointer_size
+        return 0 if self.is_token else pointer_size
 
     def byte_size_of_tuple_index_table(self, pointer_size: int = POINTER_SIZE) -> int:
         """Return the bytes of a tuple's table of pointers.
@@ -94,9 +92,7 @@ class Sizes(Positions):
 
     def byte_size_of_elements_recursive(self) -> int:
         """Return the bytes of the elements of an array, or of all arrays of a tuple."""
-        if self.is_tuple:
-            return sum([s.byte_size_of_elements_recursive() for s in self.tuple_shapes])
-        return 0 if self.element_type.name == "token" else self.byte_size_of_elements()
+        return sum([s.byte_size_of_elements() for s in leaves(self) if not s.is_token])
 
     def array_size(self) -> int:
         """Return the bytes that XLA allocates: by the first tile, the splits and the tail.
@@ -232,7 +228,7 @@ class Sizes(Positions):
         """
         if self.is_tuple:
             return sum([s.nbytes for s in self.tuple_shapes])
-        if self.element_type.name == "token":
+        if self.is_token:
             return 0
         return _bytes(count_positions(self, "nbytes"), self.element_size_in_bits())
 
@@ -241,9 +237,7 @@ class Sizes(Positions):
         """Bytes of the elements without any padding; of a tuple, the sum over its members."""
         if self.is_tuple:
             return sum([s.nbytes_logical for s in self.tuple_shapes])
-        if self.element_type.name == "token":
-            return 0
-        return _bytes(self.elements_in(), self.element_size_in_bits())
+        return 0 if self.is_token else _bytes(self.elements_in(), self.element_size_in_bits())
 
     @property
     def padding_bytes(self) -> int:

@@ -10,7 +10,7 @@ constructors give every array.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -42,6 +42,11 @@ class SpecFields:
         return self.element_type.name == "tuple"
 
     @property
+    def is_token(self) -> bool:
+        """Whether this is a token."""
+        return self.element_type.name == "token"
+
+    @property
     def is_buffer(self) -> bool:
         """Whether this is a buffer around an array."""
         return self.element_type.name == "buffer"
@@ -66,6 +71,14 @@ def map_leaves(spec: S, change: Callable[[S], S]) -> S:
     if not spec.is_tuple:
         return change(spec)
     return retuple(spec, [map_leaves(s, change) for s in members(spec)])
+
+
+def leaves(spec: S) -> Iterator[S]:
+    """Yield the leaves of a spec: what is no tuple, of a buffer the array in it."""
+    if not (spec.is_tuple or spec.is_buffer):
+        yield spec
+    for inner in spec.tuple_shapes:
+        yield from leaves(inner)
 
 
 def retuple(spec: S, members: Iterable[S]) -> S:

@@ -51,6 +51,41 @@ COLUMN_MAJOR = Order.COLUMN_MAJOR
 DYNAMIC = Order.DYNAMIC
 
 
+class ElementStride(int):
+    """A stride as containers say it, which remembers that it counts elements, not bytes.
+
+    So do its multiples, sums and differences: where NumPy's programs give strides, what they made
+    of ours is told from bytes.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> [type(s).__name__ for s in (xl.zeros((2, 3)).strides[0] * 2, 2 * xl.zeros(2).strides[0])]
+    ['ElementStride', 'ElementStride']
+    """
+
+    __slots__ = ()
+
+    def __mul__(self, other: int) -> ElementStride:
+        return ElementStride(int(self) * other)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: int) -> ElementStride:
+        return ElementStride(int(self) + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: int) -> ElementStride:
+        return ElementStride(int(self) - other)
+
+    def __floordiv__(self, other: int) -> ElementStride:
+        return ElementStride(int(self) // other)
+
+    def __neg__(self) -> ElementStride:
+        return ElementStride(-int(self))
+
+
 def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Return the strides of a contiguous row-major box."""
     strides = [1] * len(shape)

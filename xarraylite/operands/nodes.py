@@ -310,7 +310,12 @@ def as_node(value: object, operation: str) -> Node:
 
 
 def borrow_array(array: NumpyArray, operation: str) -> Leaf:
-    """Return a leaf over a NumPy array's own memory; see `borrowed`."""
+    """Return a leaf over a NumPy array's own memory, see `borrowed`, or over a copy.
+
+    A copy is made of numbers in the other byte order, which no kernel reads.
+    """
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     buffer, place, dtype = borrowed(array, operation)
     return Leaf(array.shape, dtype, buffer.snapshot(), place)
 

@@ -3,6 +3,7 @@
 No kernel computes with them, so containers have none.  But programs have names beside their
 numbers, and NumPy keeps these well: what would be an array of them is NumPy's array, and a function
 that is given one is NumPy's function.  Whoever refuses such operands as no numbers asks here first.
+Numbers in the other byte order, as files have them, are kept so too, and native as operands.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ _numpy: Any = np
 
 
 def is_other(dtype: object) -> bool:
-    """Tell whether a dtype of NumPy's is one of text, dates, time differences or records."""
-    return isinstance(dtype, np.dtype) and dtype.kind in _KINDS and dtype not in SUPPORTED
+    """Tell whether a dtype is text, dates, differences, records, or in the other byte order."""
+    if not isinstance(dtype, np.dtype) or dtype in SUPPORTED:
+        return False
+    return dtype.kind in _KINDS or not dtype.isnative
 
 
 def dtype_of(dtype: object) -> np.dtype[Any] | None:

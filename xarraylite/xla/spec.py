@@ -232,11 +232,6 @@ class ArraySpec(Making, Bitcasts, Reshapes, Suggestions, Relayouts, Comparisons,
         return dt
 
     @property
-    def is_token(self) -> bool:
-        """Whether this is a token."""
-        return self.element_type.name == "token"
-
-    @property
     def is_opaque(self) -> bool:
         """Whether this is an opaque value."""
         return self.element_type.name == "opaque"

@@ -17,6 +17,7 @@ from ..layout.spec_fields import (
     SpecFields,
     check_dimension,
     layout_of,
+    leaves,
     members,
     rebuild,
     require_array,
@@ -115,21 +116,15 @@ class Members(SpecFields):
 
     def has_layout(self) -> bool:
         """Tell whether every array here has a layout."""
-        if self.is_tuple or self.is_buffer:
-            return all([s.has_layout() for s in self.tuple_shapes])
-        return not self.is_array or self.layout is not None
+        return all([not s.is_array or s.layout is not None for s in leaves(self)])
 
     def has_any_layout(self) -> bool:
         """Tell whether an array here has a layout; what needs none counts as having one."""
-        if self.is_tuple or self.is_buffer:
-            return any([s.has_any_layout() for s in self.tuple_shapes])
-        return not self.is_array or self.layout is not None
+        return any([not s.is_array or s.layout is not None for s in leaves(self)])
 
     def has_custom_element_size_in_bits(self) -> bool:
         """Tell whether a layout here sets the element size."""
-        if self.is_tuple or self.is_buffer:
-            return any([s.has_custom_element_size_in_bits() for s in self.tuple_shapes])
-        return self.layout is not None and self.layout.element_size_in_bits != 0
+        return any([s.layout is not None and s.layout.element_size_in_bits for s in leaves(self)])
 
     def has_primitive_type(self, element_type: object) -> bool:
         """Tell whether an element type occurs here or in a member.

@@ -17,7 +17,7 @@ from ..arrays.operand import as_array
 from ..arrays.ownership import memory_of
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..index import transform as steps
-from ..index.broadcast import as_shape, check_axes, check_axis
+from ..index.broadcast import as_shape, check_axis
 from ..index.transform import FIXED
 from ..ir import build
 from ..ir.build import describe
@@ -112,6 +112,9 @@ def sliding_window_view(
     x: object,
     window_shape: SupportsIndex | Iterable[SupportsIndex],
     axis: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
 ) -> XExpression:
     """Return all windows of an array: a view.
 
@@ -123,12 +126,15 @@ def sliding_window_view(
         Extents of the windows.
     axis : int or sequence of int, optional
         Along which dimensions; all by default.
+    subok, writeable : bool, default False
+        Accepted as NumPy does; whether the view can be written, element by element where windows
+        share them.
 
     Returns
     -------
     XExpression
-        The positions of the windows, then their own dimensions.  Of strided memory a view, which
-        cannot be written where windows share elements; of tiled memory, lazy.
+        The positions of the windows, then their own dimensions.  Of strided memory a view; of
+        tiled memory, lazy.
 
     Raises
     ------
@@ -145,15 +151,11 @@ def sliding_window_view(
     """
     array = as_array(x, "sliding_window_view")
     extents = as_shape(window_shape, "sliding_window_view")
-    axes = (
-        list(range(array.ndim))
-        if axis is None
-        else list(axis if isinstance(axis, Iterable) else [axis])
-    )
-    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in axes]
+    given = range(array.ndim) if axis is None else axis
+    listed = given if isinstance(given, Iterable) else [given]
+    axes = [check_axis(a, array.ndim, "sliding_window_view") for a in listed]
     if len(axes) != len(extents):
         raise ShapeError(f"sliding_window_view: {len(extents)} extents for {len(axes)} axes")
-    check_axes(None, array.ndim, "sliding_window_view")
     starts = list(array.shape)
     for axis_, extent in zip(axes, extents, strict=True):
         starts[axis_] -= extent - 1
@@ -167,7 +169,10 @@ def sliding_window_view(
     if isinstance(array, XContainer) and isinstance(array.map, Strided):
         strides = array.map.strides
         strides += tuple([strides[axis_] for axis_ in axes])
-        return array._over(Strided((*starts, *extents), strides, array.map.offset))
+        made: Any = array._over(Strided((*starts, *extents), strides, array.map.offset))
+        if not writeable:
+            made.flags.writeable = False
+        return made  # type: ignore[no-any-return]
     node = array.node
     for axis_, extent in zip(axes, extents, strict=True):
         where = np.arange(node.shape[axis_] - extent + 1)[:, None] + np.arange(extent)

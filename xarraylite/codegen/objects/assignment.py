@@ -379,7 +379,7 @@ def promised_part(to: int, key: int) -> int:
 
 def updated(to: int, value: int, key: int, again: bool) -> bool:
     """Perform an in-place operation on operands of one shape; tell whether it is done."""
-    if is_traced() or not is_container(to):
+    if is_traced() or not is_container(to) or load(get(to, w.SHAPE) + SIZE) == 0:
         return False
     items = scratch()
     buffer, own = get(to, w.OWN_BUFFER), 0
@@ -435,6 +435,8 @@ def exchange(one: int, other: int, slot: int) -> int:
 def renewed(to: int, value: int, key: int) -> bool:
     """Have a lazy result, without views, stand for an operation on it; tell whether done."""
     if is_traced() or not is_lazy(to) or get(to, w.OWNING) != 0:
+        return False
+    if load(get(to, w.SHAPE) + SIZE) == 0:  # a value
         return False
     made = combined(to, value, key)
     if made == 0:

@@ -16,18 +16,40 @@ import numpy as np
 
 from ...arrays.expression import XExpression
 from ...dtypes.info import finfo, iinfo
-from ...dtypes.names import DType, bool_, float8_e8m0fnu, float32, kind
+from ...dtypes.names import DType, bool_, float8_e8m0fnu, float32, kind, uint4
 from ...layout.layout import Layout
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from ..text.literals import HloLiteral
 
 _INT32 = np.dtype(np.int32)
+_WORDS = {
+    4: np.dtype(uint4),
+    8: np.dtype(np.uint8),
+    16: np.dtype(np.uint16),
+    32: np.dtype(np.uint32),
+    64: np.dtype(np.uint64),
+}
+"""Integers as wide as numbers of so many bits."""
 
 
 def default_spec(dtype: object, shape: Sequence[int]) -> ArraySpec:
     """Return the spec of a row-major array."""
     return ArraySpec(dtype, shape, Layout.row_major(len(shape)))
+
+
+def _is_misread(values: np.ndarray[Any, Any]) -> bool:
+    """Whether XLA, and so the reader here, takes what is printed of numbers for others.
+
+    The negative zero is printed as the integer ``-0``, and the least number of ``f8e8m0fnu`` with
+    two digits, which are rounded up to the next number.
+    """
+    if kind(values.dtype) != "f":
+        return False
+    if values.dtype == float8_e8m0fnu:
+        return not values.view(np.uint8).all()
+    zeros = values[values == 0]
+    return bool(np.signbit(zeros.astype(np.float32)).any())
 
 
 class Writer:
@@ -80,7 +102,14 @@ class Writer:
         return Term(self, self.add(opcode, default_spec(dtype, shape), given, **attributes))
 
     def constant(self, values: np.ndarray[Any, Any]) -> Term:
-        """Write a constant, a scalar once."""
+        """Write a constant, a scalar once, so that its text is read as the same values."""
+        if values.dtype.kind == "c" and (_is_misread(values.real) or _is_misread(values.imag)):
+            return self.constant(values.real).apply("complex", values.imag, dtype=values.dtype)
+        if _is_misread(values):
+            words = _WORDS.get(finfo(values.dtype).bits)
+            if words is None:
+                return self.constant(values.astype(np.float32)).cast(values.dtype)
+            return self.constant(values.view(words)).apply("bitcast-convert", dtype=values.dtype)
         frozen = np.array(values)
         frozen.flags.writeable = False
         key = frozen.dtype, frozen.tobytes()
