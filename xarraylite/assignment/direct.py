@@ -208,7 +208,7 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False) -> bool:
         return False
     buffer = to._buffer
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
+    if waiting and (held or waiting < 0 or waiting != own_of(buffer, e)):
         return False
     size, kind = math.prod(to._shape), e._kind
     if program and size <= program.limit and not repeats(program, e._operands, size):
@@ -311,7 +311,7 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     if not program or to._shape != e._shape:
         return False
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
+    if waiting and (held or waiting < 0 or waiting != own_of(buffer, e)):
         return False
     return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
@@ -338,7 +338,7 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
                 return False
             if value.lasting:
                 operands = (buffer, to._start, *value._operands)
-                own = operands.count(buffer._snapshot) if held else 2 * _own(buffer, value)
+                own = operands.count(buffer._snapshot) if held else 2 * own_of(buffer, value)
             else:
                 operands = (buffer, to._start, value._buffer, value._start)
     except (KeyError, AttributeError):
@@ -379,7 +379,7 @@ def waiting_for(buffer: Buffer) -> int:
         return 0
 
 
-def _own(buffer: Buffer, e: Any) -> int:
+def own_of(buffer: Buffer, e: Any) -> int:
     """Count an expression's references to a buffer's snapshot.
 
     None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
