@@ -98,6 +98,8 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
 
     def __new__(cls, value: object, dtype: object = None) -> XScalar:  # noqa: PYI034
         """Return the value in the class of its dtype."""
+        if dtype is None and isinstance(value, np.generic) and value.__class__ in CLASSES:
+            return scalar_of(value)
         made = XExpression._container(value, dtype)
         if made.size != 1:
             raise TypeError(f"XScalar: one element is needed, got the shape {made.shape}")
