@@ -161,18 +161,20 @@ def settled(held: bool, key: XExpression) -> XExpression:
     return made
 
 
-def placed(to: Any, key: Any, value: object) -> bool:
+def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     """Write to elements that an index with arrays selects, as NumPy does; tell whether it is done.
 
-    What is written is a number, or elements of the container's dtype.
+    What is written is a number, or elements of the container's dtype; an expression that nobody
+    else holds may wait for the container's memory.
     """
     if to._kind is NODE or tracing.running.value:
         return False
-    if direct.waiting_for(to._buffer):  # perhaps the value itself, which is computed only once
+    waits = direct.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
+    if direct.waiting_for(to._buffer) != waits:
         return False
     found = _index(key, False, math.inf)
     values = None if found is None else ready(to, value)
-    if found is None or values is None or direct.waiting_for(to._buffer):
+    if found is None or values is None or direct.waiting_for(to._buffer) != waits:
         return False
     try:
         elements.array_of(to)[found[0]] = values

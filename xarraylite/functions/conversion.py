@@ -340,7 +340,8 @@ def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str)
     >>> xl.fromstring("1, 2, 3", dtype=int, sep=",")
     XArray([1, 2, 3])
     """
-    return asarray(np.fromstring(string, dtype_of(dtype) or as_dtype(dtype), count, sep=sep))
+    wanted = dtype_of(dtype) or as_dtype(dtype)
+    return asarray(np.fromstring(string, wanted, count, sep=sep), wanted)
 
 
 def fromfile(
@@ -370,7 +371,8 @@ def fromfile(
     ...     xl.fromfile(file.name)
     XArray([1., 2.])
     """
-    return asarray(np.fromfile(file, dtype_of(dtype) or as_dtype(dtype), count, sep, offset))
+    wanted = dtype_of(dtype) or as_dtype(dtype)
+    return asarray(np.fromfile(file, wanted, count, sep, offset), wanted)
 
 
 def _lies_so(values: object, layout: LayoutLike) -> bool:
