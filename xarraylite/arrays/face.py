@@ -327,6 +327,27 @@ class Face(Methods):
             raise TypeError(f"{self.summary()} is not an integer of rank 0")
         return int(self.item())
 
+    def __trunc__(self) -> int:
+        """Return the only value without its fraction."""
+        return int(self)
+
+    def is_integer(self) -> bool:
+        """Tell whether the only value is a whole number."""
+        return bool(self.item().is_integer())
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """Return the only value, a real one, as a fraction."""
+        numerator, denominator = self.item().as_integer_ratio()
+        return numerator, denominator
+
+    def bit_count(self) -> int:
+        """Return how many bits of the only value's magnitude are 1."""
+        return int(self.item().bit_count())
+
+    def hex(self) -> str:
+        """Return the only value, a float, as text in base 16, exactly."""
+        return str(self.item().hex())
+
     # --- copies of the values --------------------------------------------------------------------
 
     def tolist(self) -> Any:
