@@ -68,7 +68,9 @@ def test_the_square_of_bools() -> None:
     array = np.array([True, False])
     assert_same_bits(xl.asarray(array) ** 2, array**2)
     assert_same_bits((xl.asarray(array) | False) ** 2, array**2)
-    assert_same_bits(xl.pow(xl.asarray(array), 2), np.power(array, 2))
+    for _ in range(2):  # neither is remembered as the other
+        assert_same_bits(xl.pow(xl.asarray(array), 2), np.power(array, 2))
+        assert_same_bits(xl.asarray(array) ** 2, array**2)
     assert (xl.asarray(array) ** 2).dtype == np.int8
     rows = xl.XJagged([[True], [False, True]])
     assert (rows**2).dtype == np.int8

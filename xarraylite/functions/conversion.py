@@ -14,13 +14,16 @@ from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.ownership import is_value, memory_of
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE, owner_class
+from ..ir.walk import reads_anew
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
 from ..operands.others import array_of, dtype_of, numbers_of, or_numpy
+from ..operands.tracing import is_active
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
 
@@ -50,7 +53,8 @@ def asarray(
     Parameters
     ----------
     a : array, expression, scalar, buffer or nested lists
-        A container of the wanted dtype and layout is returned as it is.
+        A container of the wanted dtype and layout is returned as it is; of a lazy array the memory
+        that it stands for from then on, so that a function that writes into what it is given does.
     dtype : dtype, optional
         By default that of the values.
     order : {"C", "F"}, optional
@@ -59,7 +63,7 @@ def asarray(
         Where to put it.
     copy : bool, optional
         True: always copy.  False: never; refuse where that is impossible.  By default copy
-        everything but containers, so that what others write later is not seen.
+        everything but arrays of ours, so that what others write later is not seen.
     layout, strides : optional
         As for `XArray`.  With a `Nested` shape also ``"blocked"``: tiles of the extents of the
         inner layers, each stored contiguously.
@@ -126,8 +130,11 @@ def _made(
     wanted = pinned_dtype(dtype)
     plain = strides is None and (layout is None or _lies_so(values, layout))
     as_is = plain and copy is not True
-    if as_is and isinstance(values, XContainer) and (wanted is None or values.dtype == wanted):
-        return values
+    if as_is and isinstance(values, XExpression) and wanted in (None, values.dtype):
+        if isinstance(values, XContainer):
+            return values
+        if copy is None and not (is_value(values) or is_active() or reads_anew(values.node)):
+            return cast("XContainer", memory_of(values))  # its own from now on, as an array is
     if copy is False:
         if not plain or isinstance(values, list | tuple | XExpression):
             raise ValueError(f"asarray: {type(values).__name__} cannot be used without a copy")
