@@ -382,3 +382,31 @@ def test_parts_are_attributes_as_in_numpy() -> None:
     x = xl.asarray([1.0, 2.0])
     x.real[0] = 5
     assert (x.tolist(), x.imag.tolist()) == ([5, 2], [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("index", "items"),
+    [
+        (np.array([3, 0, 5]), [xl.keep(3, 0, 5)]),
+        ((slice(None), np.array([2, 0])), [xl.range(), xl.keep(2, 0)]),
+    ],
+)
+def test_many_elements_are_updated_and_readers_keep_the_old_ones(index: Any, items: Any) -> None:
+    values = np.arange(4000000.0).reshape(2000, 2000)
+    want = values.copy()
+    want[index] *= 2
+    want[index] += want[index]
+    m = xl.asarray(values, copy=True)
+    view, waiting = xl.view(m, *items), m * 1
+    other = xl.asarray(values, copy=True)
+    view *= 2
+    view += view
+    late = other[index] * 2
+    other[index] = other[index] * 2
+    other[index] = other[index] + other[index]
+    with pytest.raises(xl.CastError):
+        view += 1j
+    np.testing.assert_array_equal(m, want)
+    np.testing.assert_array_equal(other, want)
+    np.testing.assert_array_equal(late, values[index] * 2)
+    np.testing.assert_array_equal(waiting, values)
