@@ -115,7 +115,7 @@ def test_results_of_rank_0_stand_where_numbers_are_asked_for() -> None:
         assert (i.sum().bit_count(), x.max().hex()) == (2, "0x1.4000000000000p+1")
 
 
-@pytest.mark.parametrize("name", ["asarray", "asanyarray", "ascontiguousarray", "require"])
+@pytest.mark.parametrize("name", ["asarray", "asanyarray", "ascontiguousarray"])
 def test_functions_write_into_the_lazy_result_that_they_are_given(name: str) -> None:
     for xp in (np, xl):
         a = xp.asarray([3.0, 4.0])
@@ -127,4 +127,4 @@ def test_functions_write_into_the_lazy_result_that_they_are_given(name: str) -> 
         assert np.asarray(held).tolist() == [7, 9]
         b = xp.asarray(total)
         b += 1
-        assert (float(total), float(b)) == (7, 8)
+        assert (float(total), np.asarray(b).item()) == (7, 8)

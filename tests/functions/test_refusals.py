@@ -73,7 +73,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_is_no_array_of_numbers(name: str, thing: str) -> None:
     if name == "assignment" and thing in ("text", "bytes", "a string"):
-        with pytest.raises(ValueError, match="assignment to XArray float64.*could not convert"):
+        with pytest.raises(ValueError, match="assignment to XArray float64"):
             FUNCTIONS[name]((ARRAYS | THINGS)[thing])  # numbers that are written out are taken
         return
     if thing == "None" and name in ("a bound of clip", "initial", "assignment"):

@@ -124,17 +124,17 @@ def _made(
     shape: object,
 ) -> XContainer:
     check_device(device, "asarray")
+    own = dtype in (None, getattr(values, "dtype", 0))
+    if own and all([x is None for x in (copy, layout, strides, shape)]):
+        values = _remembered(values)
     layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
     if shape is not None:
         values, layout = _shaped(values, shape, layout)
     wanted = pinned_dtype(dtype)
     plain = strides is None and (layout is None or _lies_so(values, layout))
     as_is = plain and copy is not True
-    if as_is and isinstance(values, XExpression) and wanted in (None, values.dtype):
-        if isinstance(values, XContainer):
-            return values
-        if copy is None and not (is_value(values) or is_active() or reads_anew(values.node)):
-            return cast("XContainer", memory_of(values))  # its own from now on, as an array is
+    if as_is and isinstance(values, XContainer) and wanted in (None, values.dtype):
+        return values
     if copy is False:
         if not plain or isinstance(values, list | tuple | XExpression):
             raise ValueError(f"asarray: {type(values).__name__} cannot be used without a copy")
@@ -143,6 +143,14 @@ def _made(
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
     return _owner(values, wanted)(values, dtype, layout, strides)
+
+
+def _remembered(values: object) -> object:
+    """Return the memory of a lazy array, which is its own from now on; others as they are."""
+    lazy = isinstance(values, XExpression) and not isinstance(values, XContainer)
+    if not lazy or is_active() or is_value(values) or reads_anew(values.node):  # type: ignore[attr-defined]
+        return values
+    return memory_of(values)
 
 
 def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
