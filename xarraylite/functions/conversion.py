@@ -16,6 +16,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.ownership import is_value, memory_of
 from ..arrays.xarray import XArray
+from ..assignment import direct
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE, owner_class
 from ..ir.walk import reads_anew
@@ -178,6 +179,10 @@ def _copied(values: object, copy: bool | None) -> XContainer | None:
         if not copy:
             return values
         return xarray.duplicated(values) if settings.default_layout == _ROW_MAJOR else None
+    elif cls is XExpression:
+        done = direct.evaluate(values)
+        plain = done is not None and done.static_layout is ROW_MAJOR
+        return done if plain and settings.default_layout == _ROW_MAJOR else None
     elif cls is not np.ndarray:
         return None
     made: XContainer | None = None
@@ -327,7 +332,9 @@ def frombuffer(
         made = np.frombuffer(buffer, wanted, count, offset)  # type: ignore[call-overload]
     except ValueError as error:
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
-    return adapt(made) if other is None else cast("XContainer", made)
+    if other is not None:
+        return cast("XContainer", made)
+    return adapt(made)
 
 
 def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str) -> XContainer:
