@@ -28,6 +28,7 @@ from ..dtypes.names import DType, as_dtype, is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow
 from ..dtypes.promotion import result_type
 from ..operands.nodes import HasNode, Lifted, OneValue
+from ..operands.others import dtype_of
 from ..ops.user import UserOp, global_names
 from ..runtime.evaluate import uses_reference
 from ..transforms.vectorize import fixed_arity, operation
@@ -106,7 +107,8 @@ def vectorize(
     otypes = otypes if dtype is None else [as_dtype(dtype)]
     wanted = None if otypes is None else [np.dtype(x) for x in _several(otypes)]
     fused = None
-    if excluded is signature is None and not cache and (wanted is None or len(wanted) == 1):
+    numbers = wanted is None or (len(wanted) == 1 and dtype_of(wanted[0]) is None)
+    if excluded is signature is None and not cache and numbers:
         fused = _fused(pyfunc, wanted)
     cast = wanted is not None and any([x.isbuiltin != 1 for x in wanted])  # not one of NumPy's
     codes = None if wanted is None or cast else "".join([x.char for x in wanted])
