@@ -298,7 +298,8 @@ class RowsUpdated(RowsTaken):
 
     def results(self) -> tuple[object, object]:
         self.a[...] = self.operand
-        return self.xarraylite(), self.numpy()
+        self.xarraylite()
+        return self.a.copy(), self.numpy()  # NumPy sees another memory
 
 
 class RunningSum(Reduce):
@@ -347,6 +348,10 @@ class FewColumns(FewFiltered):
     def numpy(self) -> object:
         self.operand[:, 1][...] = 0.5
         return self.operand
+
+    def results(self) -> tuple[object, object]:
+        self.xarraylite()
+        return self.a.copy(), self.numpy()  # NumPy sees another memory
 
 
 class FewReduced(FewFiltered):
