@@ -13,6 +13,7 @@ What is asked of jagged arrays is the same question about arrays of their rows.
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -180,6 +181,12 @@ def explain(
         return _explain_new(destination)
     noalias = isinstance(destination, NoAlias)
     container = destination.target if isinstance(destination, NoAlias) else destination
+    if isinstance(expression, str | os.PathLike):
+        raise TypeError(
+            f"explain: {expression!r} is where `store` would store, and nothing that "
+            f"{type(destination).__name__} reads is kept elsewhere; explain it alone, as it is "
+            "evaluated block by block in the same way, or over operands that `open` was given"
+        )
     if isinstance(container, XPicked):
         return _explain_picked(container, expression)
     if not isinstance(container, XContainer):
