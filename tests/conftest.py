@@ -42,7 +42,7 @@ _SCRATCH = pytest.StashKey[str]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--engine",
-        choices=("compiled", "reference"),
+        choices=("auto", "compiled", "reference"),
         default="compiled",
         help="engine that evaluates expressions in this run (default: compiled)",
     )

@@ -68,8 +68,9 @@ def heavy_modules_after(code: str, modules: tuple[str, ...] = HEAVY) -> list[str
             "repr(e)\n"
         ),
         "import xarraylite as xl\nwith xl.config(engine='reference'): xl.eval(xl.ones(3) + 1)",
+        "import xarraylite as xl\nwith xl.config(engine='auto'): xl.eval(xl.ones(3) + 1)",
     ],
-    ids=["import", "names", "containers", "expressions", "reference engine"],
+    ids=["import", "names", "containers", "expressions", "reference engine", "first evaluation"],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:
     assert heavy_modules_after(code) == []

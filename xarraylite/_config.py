@@ -32,7 +32,8 @@ class Settings:
         Upper bound on threads that run one kernel, the caller included.
     engine : str
         ``"compiled"`` (Numba kernels), ``"reference"`` (the NumPy interpreter) or ``"auto"``
-        (compiled where numba is installed).
+        (compiled where numba is installed, but for the first evaluations of a small expression,
+        which are interpreted where that gives the same bits).
     check_noalias : bool
         Raise `NoAliasError` where ``noalias`` was promised and does not hold.
     cache : bool

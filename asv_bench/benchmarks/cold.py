@@ -32,6 +32,8 @@ class Fresh(Comparison):
     rounds = 1 if SMALL else 7
     # Whether kernels are on disk.
     full = False
+    # With "auto" small expressions are interpreted for the first times.
+    engine = "auto"
     # Source that is run before the clock starts.
     before = ""
     # What NumPy's process does, where that is something else.
@@ -100,6 +102,7 @@ class Fresh(Comparison):
         printed = run_python(
             code.replace("PACKAGE", package).replace("SHOW", _SHOW[package]),
             XARRAYLITE_CACHE_DIR=directory,
+            XARRAYLITE_ENGINE=self.engine,
         )
         found, taken = printed.split()
         return float(found), float(taken)
@@ -111,6 +114,7 @@ _SHOW = {"xarraylite": "xp.eval", "numpy": "xp.asarray"}
 class Kernel(Fresh):
     """A kernel that was never compiled, where LLVM has made another one before."""
 
+    engine = "compiled"
     before = """
 import PACKAGE as xp
 show = SHOW
@@ -229,9 +233,9 @@ class SessionFull(Session):
 
 
 class First(Fresh):
-    """The first fused result of a process, its imports included, against ``import numpy``."""
+    """The first result of a process, its imports included, against ``import numpy``."""
 
-    title = "import, first fused result, empty cache (CPU), / import numpy"
+    title = "import, first result, empty cache (CPU), / import numpy"
     rounds = 1 if SMALL else 15
     wanted = 1 / 2.2
     timed = """
@@ -245,8 +249,15 @@ r = xl.eval(a + 2.0*a)
 
 
 class FirstFull(First):
-    """The same with the kernel on disk."""
+    """The same with a full cache."""
 
-    title = "import, first fused result, full cache (CPU), / import numpy"
+    title = "import, first result, full cache (CPU), / import numpy"
     wanted = 1 / 1.8
     full = True
+
+
+class FirstFused(FirstFull):
+    """The same by a kernel, loaded from disk."""
+
+    title = "import, first result of a kernel, full cache (CPU), / import numpy"
+    engine = "compiled"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -101,3 +102,14 @@ def test_arrays_of_rank_0_are_arrays() -> None:
     for x in (a, product, e, part, xl.zeros(2)):
         with pytest.raises(TypeError, match="unhashable"):
             hash(x)
+
+
+def test_results_of_rank_0_stand_where_numbers_are_asked_for() -> None:
+    for xp in (np, xl):
+        i, x = xp.asarray([1, 2, 3]), xp.asarray([1.0, 2.5])
+        rng = xp.random.default_rng(i.sum())
+        assert np.asarray(rng.permutation(i.max())).tolist() == [0, 1, 2]
+        assert rng.random((i.max(), i.min())).shape == (3, 1)
+        whole, parts = x.max().is_integer(), x.max().as_integer_ratio()
+        assert (math.trunc(x.max()), whole, parts) == (2, False, (5, 2))
+        assert (i.sum().bit_count(), x.max().hex()) == (2, "0x1.4000000000000p+1")

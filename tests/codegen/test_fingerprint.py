@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xarraylite.codegen.fingerprint import fingerprint
 from xarraylite.codegen.jit import scalar_library
+from xarraylite.codegen.routines import fingerprint
 from xarraylite.ops.user import is_closed
 from xarraylite.transforms.vectorize import operation
 

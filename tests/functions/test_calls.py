@@ -199,6 +199,8 @@ CASTS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "no, weak": lambda xp, i, f: xp.add(i, 1.5, casting="no"),
     "equiv": lambda xp, i, f: xp.greater(i, f, casting="equiv"),
     "of one": lambda xp, i, f: xp.sqrt(i, casting="no"),
+    "no such loop": lambda xp, i, f: xp.greater(f, 2, dtype=float),
+    "weak": lambda xp, i, f: xp.multiply(i, 2.5, dtype=int),
 }
 FINE: dict[str, Callable[[Any, Any, Any], Any]] = {
     "matmul": lambda xp, i, f: xp.matmul(i, i, dtype=float),

@@ -149,6 +149,20 @@ xp.concatenate([[1], [2.5]], dtype=int, casting="unsafe"), xp.hstack([v, i], dty
 xp.empty_like(prototype=a).shape, xp.array([1, None], dtype=float), xp.fromiter("ab", "U1")
 xp.frompyfunc(lambda x, y: x * y, 2, 1).outer([1, 2], [3, 4]).tolist()
 xp.frompyfunc(max, 2, 1).reduce([1, 5, 2]), xp.frompyfunc(max, 2, 1).nin
+xp.greater(v, 2, dtype=bool), xp.logical_and(v, i, dtype=bool), xp.isnan(v, dtype=bool)
+xp.add(v, 1, signature="dd->d"), xp.add(i, i, signature=(None, None, "f8"))
+xp.add(1, 2, dtype="f4"), xp.true_divide(i, 2, dtype="f4")
+xp.absolute(v - 2j, dtype=float), xp.negative(i, dtype="i2")
+xp.equal(v, i, dtype=object).tolist()
+xp.add.resolve_dtypes((xp.dtype("i4"), xp.dtype("f4"), None))[2]
+statistics.mean(i), statistics.variance(i), statistics.mean(v.astype("f4")), statistics.fmean(i)
+fractions.Fraction(1, 2) * i[1], i[1] + decimal.Decimal(1), v[1] * fractions.Fraction(1, 2)
+fractions.Fraction(2) == i[1], i[1] < fractions.Fraction(5, 2), xp.int64(fractions.Fraction(7, 2))
+xp.piecewise(v, v > 2, [lambda x: x.mean(), lambda x: xp.arange(len(x))])
+xp.piecewise(i, [i < 2], [1.7]), xp.piecewise(a, [a > 2], [len, xp.nan])
+xp.piecewise(v, [v > 5], [lambda x: 1 / 0]), xp.piecewise(2.5, [2.5 > 1], [lambda x: x * 2, 0])
+xp.piecewise(v * 2, [v > 1, v > 2, v > 9], [1, 2, 3, 4])
+xp.piecewise([1, 2], [[True, False]], [9, -1])
 """
 
 WRITING = r"""

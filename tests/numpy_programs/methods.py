@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from types import ModuleType
 from typing import Any
 
@@ -130,6 +131,13 @@ def printing(xp: Xp) -> Any:
         str(xp.asarray([], dtype=xp.float32)),
         round(a.sum() / 3, 2),
     )
+
+
+def parts_of_elements(xp: Xp) -> Any:
+    v = xp.asarray([1.0, -2.5])
+    before = v.getfield(xp.int32, 4).copy(), v.getfield("i2", offset=6).copy()
+    v.setfield(0, xp.int32, 4)
+    return before, v, xp.asarray(pickle.loads(v.dumps()))
 
 
 PROGRAMS = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import decimal
+import fractions
 import functools
 import itertools
 import math
@@ -20,6 +22,9 @@ import xarraylite as xl
 from tests.numpy_programs import idioms, loops, memory, methods, objects, texts, values, writing
 from xarraylite.dtypes.names import SUPPORTED
 from xarraylite.transforms import natives
+
+#: Modules that idioms use.
+MODULES = (copy, decimal, fractions, functools, itertools, math, operator, statistics)
 
 Program = Callable[[ModuleType], Any]
 
@@ -95,8 +100,7 @@ def names(xp: ModuleType) -> dict[str, Any]:
         "v": xp.asarray([1.0, 2.0, 3.0]),
         "i": xp.asarray([0, 2, 1]),
         "xp": xp,
-        **{module.__name__: module for module in (copy, functools, itertools, math, operator)},
-        "statistics": statistics,
+        **{module.__name__: module for module in MODULES},
         "np": np,
     }
 

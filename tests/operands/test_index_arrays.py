@@ -209,3 +209,41 @@ def test_many_elements_at_positions(axis: int, layout: str) -> None:
     a[np.arange(90)] = part[:90, :1]  # of the same memory
     want[np.arange(90)] = want[50:140, 20:21].copy()
     np.testing.assert_array_equal(a, want)
+
+
+FROM_MANY = [
+    [1, -3, 5],
+    np.array([1, 3], np.int16),
+    (slice(None), [2, -1]),
+    (slice(1, 60, 2), [2, -1]),
+    (slice(None), slice(None, None, -1), [0, 1]),
+    (-1, [1, 2], slice(3)),
+    (3, 1, [0, 1]),
+    (Ellipsis, [0, 1]),
+    (None, [0, 1]),
+    (3, [[0, 1], [1, 0]]),
+    ([1, 3, 5], [0, 1, 1]),
+    [True, False] * 40,
+    [],
+    (slice(0), [1]),
+]
+
+
+@pytest.mark.parametrize("key", FROM_MANY, ids=range(len(FROM_MANY)))
+def test_few_elements_of_many_are_those_of_the_moment(key: Any) -> None:
+    values = np.random.default_rng(0).random((80, 30, 20))
+    a = xl.asarray(values)
+    for _ in range(3):  # learned, then in machine code
+        found, late = a[key], xl.late(a[key])
+        doubled = found * 2
+        a[...] = 0
+        np.testing.assert_array_equal(np.asarray(found), values[key])
+        np.testing.assert_array_equal(np.asarray(doubled), values[key] * 2)
+        assert isinstance(found, xl.XArray) or not np.asarray(late).any()
+        a[...] = values
+
+
+@pytest.mark.parametrize("key", [[0, 80], [-81], (slice(None), [30]), (80, [0]), (0, 0, 0, [0])])
+def test_few_of_many_are_refused_as_all_are(key: Any) -> None:
+    with pytest.raises(IndexError):
+        xl.zeros((80, 30, 20))[key]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xarraylite.codegen.fingerprint import fingerprint
+from xarraylite.codegen.routines import fingerprint
 from xarraylite.ops.user import global_names, is_brief, is_closed, may_raise
 
 

@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as hnp
 from tests.properties import oracle
 from xarraylite._errors import DTypeError
 from xarraylite.arrays.expression import XExpression
+from xarraylite.dtypes.info import iinfo
 from xarraylite.dtypes.names import DType, NumpyArray, is_narrow_int, kind
 from xarraylite.functions import data_types, elementwise, manipulation, reducers
 from xarraylite.operands.nodes import as_node
@@ -225,8 +226,10 @@ def _grow_elementwise(draw: st.DrawFn, operands: Sequence[Sample], depth: int) -
     first = _grow(draw, operands, depth - 1)
     second = _grow(draw, operands, draw(st.integers(0, depth - 1)))
     if draw(st.integers(0, 3)) == 0:
-        small = is_narrow_int(first.value.dtype)  # int2 holds no 3
-        second = constant(draw(st.sampled_from([0, 1, True] if small else [0, 3, True, 2.5, -0.5])))
+        numbers = [0, 3, True, 2.5, -0.5]
+        if is_narrow_int(first.value.dtype):  # int2 holds no 3, and int1 no 1
+            numbers = [0, True, *range(1, 1 + min(1, iinfo(first.value.dtype).max))]
+        second = constant(draw(st.sampled_from(numbers)))
     args = {1: [first], 2: [first, second], 3: [call("isfinite", first), first, second]}
     names = [name for name in EXACT if fits(name, [a.value for a in args[OPS[name].arity]])]
     if not names:

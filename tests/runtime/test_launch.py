@@ -13,7 +13,7 @@ import xarraylite as xl
 from xarraylite.assignment import direct as ways
 from xarraylite.ops.table import OPS
 from xarraylite.runtime import direct, launch
-from xarraylite.runtime.direct import Direct
+from xarraylite.runtime.program import Direct
 
 pytestmark = [
     pytest.mark.usefixtures("compiled"),

@@ -382,3 +382,46 @@ def test_parts_are_attributes_as_in_numpy() -> None:
     x = xl.asarray([1.0, 2.0])
     x.real[0] = 5
     assert (x.tolist(), x.imag.tolist()) == ([5, 2], [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("index", "items"),
+    [
+        (np.array([3, 0, 5]), [xl.keep(3, 0, 5)]),
+        ((slice(None), np.array([2, 0])), [xl.range(), xl.keep(2, 0)]),
+    ],
+)
+def test_many_elements_are_updated_and_readers_keep_the_old_ones(index: Any, items: Any) -> None:
+    values = np.arange(4000000.0).reshape(2000, 2000)
+    want = values.copy()
+    want[index] *= 2
+    want[index] += want[index]
+    m = xl.asarray(values, copy=True)
+    view, waiting = xl.view(m, *items), m * 1
+    other = xl.asarray(values, copy=True)
+    view *= 2
+    view += view
+    late = other[index] * 2
+    other[index] = other[index] * 2
+    other[index] = other[index] + other[index]
+    with pytest.raises(xl.CastError):
+        view += 1j
+    np.testing.assert_array_equal(m, want)
+    np.testing.assert_array_equal(other, want)
+    np.testing.assert_array_equal(late, values[index] * 2)
+    np.testing.assert_array_equal(waiting, values)
+
+
+def test_views_of_one_element_are_no_values() -> None:
+    a = xl.asarray([1.0, 2.0, 3.0, 4.0])
+    views = [xl.index_view(a, [(0,), (3,)]), xl.filter(a, a < 3), xl.view(a, xl.keep(3, 0, 1))]
+    views.append(xl.reshape_view(a.reshape(2, 2), (4,), "column_major"))
+    for view in views:
+        one = xl.view(view, 1)
+        one *= 10
+        one[...] = one + 1
+        assert one.shape == ()
+        assert isinstance(one, xl.XIndexView | xl.XView)
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(one)
+    assert a.tolist() == [11.0, 21.0, 31.0, 41.0]

@@ -394,7 +394,7 @@ class XContainer(Placed, XExpression):
         if isinstance(key, str):
             writing.assign_labelled(self, key, value, held, noalias)
             return
-        if few.placed(self, key, value):
+        if few.placed(self, key, value, held):
             return
         if is_advanced(key):
             self._put(key, value, held)

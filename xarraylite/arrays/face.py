@@ -327,6 +327,27 @@ class Face(Methods):
             raise TypeError(f"{self.summary()} is not an integer of rank 0")
         return int(self.item())
 
+    def __trunc__(self) -> int:
+        """Return the only value without its fraction."""
+        return int(self)
+
+    def is_integer(self) -> bool:
+        """Tell whether the only value is a whole number."""
+        return bool(self.item().is_integer())
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """Return the only value, a real one, as a fraction."""
+        numerator, denominator = self.item().as_integer_ratio()
+        return numerator, denominator
+
+    def bit_count(self) -> int:
+        """Return how many bits of the only value's magnitude are 1."""
+        return int(self.item().bit_count())
+
+    def hex(self) -> str:
+        """Return the only value, a float, as text in base 16, exactly."""
+        return str(self.item().hex())
+
     # --- copies of the values --------------------------------------------------------------------
 
     def tolist(self) -> Any:
@@ -353,6 +374,24 @@ class Face(Methods):
             return made
         self[...] = made  # type: ignore[index]
         return self
+
+    def getfield(self, dtype: Any, offset: int = 0) -> Any:
+        """Return what each element has from a byte on as another dtype; a copy."""
+        return namespace(None).asarray(self._values().getfield(dtype, offset), copy=True)
+
+    def setfield(self, val: object, dtype: Any, offset: int = 0) -> None:
+        """Write the part of each element that begins at a byte, as `numpy.ndarray.setfield`."""
+        made = np.array(self._values())
+        made.setfield(np.asarray(val), dtype, offset)
+        self[...] = made  # type: ignore[index]
+
+    def dumps(self) -> bytes:
+        """Return the values pickled, as NumPy's array, by `numpy.ndarray.dumps`."""
+        return self._values().dumps()
+
+    def dump(self, file: Any) -> None:
+        """Write what `dumps` returns to a path or an open file."""
+        self._values().dump(file)
 
     @property
     def data(self) -> memoryview:

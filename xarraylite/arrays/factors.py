@@ -15,6 +15,7 @@ from ..assignment import direct
 from ..ir.kind import NODE
 from ..operands import tracing
 from ..operands.learning import learn_product, stretched_key
+from .ownership import values_of
 
 if TYPE_CHECKING:
     from ..labels import products
@@ -57,9 +58,7 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     sides = (*left.shape[:-1], *right.shape[1:])
     if left.shape[-1] != right.shape[0] or max(sides) < 2 or 0 in (*sides, left.shape[-1]):
         return None
-    found = [direct.evaluate(x) if x.lasting else x for x in (left, right)]
-    if any([x is None for x in found]):
-        return None
+    found = [values_of(x) if x.lasting else x for x in (left, right)]
     made = found[0] @ found[1]
     made._buffer.made = _told(left, right)
     return made

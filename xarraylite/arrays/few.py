@@ -94,7 +94,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
     """
     if of._kind is NODE or tracing.running.value:
         return None
-    if of.size > FEW:
+    if of.size > FEW and not _picks_few(of, key):
         return _gathered(of, key)
     found = _index(key, True)
     if found is None:
@@ -111,6 +111,32 @@ def selected(of: Any, key: Any) -> XExpression | None:
     snapshot = Snapshot.alone(values.nbytes, Selected(elements.whole(of), index))
     snapshot.array(of._dtype, shape)[...] = values
     return copy_of(row_major(of._dtype, len(shape), fixed), shape, snapshot)
+
+
+def _picks_few(of: Any, key: Any) -> bool:
+    """Tell whether one list or array of positions selects few of a container's many elements.
+
+    Slices are taken for whole dimensions.
+    """
+    items = key if key.__class__ is tuple else (key,)
+    size, arrays = of.size, 0
+    for item, extent in zip(items, of._shape, strict=False):
+        cls, count = item.__class__, 1
+        if cls is slice:
+            continue
+        if cls is list:
+            if not item or item[0].__class__ is not int:
+                return False
+            count = len(item)
+        elif cls is np.ndarray:
+            if item.ndim != 1 or item.dtype.kind not in "iu":
+                return False
+            count = item.size
+        elif cls is not int:
+            return False
+        arrays += cls is not int
+        size = size // extent * count
+    return arrays == 1 and size <= FEW and len(items) <= len(of._shape)
 
 
 #: Kinds of gathers, by what leads to them: kind and shape of the memory, axis, positions.
@@ -161,18 +187,20 @@ def settled(held: bool, key: XExpression) -> XExpression:
     return made
 
 
-def placed(to: Any, key: Any, value: object) -> bool:
+def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     """Write to elements that an index with arrays selects, as NumPy does; tell whether it is done.
 
-    What is written is a number, or elements of the container's dtype.
+    What is written is a number, or elements of the container's dtype; an expression that nobody
+    else holds may wait for the container's memory.
     """
     if to._kind is NODE or tracing.running.value:
         return False
-    if direct.waiting_for(to._buffer):  # perhaps the value itself, which is computed only once
+    waits = direct.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
+    if direct.waiting_for(to._buffer) != waits:
         return False
     found = _index(key, False, math.inf)
     values = None if found is None else ready(to, value)
-    if found is None or values is None or direct.waiting_for(to._buffer):
+    if found is None or values is None or direct.waiting_for(to._buffer) != waits:
         return False
     try:
         elements.array_of(to)[found[0]] = values

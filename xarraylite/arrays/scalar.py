@@ -16,7 +16,7 @@ they are.  `CLASSES` has the class for each dtype.
 
 from __future__ import annotations
 
-from numbers import Complex, Integral, Real
+from numbers import Complex, Integral, Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,6 +98,12 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
 
     def __new__(cls, value: object, dtype: object = None) -> XScalar:  # noqa: PYI034
         """Return the value in the class of its dtype."""
+        if dtype is None and isinstance(value, np.generic) and value.__class__ in CLASSES:
+            return scalar_of(value)
+        if isinstance(value, Number) and not isinstance(value, _KNOWN):  # a fraction, say
+            exact: Any = value
+            value = int(exact) if issubclass(cls, XInteger) else float(exact)
+            dtype = np.float32 if dtype is None and issubclass(cls, XFloating) else dtype
         made = XExpression._container(value, dtype)
         if made.size != 1:
             raise TypeError(f"XScalar: one element is needed, got the shape {made.shape}")
@@ -224,10 +230,6 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         value = self._value
         return int(value.item() if value.__class__ in _COMPLEX else value)
 
-    def __trunc__(self) -> int:
-        """Return a real value without its fraction."""
-        return int(self)
-
     def __bool__(self) -> bool:
         """Return whether the value is not zero."""
         return bool(self._value)
@@ -247,23 +249,6 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         if kind(self.dtype) not in "iu":
             raise TypeError(f"{dtype_name(self.dtype)}[] is not an integer of rank 0")
         return int(self._value)
-
-    def is_integer(self) -> bool:
-        """Tell whether the value is a whole number."""
-        return bool(self.item().is_integer())
-
-    def as_integer_ratio(self) -> tuple[int, int]:
-        """Return a real value as a fraction."""
-        numerator, denominator = self.item().as_integer_ratio()
-        return numerator, denominator
-
-    def bit_count(self) -> int:
-        """Return how many bits of an integer's magnitude are 1."""
-        return int(self.item().bit_count())
-
-    def hex(self) -> str:
-        """Return a float as text in base 16, exactly."""
-        return str(self.item().hex())
 
     def __hash__(self) -> int:  # type: ignore[override]
         """Return the hash of the equal Python number."""
@@ -368,6 +353,9 @@ class XComplex128(XScalar, complex):
     _value = property(complex.__pos__)
     __hash__ = complex.__hash__  # type: ignore[assignment]
 
+
+#: Numbers that arrays are made of; others become Python's.
+_KNOWN = (int, float, complex, np.generic, XScalar)
 
 _KINDS = {"f": XFloating, "i": XInteger, "u": XInteger, "b": XBool, "c": XComplexFloating}
 

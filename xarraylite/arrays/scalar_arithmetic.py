@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -201,6 +202,12 @@ def compute(cls: type[Any], op: Op, operands: tuple[Any, ...], ways: Ways) -> An
 _FAILS = (KeyError, ZeroDivisionError, OverflowError, TypeError)
 
 
+def _as_object(x: Any) -> Any:
+    held = np.empty((), object)
+    held[()] = x
+    return held
+
+
 def binary(op: Op) -> tuple[Way, Way]:
     """Return an operator's method and its reflected method; int64 comes first."""
     ways = _python_ways(op)
@@ -212,6 +219,9 @@ def binary(op: Op) -> tuple[Way, Way]:
             return compute(self.__class__, op, (one, other), ways)
         if isinstance(asked, XExpression):
             return NotImplemented
+        if isinstance(asked, Number):  # a fraction, say, which Python's numbers know
+            plain = [x.value.item() if isinstance(x, OneValue) else x for x in (one, other)]
+            return np.asarray(op.numpy(*map(_as_object, plain))).item()
         if not is_operand(asked):
             return with_strangers(op, one, other)
         return apply(op, one, other)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .._config import settings
 from .._later import imported, later
 from ..compiler.limits import PARALLEL_FROM
-from ..ir.kind import NODE, Form, Kind, Operands
+from ..ir.kind import NODE, Form, Kind, Operands, folds_inside, leaves_of
 from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
 from ..layout.strided import ROW_MAJOR
@@ -29,19 +29,20 @@ from ..operands.convert import policy_of
 from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
-from ..runtime import direct
+from ..runtime import tiers
 from ..runtime.counting import evaluations
-from ..runtime.direct import Direct, folds_inside, leaves_of
 from ..runtime.evaluate import uses_reference
-from ..runtime.launch import can_launch
+from ..runtime.program import Direct
 from .readers import OWNED
 
 if TYPE_CHECKING:
-    from ..runtime import bound, replay
+    from ..runtime import bound, direct, launch, replay
     from ..runtime.bound import Bound
     from ..runtime.replay import Replay, Rewrite
 else:
     bound = later(".runtime.bound")
+    direct = later(".runtime.direct")
+    launch = later(".runtime.launch")
     replay = later(".runtime.replay")
 
 _new = object.__new__
@@ -82,6 +83,8 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     Its class is ``usual`` where nothing of the shape is fixed.  In the place of a snapshot may
     stand a buffer, to read what it holds now.
     """
+    if kind.fresh is None and tiers.begins(kind, shape, operands):
+        return None
     if not has_program(kind):
         return again(usual, kind, shape, operands)
     program = kind.fresh
@@ -169,7 +172,7 @@ def again(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -
         remember(kind, key, None)
         return None
     known = kind.replays[key]
-    if known is None and can_launch() and not uses_reference():
+    if known is None and launch.can_launch() and not uses_reference():
         known = replay.replay_of(kind, shape, operands) or False
         remember(kind, key, known)
         if isinstance(kind.op, Form):
@@ -205,7 +208,7 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False) -> bool:
         return False
     buffer = to._buffer
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
+    if waiting and (held or waiting < 0 or waiting != own_of(buffer, e)):
         return False
     size, kind = math.prod(to._shape), e._kind
     if program and size <= program.limit and not repeats(program, e._operands, size):
@@ -250,10 +253,12 @@ def _written(to: Any, kind: Kind, operands: Operands) -> bool:
     if math.prod(to._shape) < PARALLEL_FROM:
         key: Any = (target, to._shape, *near.items())
         known = kind.replays.get(key, key)
+        if not known and tiers.begins(kind, to._shape, operands):
+            return False
         if known is key:
             remember(kind, key, None)
             return False
-        if known is None and can_launch():
+        if known is None and launch.can_launch():
             known = made = replay.rewrite_of(kind, to._shape, operands, target, near)
             remember(kind, key, made or False)
             if made is not None:
@@ -306,7 +311,7 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     if not program or to._shape != e._shape:
         return False
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != _own(buffer, e)):
+    if waiting and (held or waiting < 0 or waiting != own_of(buffer, e)):
         return False
     return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
@@ -333,7 +338,7 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
                 return False
             if value.lasting:
                 operands = (buffer, to._start, *value._operands)
-                own = operands.count(buffer._snapshot) if held else 2 * _own(buffer, value)
+                own = operands.count(buffer._snapshot) if held else 2 * own_of(buffer, value)
             else:
                 operands = (buffer, to._start, value._buffer, value._start)
     except (KeyError, AttributeError):
@@ -374,7 +379,7 @@ def waiting_for(buffer: Buffer) -> int:
         return 0
 
 
-def _own(buffer: Buffer, e: Any) -> int:
+def own_of(buffer: Buffer, e: Any) -> int:
     """Count an expression's references to a buffer's snapshot.
 
     None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
@@ -402,6 +407,8 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     same = _same(kind, target, operands, address)
     key: Any = (same, target)  # another than that of a plan, which is by kind and shape
     program = kind.writes.get(key)
+    if program is None and tiers.begins(kind, to.shape, operands):
+        return False
     if program is None:
         kind.keep(key, direct.writes(kind, target, same) or False)
         program = kind.writes[key]

@@ -33,6 +33,10 @@ THREADED_FROM = 1 << 18
 #: Multiplications of one piece where our own threads share a stack of such products.
 GRAIN = 1 << 20
 
+#: Elements that BLAS adds up in one dot product: more would be shared among its threads, and the
+#: sum would depend on how many there are.
+DOT = 1 << 13
+
 _lock = ForkLock()
 
 
@@ -46,7 +50,9 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         one column are dot products.
     """
     one = out.shape[-2] * out.shape[-1] * left.shape[-1]
-    if one < THREADED_FROM:
+    if _is_long(left.shape, out.shape) and out.dtype.kind == "f":
+        _long_dots(left[..., 0, :], right[..., 0], out[..., 0, 0])
+    elif one < THREADED_FROM:
         parts = runs(out.shape[:-2], one)
         if len(parts) > 1:
             pool.run(
@@ -70,6 +76,29 @@ def _multiply(
         _quietly(np.vecdot, left[..., 0, :], right[..., 0], out[..., 0, 0])
     else:
         _quietly(np.matmul, left, right, out)
+
+
+def _is_long(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
+    """Tell whether products are dot products that are cut."""
+    return out[-2:] == (1, 1) and left[-1] > DOT
+
+
+def _long_dots(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
+    """Write dot products to ``out``: sums over `DOT` elements each, added up in pairs."""
+    whole, inner = left.shape[-1] // DOT, left.shape[-1]
+    sums = np.empty((*out.shape, whole + 1), out.dtype)
+    a, b = [x[..., : whole * DOT].reshape(*x.shape[:-1], whole, DOT) for x in (left, right)]
+
+    def piece(part: slice) -> None:
+        _quietly(np.vecdot, a[..., part, :], b[..., part, :], sums[..., part])
+
+    step = max(1, GRAIN // (DOT * max(out.size, 1)))
+    parts = [slice(k, min(k + step, whole)) for k in range(0, whole, step)]
+    pool.run(parts, lambda: piece, settings.threads)
+    rest = slice(whole * DOT, inner)
+    _quietly(np.vecdot, left[..., rest], right[..., rest], sums[..., whole])
+    with quiet():
+        np.add.reduce(sums, axis=-1, out=out)
 
 
 def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
@@ -110,7 +139,7 @@ def quiet() -> np.errstate:
 def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
     """Tell whether `multiply` makes one call of NumPy for operands of such shapes."""
     one = out[-2] * out[-1] * left[-1]
-    return one < THREADED_FROM and len(runs(out[:-2], one)) == 1
+    return one < THREADED_FROM and len(runs(out[:-2], one)) == 1 and not _is_long(left, out)
 
 
 def _multiply_large(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:

@@ -61,21 +61,25 @@ def _bit_cast(source: Any, result: Any, llvm_type: Any) -> Any:
     return bit_cast
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _muladd(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+def _product_and_sum(name: str) -> Any:
     """``a * b + c``: which instructions that is, is decided for the machine of the kernel."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = args[0].type
-        shape = ir.FunctionType(kind, [kind] * 3)
-        return builder.call(builder.module.declare_intrinsic("llvm.fmuladd", [kind], shape), args)
+    @intrinsic  # type: ignore[untyped-decorator]
+    def product_and_sum(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = args[0].type
+            shape = ir.FunctionType(kind, [kind] * 3)
+            return builder.call(builder.module.declare_intrinsic(name, [kind], shape), args)
 
-    return a(a, a, a), codegen
+        return a(a, a, a), codegen
+
+    return product_and_sum
 
 
 #: What scalar functions call of `dtypes.bits`.
 INTRINSICS: dict[str, Any] = {
-    "muladd": _muladd,
+    "muladd": _product_and_sum("llvm.fmuladd"),
+    "fma": _product_and_sum("llvm.fma"),
     "bits_f32": _bit_cast(types.float32, types.int32, ir.IntType(32)),
     "float_f32": _bit_cast(types.int32, types.float32, ir.FloatType()),
     "bits_f64": _bit_cast(types.float64, types.int64, ir.IntType(64)),
@@ -350,7 +354,8 @@ def _normalised(text: str, routine: Routine) -> str:
             code, _, _ = line.partition(" ;")
             code = _ATTRIBUTES.sub("", code).rstrip()
             lines.append(code + _outside(code) if code.startswith("declare ") else code)
-    plain = "\n".join(lines).replace("@llvm.fmuladd.", "@xl.muladd.") + "\n"
+    plain = "\n".join(lines) + "\n"
+    plain = plain.replace("@llvm.fmuladd.", "@xl.muladd.").replace("@llvm.fma.", "@xl.fused.")
     found = [name for name in _OWN.findall(plain) if name != f"@{outside.STATE}"]
     own = {name: f"@body.{k}" for k, name in enumerate(dict.fromkeys(found))}
     return _NAME.sub(lambda found: own.get(found[0], found[0]), plain)

@@ -65,8 +65,11 @@ _SUFFIX = {"float": "f32", "double": "f64"}
 
 
 def muladd(name: str, kind: str) -> str:
-    """Return the IR of ``a * b + c``, rounded once where the CPU can."""
-    if host().fuses:
+    """Return the IR of ``a * b + c``, rounded once if ``name`` says so or where the CPU can.
+
+    Where it cannot, LLVM has the C library do it.
+    """
+    if "fused" in name or host().fuses:
         call = f"call {kind} @llvm.fma.{_SUFFIX[kind]}({kind} %a, {kind} %b, {kind} %c)"
         done = f"  %r = {call}\n"
     else:

@@ -4,6 +4,8 @@
 
 makes the archive again; whoever changes a body, the table of operations or what this module
 enumerates runs it.  The archive has the same bytes wherever it is made with the same versions.
+
+A user's function is found again by its `fingerprint`, which changes with what it computes.
 """
 
 from __future__ import annotations
@@ -15,16 +17,19 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from types import CodeType, FunctionType
+
+import numpy as np
 
 from .._errors import DTypeError
 from ..dtypes.names import SUPPORTED
 from ..ops.reductions import REDUCTIONS
 from ..ops.table import OPS
+from ..ops.user import global_names
 from . import archive, machine, store
 from .emit import routine as routines
 from .emit.builder import Module
 from .emit.routine import OBJECTS, Routine
-from .fingerprint import fingerprint
 
 _HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
 
@@ -33,7 +38,11 @@ _BODY = re.compile(r"@body\b")
 #: computes for all elements where a body asks for it for few.
 _FMOD = {"double": "fmod", "float": "fmodf"}
 
-_MULADD = {"xl.muladd.f32": "float", "xl.muladd.f64": "double"}
+_MULADD = {
+    f"xl.{name}.{short}": kind
+    for name in ("muladd", "fused")
+    for short, kind in (("f32", "float"), ("f64", "double"))
+}
 
 
 def assembled(module: Module) -> str:
@@ -165,3 +174,25 @@ def main() -> int:
 
 if __name__ == "__main__":
     sys.exit(main())
+
+
+_PLAIN = (bool, int, float, complex, tuple, np.generic)
+
+
+def fingerprint(function: FunctionType) -> str:
+    """Return text that changes with what a function computes, constants it names included."""
+    namespace = function.__globals__
+    constants = [
+        (name, type(namespace[name]).__name__, repr(namespace[name]))
+        for name in sorted(global_names(function.__code__))
+        if isinstance(namespace.get(name), _PLAIN)
+    ]
+    return repr((_describe(function.__code__), function.__defaults__, constants))
+
+
+def _describe(code: CodeType) -> tuple[object, ...]:
+    constants = tuple(
+        _describe(c) if isinstance(c, CodeType) else (type(c).__name__, repr(c))
+        for c in code.co_consts
+    )
+    return (code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, constants)

@@ -36,7 +36,15 @@ def float_f64(i: Any) -> Any:
 def muladd(a: Any, b: Any, c: Any) -> Any:
     """Return ``a * b + c`` rounded once, or twice on a CPU that cannot fuse.
 
-    NumPy's complex product is made of it, so ours is too.  Nothing else is ever contracted.
+    NumPy's complex product is made of it, so ours is too.
+    """
+    return fma(a, b, c)
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """Return ``a * b + c`` rounded once, on every machine: by the C library if not by the CPU.
+
+    The elementary functions are made of it.  What users write is never contracted.
     """
     product = a * b
     if not np.isfinite(product) or not np.isfinite(c):

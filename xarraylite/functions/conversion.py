@@ -15,6 +15,7 @@ from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..assignment import direct
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE, owner_class
 from ..layout.strided import DYNAMIC, ROW_MAJOR
@@ -163,6 +164,10 @@ def _copied(values: object, copy: bool | None) -> XContainer | None:
         if not copy:
             return values
         return xarray.duplicated(values) if settings.default_layout == _ROW_MAJOR else None
+    elif cls is XExpression:
+        done = direct.evaluate(values)
+        plain = done is not None and done.static_layout is ROW_MAJOR
+        return done if plain and settings.default_layout == _ROW_MAJOR else None
     elif cls is not np.ndarray:
         return None
     made: XContainer | None = None
@@ -312,7 +317,9 @@ def frombuffer(
         made = np.frombuffer(buffer, wanted, count, offset)  # type: ignore[call-overload]
     except ValueError as error:
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
-    return adapt(made) if other is None else cast("XContainer", made)
+    if other is not None:
+        return cast("XContainer", made)
+    return adapt(made)
 
 
 def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str) -> XContainer:
@@ -340,7 +347,8 @@ def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str)
     >>> xl.fromstring("1, 2, 3", dtype=int, sep=",")
     XArray([1, 2, 3])
     """
-    return asarray(np.fromstring(string, dtype_of(dtype) or as_dtype(dtype), count, sep=sep))
+    wanted = dtype_of(dtype) or as_dtype(dtype)
+    return asarray(np.fromstring(string, wanted, count, sep=sep), wanted)
 
 
 def fromfile(
@@ -370,7 +378,8 @@ def fromfile(
     ...     xl.fromfile(file.name)
     XArray([1., 2.])
     """
-    return asarray(np.fromfile(file, dtype_of(dtype) or as_dtype(dtype), count, sep, offset))
+    wanted = dtype_of(dtype) or as_dtype(dtype)
+    return asarray(np.fromfile(file, wanted, count, sep, offset), wanted)
 
 
 def _lies_so(values: object, layout: LayoutLike) -> bool:

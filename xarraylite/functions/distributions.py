@@ -1,10 +1,15 @@
-"""Histograms, quantiles, covariances and running totals, computed by NumPy; see `of_numpy`."""
+"""Histograms, quantiles, covariances and running totals, computed by NumPy; see `of_numpy`.
+
+Many running totals are computed by kernels; see `running`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from .computed import numpy
 from .of_numpy import Array, Arrays, Container, DType, of_numpy
+from .running import running
 
 
 @of_numpy
@@ -183,7 +188,7 @@ def corrcoef(x: Array, y: Array | None = None, rowvar: bool = True, *, dtype: DT
     """
 
 
-@of_numpy
+@of_numpy(by=running(numpy.cumsum, "add"))
 def cumsum(
     a: Array, axis: int | None = None, dtype: DType = None, out: Container | None = None
 ) -> Any:
@@ -194,7 +199,7 @@ def cumsum(
     """
 
 
-@of_numpy(like=cumsum)
+@of_numpy(like=cumsum, by=running(numpy.cumprod, "multiply"))
 def cumprod() -> None:
     """Return running products, of the flattened array unless an axis is given.
 
@@ -203,7 +208,7 @@ def cumprod() -> None:
     """
 
 
-@of_numpy
+@of_numpy(by=running(numpy.nancumsum, "add", 0))
 def nancumsum(
     a: Array, axis: int | None = None, dtype: DType = None, out: Container | None = None
 ) -> Any:
@@ -214,7 +219,7 @@ def nancumsum(
     """
 
 
-@of_numpy(like=nancumsum)
+@of_numpy(like=nancumsum, by=running(numpy.nancumprod, "multiply", 1))
 def nancumprod() -> None:
     """Return running products in which NaN count as 1.
 

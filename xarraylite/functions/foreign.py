@@ -56,5 +56,8 @@ def called(function: Callable[..., Any], name: str, fills: bool = False) -> Call
 
 
 def value_of(x: object, name: str, narrow: Narrow | None = None) -> Any:
-    """Return an argument as NumPy takes it: the values of an array of ours."""
-    return numpy_of(x, name, narrow or Narrow()) if isinstance(x, HasNode) else x
+    """Return an argument as NumPy takes it: the values of an array of ours, a total as a scalar."""
+    if not isinstance(x, HasNode):
+        return x
+    values = numpy_of(x, name, narrow or Narrow())
+    return values if values.ndim else values[()]

@@ -65,12 +65,18 @@ def of_numpy(*, arithmetic: bool) -> Callable[[Callable[P, Any]], Callable[P, An
 
 
 @overload
+def of_numpy(*, by: Callable[..., Any]) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+
+
+@overload
 def of_numpy(
-    *, like: Callable[P, Any], arithmetic: bool = True
+    *, like: Callable[P, Any], arithmetic: bool = True, by: Callable[..., Any] | None = None
 ) -> Callable[[Callable[[], None]], Callable[P, Any]]: ...
 
 
-def of_numpy(page: Any = None, /, *, like: Any = None, arithmetic: bool = True) -> Any:
+def of_numpy(
+    page: Any = None, /, *, like: Any = None, arithmetic: bool = True, by: Any = None
+) -> Any:
     """Return NumPy's function of a page's name, on arrays of ours.
 
     Parameters
@@ -81,14 +87,16 @@ def of_numpy(page: Any = None, /, *, like: Any = None, arithmetic: bool = True) 
         A function whose parameters it has.
     arithmetic : bool, default True
         Whether NumPy might warn about floating point, which is kept from it.
+    by : callable, optional
+        What is called in the place of NumPy's function.
     """
     if page is None:
-        return lambda page: of_numpy(page, like=like, arithmetic=arithmetic)  # type: ignore[call-overload]
+        return lambda page: of_numpy(page, like=like, arithmetic=arithmetic, by=by)  # type: ignore[call-overload]
     name = page.__name__
     signature = inspect.signature(page if like is None else like)
     signature = signature.replace(return_annotation="XArray")
     takes = {p.name: take for p in signature.parameters.values() if (take := _take(p.annotation))}
-    reference = getattr(numpy, name)
+    reference = getattr(numpy, name) if by is None else by
 
     call = invoked(reference, name, signature, takes, arithmetic)
     call.__name__ = call.__qualname__ = name

@@ -18,13 +18,12 @@ from ..arrays.scalar import XScalar
 from ..arrays.scalar_arithmetic import compute
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_cast, check_update
-from ..dtypes.names import as_dtype, bool_, dtype_name
+from ..dtypes.names import as_dtype, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.build import Operand, describe
-from ..ir.node import Node
 from ..operands.nodes import Lifted, as_operand, is_number
-from ..operands.others import instead
+from ..operands.others import dtype_of, instead
 from ..ops.op import Op
 from ..ops.table import OPS
 from .computed import into
@@ -52,6 +51,7 @@ class Unary(Protocol):
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
+        signature: object = None,
     ) -> XExpression: ...
 
 
@@ -83,6 +83,7 @@ class Binary(Protocol):
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
+        signature: object = None,
     ) -> XExpression: ...
 
 
@@ -93,6 +94,7 @@ def directed(
     where: object,
     dtype: object,
     casting: str,
+    signature: object = None,
 ) -> XExpression:
     """Return an operation as NumPy's ufuncs are called with more than operands.
 
@@ -105,13 +107,15 @@ def directed(
     out, where, casting
         As for `written`.
     dtype : dtype or None
-        To compute in, and of the result unless that is bool.
+        Of the result of the loop that is computed: which one, NumPy says.
+    signature : str, sequence of dtypes or None
+        The loop, as ``"ff->f"`` or ``(None, None, "f4")``.
 
     Raises
     ------
     CastError
-        If an operand does not cast to what is computed in, the result of ``dtype`` to that, or
-        the result to the dtype of ``out``.
+        If there is no such loop, an operand does not cast to what it computes in, or the result
+        to the dtype of ``out``.
     ValueError
         If ``casting`` is no rule.
     BroadcastError
@@ -120,38 +124,62 @@ def directed(
     made: XExpression
     if casting not in _CASTINGS:
         raise ValueError(f"{op.name}: casting must be one of {_CASTINGS}, got {casting!r}")
-    if dtype is not None:
-        wanted = as_dtype(dtype)
-        nodes = [as_operand(x, op.name) for x in operands]
-        for node in nodes:
-            if isinstance(node, Node):
-                _refuse(op, nodes, node.dtype, wanted, casting)
-        made = XExpression(build.elementwise(op, *[build.convert(x, wanted) for x in nodes]))
-        if made.dtype != bool_:
-            _refuse(op, nodes, made.dtype, wanted, "same_kind")
-            made = made.astype(wanted)
-    else:
-        if casting in _STRICT and not any(isinstance(x, Lifted) for x in operands):
-            _check_loops(op, operands, casting)
+    plain = dtype is signature is None
+    if plain and (casting not in _STRICT or any(isinstance(x, Lifted) for x in operands)):
         if out is None and where is True:
             return applied(op, *operands)
         made = expression.apply(op, *operands)
         if not isinstance(made, XExpression):  # NumPy's, of no numbers
             raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
+    else:
+        wanted = _wanted(len(operands), dtype, signature)
+        if any([dtype_of(x) is not None for x in wanted]):  # NumPy's, of no numbers
+            values: list[Any] = [
+                np.asarray(x) if isinstance(x, XExpression) else x for x in operands
+            ]
+            return getattr(np, op.name)(*values, signature=wanted)  # type: ignore[no-any-return]
+        nodes = [as_operand(x, op.name) for x in operands]
+        *loop, result = _loop(op, nodes, wanted, casting)
+        pairs = zip(nodes, loop, strict=True)
+        made = XExpression(build.elementwise(op, *[build.convert(x, to) for x, to in pairs]))
+        made = made if result is None else made.astype(result, copy=False)
+        if out is None and where is True and all([is_number(x) for x in operands]):
+            return XScalar(made)  # type: ignore[return-value]
     return written(made, out, where, op.name, casting)
 
 
-def _refuse(op: Op, nodes: Sequence[Operand], source: Any, wanted: Any, casting: str) -> None:
-    check_cast(op.name, ", ".join(map(describe, nodes)), source, wanted, casting)
+def _wanted(count: int, dtype: object, signature: object) -> tuple[Any, ...]:
+    """Return what is said of a loop: dtypes of ``count`` operands and the result, or None."""
+    if isinstance(signature, str):
+        codes = signature.replace("->", "")
+        signature = (None,) * (count + 1 - len(codes)) + tuple(codes)
+    given = (None,) * count + (dtype,) if signature is None else tuple(cast("Any", signature))
+    return tuple([None if x is None else dtype_of(x) or as_dtype(x) for x in given])
 
 
-def _check_loops(op: Op, operands: tuple[object, ...], casting: str) -> None:
-    """Refuse operands that do not cast to what the operation computes in."""
-    nodes = [as_operand(x, op.name) for x in operands]
+def _loop(op: Op, nodes: Sequence[Operand], wanted: tuple[Any, ...], casting: str) -> Sequence[Any]:
+    """Return the dtypes that operands become, and that of the result, None if that follows.
+
+    Of its own dtypes NumPy says which they are; of narrow ones, all are what is wanted.
+    """
     kinds = tuple([build.kind_of(node) for node in nodes])
-    for kind, loop in zip(kinds, op.rule(op.name, kinds)[0], strict=True):
+    shown = f"{op.name}({', '.join(map(describe, nodes))})"
+    ufunc: Any = getattr(np, op.name, None)
+    strong = any([isinstance(x, np.dtype) for x in kinds])
+    own = [np.dtype(x) if x is bool or not strong else x for x in kinds]
+    narrow = [x for x in (*own, *wanted) if isinstance(x, np.dtype) and x.isbuiltin != 1]
+    if isinstance(ufunc, np.ufunc) and not narrow:
+        try:
+            rule: Any = casting
+            return ufunc.resolve_dtypes((*own, None), signature=wanted, casting=rule)
+        except TypeError as error:
+            raise CastError(f"{shown}: {error}") from None
+    end = wanted[-1]
+    loop = [end] * len(nodes) if end is not None else op.rule(op.name, kinds)[0]
+    for kind, to in zip(kinds, loop, strict=True):
         if isinstance(kind, np.dtype):
-            _refuse(op, nodes, kind, loop, casting)
+            check_cast(op.name, ", ".join(map(describe, nodes)), kind, to, casting)
+    return (*loop, end)
 
 
 def written(
@@ -216,15 +244,16 @@ def unary(name: str) -> Unary:
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
+        signature: object = None,
     ) -> XExpression:
-        if out is None and where is True and dtype is None and casting == "same_kind":
+        if out is dtype is signature is None and where is True and casting == "same_kind":
             if is_number(x):
                 return applied(op, x)
             try:
                 return expression.apply(op, x)
             except DTypeError:
                 return instead(name, (x,), {})  # type: ignore[no-any-return]
-        return directed(op, (x,), out, where, dtype, casting)
+        return directed(op, (x,), out, where, dtype, casting, signature)
 
     describe_as(function, op, ("x",))
     return cast("Unary", with_methods(function, name))
@@ -245,22 +274,23 @@ def binary(name: str) -> Binary:
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
+        signature: object = None,
     ) -> XExpression:
-        if out is None and where is True and dtype is None and casting == "same_kind":
+        if out is dtype is signature is None and where is True and casting == "same_kind":
             if is_number(x1) and is_number(x2):
                 return applied(op, x1, x2)
             try:
                 return expression.apply(op, x1, x2)
             except DTypeError:
                 return instead(name, (x1, x2), {})  # type: ignore[no-any-return]
-        return directed(op, (x1, x2), out, where, dtype, casting)
+        return directed(op, (x1, x2), out, where, dtype, casting, signature)
 
     describe_as(function, op, ("x1", "x2"))
     return cast("Binary", with_methods(function, name))
 
 
 #: What NumPy's ufuncs say of themselves.
-_ATTRIBUTES = ("identity", "nargs", "nin", "nout", "ntypes", "signature", "types")
+_ATTRIBUTES = ("identity", "nargs", "nin", "nout", "ntypes", "signature", "types", "resolve_dtypes")
 
 
 def with_methods(function: Any, name: str) -> Any:

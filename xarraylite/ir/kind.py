@@ -21,7 +21,7 @@ objects, which costs time and never a result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -119,6 +119,8 @@ class Kind:
     owner : type, dict or None
         Of a leaf: the class of containers that own such memory; by shape where that is part of the
         class; None for the usual one.
+    begun : int
+        Evaluations that were interpreted (`runtime.tiers`).
     fresh : object
         The program that evaluates into new memory; None as long as it is not known, False if
         there is none.
@@ -135,6 +137,7 @@ class Kind:
 
     __slots__ = (
         "args",
+        "begun",
         "dtype",
         "expensive",
         "fixed",
@@ -190,6 +193,7 @@ class Kind:
         self.owner: Any = None
         if op is None and not scalar and fixed != FREE:
             self.owner = {} if fixed == SHAPE else OWNERS[fixed](dtype, ())
+        self.begun = 0
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
         self.replays: dict[Any, Any] = {}
@@ -296,7 +300,7 @@ def _leaves() -> list[Kind]:
 def forget_programs() -> None:
     """Forget the programs of all kinds that are found by look-up."""
     for kind in [*_kinds.values(), *_leaves()]:
-        kind.fresh = None
+        kind.begun, kind.fresh = 0, None
         kind.writes.clear()
         kind.replays.clear()
         kind.plans.clear()
@@ -376,3 +380,24 @@ def _is_expensive(node: Node) -> bool:
 def strides_of(kind: Kind, shape: Shape) -> Shape:
     """Return a leaf's strides, in elements."""
     return row_major_strides(shape) if kind.strides is None else kind.strides
+
+
+def leaves_of(kind: Kind) -> Iterator[Kind]:
+    """Yield the leaves and scalars of a kind in the order of the operands."""
+    stack = [kind]
+    while stack:
+        top = stack.pop()
+        if top.op is None:
+            yield top
+        stack.extend(reversed(top.args))
+
+
+def folds_inside(body: Kind) -> bool:
+    """Tell whether a part of a kind is a fold over all dimensions."""
+    stack = [body]
+    while stack:
+        kind = stack.pop()
+        if isinstance(kind.op, Reduction):
+            return True
+        stack.extend(kind.args)
+    return False

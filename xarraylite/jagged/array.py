@@ -394,16 +394,14 @@ class XJagged(XJaggedExpression, InPlace):
             # lists that are a box stretch as any dense array does
             smooth = made._shape.is_smooth
             value = made._flat._reshaped(made._shape.as_tuple()) if smooth else made
-        operand: Any = spread(value, self.rows, "assignment")
-        if isinstance(operand, Node):
-            operand = XExpression._of(operand)
-        self._array._store(Ellipsis, operand, held, noalias)
+        self._array._store(Ellipsis, self._spread(value, "assignment"), held, noalias)
 
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
-        operand: Any = spread(value, self.rows, f"in-place {op.name}")
-        if isinstance(operand, Node):
-            operand = XExpression._of(operand)
-        self._array._update(op, operand, held, noalias)
+        self._array._update(op, self._spread(value, f"in-place {op.name}"), held, noalias)
+
+    def _spread(self, value: object, operation: str) -> Any:
+        operand = spread(value, self.rows, operation)
+        return XExpression._of(operand) if isinstance(operand, Node) else operand
 
     def fill(self, value: object) -> None:
         """Write one value to every element."""

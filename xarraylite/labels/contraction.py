@@ -57,9 +57,8 @@ PACK_FROM = 1 << 12
 #: Elements up to which NumPy packs, so that small products never wait for a compiler.
 NUMPY_PACKS = 1 << 15
 
-#: Elements of summed labels for which BLAS adds up dot products: fewer are not worth a call of it
-#: each, and more would be shared among its threads.
-DOTS = range(4, 8193)
+#: Elements of summed labels from which BLAS adds up dot products: fewer are not worth a call each.
+DOTS = 4
 
 #: Multiplications up to which BLAS makes whatever lies as it likes: there is no kernel to wait for.
 SMALL = 1 << 12
@@ -275,7 +274,7 @@ class Lowering:
             [k for k in union if k not in left.labels or k not in right.labels], self.extents
         )
         dots = size and alone == 1 and self.dtype in DOT_DTYPES
-        if not small and not (dots and count(summed, self.extents) in DOTS):
+        if not small and not (dots and count(summed, self.extents) >= DOTS):
             return False
         a, b = sketch(left, self.dtype), sketch(right, self.dtype)
         itemsize = self.dtype.itemsize

@@ -314,22 +314,24 @@ class Layout:
         >>> str(Layout((3, 1, 0, 2)).delete_dimension(1))
         '{2,0,1}'
         """
-        place = self._place(dimension, "delete_dimension")
-        gone = self.rank - 1 - place
+        return self._without({self.minor_to_major[self._place(dimension, "delete_dimension")]})
+
+    def _without(self, gone: set[int]) -> Layout:
+        """Return the layout without some of its dimensions; see `delete_dimension`."""
+        lost = [p for p, d in enumerate(self.minor_to_major[::-1]) if d in gone]
+        left = [d for d in self.minor_to_major if d not in gone]
+        splits = [split for split in self.split_configs if split.dimension not in lost]
         padded = self.padded_dimensions
         return replace(
             self,
-            minor_to_major=tuple(
-                [d - (d > dimension) for d in self.minor_to_major if d != dimension]
-            ),
+            minor_to_major=tuple([d - sum([g < d for g in gone]) for d in left]),
             split_configs=tuple(
                 [
-                    SplitConfig(split.dimension - (split.dimension > gone), split.split_indices)
-                    for split in self.split_configs
-                    if split.dimension != gone
+                    replace(s, dimension=s.dimension - sum([p < s.dimension for p in lost]))
+                    for s in splits
                 ]
             ),
-            padded_dimensions=padded and padded[:dimension] + padded[dimension + 1 :],
+            padded_dimensions=padded and tuple([n for d, n in enumerate(padded) if d not in gone]),
         )
 
     def validate(self, dimensions: Sequence[int] | HasExtents) -> None:

@@ -1,6 +1,7 @@
 """Reducers and accumulators of optional arrays, which are more than functions of both halves.
 
-A result is missing where an element is, or, of what is there alone (``skipna``), where nothing is.
+A result is missing where an element is, or, of what is there alone (``skipna``), where nothing is;
+but sums, products, `any` and `all` of nothing are what NumPy has for no elements.
 """
 
 from __future__ import annotations

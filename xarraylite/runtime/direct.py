@@ -14,12 +14,9 @@ The kernels are those the planner would choose, so results have the same bits.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from .._later import later
-from .._records import record
 from ..codegen.emit.body import VECTOR
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.streams import Access, Inner, Operand, Words
@@ -28,7 +25,7 @@ from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.limits import ACROSS_BYTES, CHUNK, PARALLEL_FROM, STREAM_BYTES
 from ..compiler.lower import Lowered, Materialise, is_host, lower
-from ..ir.kind import Kind, Operands, row_major
+from ..ir.kind import Kind, Operands, folds_inside, leaves_of, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..ir.translation import form_of, node_of, of, twins
 from ..memory.buffer import NOWHERE
@@ -38,54 +35,19 @@ from .launch import (
     ADDRESS,
     MOST_DIMENSIONS,
     MOST_WORDS,
-    Launcher,
     can_launch,
     entry,
     number_code,
     packed,
 )
 from .launcher import launcher_of
+from .program import Direct
 
 if TYPE_CHECKING:
     from ..codegen.emit import folding, reduction
 else:
     folding = later(".codegen.emit.folding")
     reduction = later(".codegen.emit.reduction")
-
-
-@record(frozen=True, slots=True)
-class Direct:
-    """A program of one launch.
-
-    Attributes
-    ----------
-    call : builtin
-        ``call(address, shape, *operands)``; None when it is done, False if it refused.
-    record : bytes
-        What it is made of.
-    itemsize : int
-        Bytes per element of the result.
-    limit : int
-        Most elements that are computed, or folded, in one launch.
-    folds : bool
-        Whether one result is folded; the shape is then that of what is folded, and the first
-        operand.
-    twins : tuple
-        Parts that do the same (`translation.twins`).
-    result : Kind
-        Of the destination.
-    kernel : Kernel
-        Kept alive here.
-    """
-
-    call: Launcher
-    record: bytes = field(repr=False)
-    itemsize: int
-    limit: int
-    folds: bool
-    twins: tuple[tuple[slice, slice, int], ...]
-    result: Kind
-    kernel: Kernel
 
 
 def described(node: Node) -> tuple[Kind, Operands] | None:
@@ -127,16 +89,6 @@ def writes(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | 
     if target.rank != kind.rank or target.dtype != kind.dtype:
         return None
     return _program(kind, target, same)
-
-
-def leaves_of(kind: Kind) -> Iterator[Kind]:
-    """Yield the leaves and scalars of a kind in the order of the operands."""
-    stack = [kind]
-    while stack:
-        top = stack.pop()
-        if top.op is None:
-            yield top
-        stack.extend(reversed(top.args))
 
 
 def _keeps_order(kind: Kind) -> bool:
@@ -191,17 +143,6 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     made_of = packed(kernel.address, body.rank, limit, entries, template, flags)
     call = launcher_of(made_of)
     return Direct(call, made_of, itemsize, limit, fold, pairs, target, kernel)
-
-
-def folds_inside(body: Kind) -> bool:
-    """Tell whether a part of a kind is a fold over all dimensions."""
-    stack = [body]
-    while stack:
-        kind = stack.pop()
-        if isinstance(kind.op, Reduction):
-            return True
-        stack.extend(kind.args)
-    return False
 
 
 def _is_row(leaf: Kind, rank: int) -> bool:

@@ -17,7 +17,6 @@ from .._config import settings
 from .._errors import SizeError, XarrayliteError
 from .._later import later
 from .._locks import ForkLock
-from ..codegen.kernel import KernelRaised
 from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..ir.build import describe
 from ..ir.node import Leaf, Node, Source
@@ -29,14 +28,17 @@ from ..memory.arrays import allocate, write
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot, pinned
 from ..memory.target import Target
+from . import tiers
 from .counting import evaluations
 
 if TYPE_CHECKING:
+    from ..codegen import kernel
     from ..compiler import plan as planning
     from ..compiler.program import Program
     from . import reference
     from . import run as running
 else:
+    kernel = later(".codegen.kernel")
     running = later(".runtime.run")
     planning = later(".compiler.plan")
     reference = later(".runtime.reference")
@@ -126,12 +128,15 @@ def execute(graph: Graph, target: Target, noalias: bool) -> None:
     if uses_reference():
         write(target.buffer, target.dtype, target.map, reference.compute(graph))
         return
+    if tiers.begins_graph(graph, noalias):
+        write(target.buffer, target.dtype, target.map, tiers.compute(graph, evaluate))
+        return
     try:
         memory = [target.buffer, *[leaf.snapshot for leaf in graph.leaves]]
         starts = [target.map.byte_start(target.dtype.itemsize)]
         starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
         running.run(program_of(graph, target, noalias), memory, starts, graph.nodes)
-    except KernelRaised:
+    except kernel.KernelRaised:
         reference.compute(graph)  # which raises what the user's function raises
         raise XarrayliteError(
             "vectorize: a function raised an exception that it does not raise in Python"
@@ -155,7 +160,8 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
 
 
 def clear_programs() -> None:
-    """Forget all plans."""
+    """Forget all plans, and what was evaluated how often."""
+    tiers.forget()
     with _lock.held:
         _programs.clear()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import index
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
 from .._errors import IndexRangeError, LayoutError
 from ..index.radix import compose, inverse
@@ -189,11 +189,7 @@ class Edits(SpecFields):
         rank = len(spec.dimensions)
         gone = {check_dimension(d, rank, "delete_dimensions") for d in dimensions}
         kept = [d for d in range(rank) if d not in gone]
-        number = {d: k for k, d in enumerate(kept)}
-        order = [number[d] for d in layout_of(spec).minor_to_major if d in number]
-        splits = () if spec.layout is None else _kept_splits(spec.layout, gone)
-        layout = _renumbered(spec.layout, kept, (), order, split_configs=splits)
-        return _rebuilt(spec, kept, (), layout)
+        return _rebuilt(spec, kept, (), spec.layout and spec.layout._without(gone))
 
     def filter_dimensions(self, keep: Callable[[int], bool]) -> Self:
         """Return the spec with some of its dimensions.
@@ -307,30 +303,16 @@ def _renumbered(
     source: Sequence[int | None],
     sizes: Sequence[int],
     order: Iterable[int],
-    **changes: Any,
 ) -> Layout | None:
     """Return the layout of such dimensions: their padding follows them, the rest stays."""
     if layout is None:
         return None
     padded = layout.padded_dimensions
     padded = None if padded is None else _taken(padded, source, sizes)
-    return replace(layout, minor_to_major=tuple(order), padded_dimensions=padded, **changes)
+    return replace(layout, minor_to_major=tuple(order), padded_dimensions=padded)
 
 
 def _taken(old: Sequence[T], source: Sequence[int | None], new: Sequence[T]) -> tuple[T, ...]:
     """Return old entries by their numbers, and for None the next new one."""
     fresh = iter(new)
     return tuple([next(fresh) if d is None else old[d] for d in source])
-
-
-def _kept_splits(layout: Layout, gone: set[int]) -> tuple[Any, ...]:
-    """Return the split configs of dimensions that stay, by their new physical numbers."""
-    major_to_minor = layout.minor_to_major[::-1]
-    lost = [p for p, d in enumerate(major_to_minor) if d in gone]
-    return tuple(
-        [
-            replace(c, dimension=c.dimension - sum([p < c.dimension for p in lost]))
-            for c in layout.split_configs
-            if c.dimension not in lost
-        ]
-    )

@@ -189,6 +189,9 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
     def _target(self) -> Self:
         return self
 
+    def _is_value(self) -> bool:
+        return False  # of whatever rank, it is a view
+
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value is self and key is Ellipsis:
             return
@@ -214,13 +217,27 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
 
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         value = unwrapped(value)
-        if is_few(self):
+        if self._base._kind is not NODE and not tracing.running.value:
             made = expression.apply(op, self.settled(), value)
+            if not is_few(self):
+                made = self._ready(made)
             if self._wrote(made):
                 return
+            del made
         result = written((op, key_of(value)), op, self, value).node
         check_update(self, op.name, result.shape, result.dtype)
         self._write(result, value, held)
+
+    def _ready(self, made: Any) -> Any:
+        """Return what is written in place in memory, by a program that is known; else as it is.
+
+        So nobody waits for the elements that it is made of.
+        """
+        usual = made.__class__ is XExpression and made._kind is not NODE
+        if not usual or made._shape != self._shape or made.dtype is not self._base._dtype:
+            return made
+        values = direct.evaluate(made)
+        return made if values is None else values
 
     def _wrote(self, value: Any) -> bool:
         """Write a number, or elements of this dtype and shape; tell whether it is done."""

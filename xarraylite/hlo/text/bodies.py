@@ -36,7 +36,7 @@ _COMMA = re.compile(rf"{SKIP},")
 _OPCODE = re.compile(rf"{SKIP}([a-z][a-z0-9\-]*+){SKIP}\(")
 _NAMES = re.compile(r"([^(){}\[\]\"'=]*+)\)")
 _OPERAND = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?=[,)])")
-_WORD = re.compile(rf"{SKIP}%?({NAME})")
+_WORD = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?!=)")
 _NOTHING: Final[dict[str, Any]] = {}
 _SHORT: Final = 32  # constants whose text is shorter are often there again
 _set = object.__setattr__

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f64, float_f64
+from ...dtypes.bits import bits_f64, float_f64, fma
 from .exponential import SHIFTER, SHIFTER_BITS
 
 _PIO2 = 1.5707963267948966
@@ -152,4 +152,4 @@ def turns_f32(x: Any) -> Any:
     c2 = -1.3304005188290685e-31 if far else c2
     c3 = -1.0507962342869231e-40 if far else c3
     t = a * c1
-    return a * c2, a * c3 - (np.rint(t) - t)  # this way around both are -0.0 for -0.0
+    return a * c2, fma(a, c3, -(np.rint(t) - t))  # this way around both are -0.0 for -0.0

@@ -1,14 +1,15 @@
 """Exponentials and logarithms as branch-free scalar bodies.
 
 Every body is straight-line code: LLVM turns the conditional expressions into selects and a loop
-over any of them into vector instructions.  No contraction to FMA is relied upon.
+over any of them into vector instructions.  Polynomials are made of fused multiply-adds, which
+round once on every machine.
 
 *Exponentials.*  ``x = n ln2 + r`` with ``n`` the nearest integer, found by adding ``1.5 * 2**52``
 (the sum's low bits hold ``n``, so the exponent is built by integer addition).  ``ln2`` is split
 so that ``n * LN2_HI`` is exact (Cody and Waite, *Software Manual for the Elementary Functions*,
 1980); ``e**r = 1 + r + r*r*P(r)`` with ``P`` the minimax polynomial on
-``|r| <= ln2/2`` (error below 2**-60 of the result).  The scaling by ``2**n`` is done in two exact
-halves, so that results in the subnormal range are rounded once.
+``|r| <= ln2/2`` (error below 2**-60 of the result).  The scaling by ``2**n`` is done in two
+steps of which the first is exact, so that results in the subnormal range are rounded once.
 
 *Logarithms.*  ``x = 2**k m`` with ``sqrt(1/2) <= m < sqrt(2)``, ``f = m - 1``, ``s = f/(2+f)``,
 ``log(1+f) = 2 atanh(s) = f - (f*f/2 - s*(f*f/2 + R(s*s)))``: the leading term ``f`` is exact, so
@@ -22,21 +23,20 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...dtypes.bits import bits_f64, float_f64
+from ...dtypes.bits import bits_f64, float_f64, fma
 
 #: 1.5 * 2**52: adding it rounds to an integer, which the sum's low bits then hold.
 SHIFTER = 6755399441055744.0
 SHIFTER_BITS = 0x4338000000000000
+_UP = 6755399441055744.0 + 1023.0 - 512.0  # the sum's low bits hold n - 512 with its bias
+_DOWN = 6755399441055744.0 + 1023.0 + 512.0
 LOG2E = 1.4426950408889634
 LN2 = 0.6931471805599453
-_LN2_26 = 0.6931471675634384  # the first 26 bits
-_LN2_27 = 1.2996506893889889e-08  # the rest
+_LN2_REST = 2.3190468138462996e-17  # what its rounding left off
 _LN2_HI = 0.693147180559663  # 41 bits: exact times any |n| < 2**12
 _LN2_LO = 2.8235290563031577e-13
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 MIN_NORMAL = 2.0**-1022
-#: Mask of a float64 that keeps 26 significant bits: products of two such numbers are exact.
-UPPER = -0x8000000
 
 
 def pow2_f64(k: Any) -> Any:
@@ -47,23 +47,23 @@ def pow2_f64(k: Any) -> Any:
 def exp_tail_f64(r: Any) -> Any:
     """``P(r)`` of ``exp(r) = 1 + r + r*r*P(r)`` on ``|r| <= 0.3466``."""
     z = r * r
-    a = 0.5 + r * 0.16666666666666677
-    b = 0.0416666666666667 + r * 0.008333333333321617
-    c = 0.0013888888888866687 + r * 0.00019841269886157774
-    d = 2.4801587360804767e-05 + r * 2.755724418261624e-06
-    e = 2.755724258066685e-07 + r * 2.5109044672309887e-08
-    e = e + z * 2.09244902726931e-09
-    return (a + z * b) + (z * z) * ((c + z * d) + (z * z) * e)
+    a = fma(r, 0.16666666666666677, 0.5)
+    b = fma(r, 0.008333333333321617, 0.0416666666666667)
+    c = fma(r, 0.00019841269886157774, 0.0013888888888866687)
+    d = fma(r, 2.755724418261624e-06, 2.4801587360804767e-05)
+    e = fma(r, 2.5109044672309887e-08, 2.755724258066685e-07)
+    e = fma(z, 2.09244902726931e-09, e)
+    return fma(z * z, fma(z * z, e, fma(z, d, c)), fma(z, b, a))
 
 
 def exp_parts_f64(a: Any) -> Any:
     """``(k, hi, tail)`` with ``exp(a) = 2**k (1 + hi + tail)``, for ``|a| <= 750``."""
-    t = a * LOG2E + SHIFTER
+    t = fma(a, LOG2E, SHIFTER)
     n = t - SHIFTER
-    hi = a - n * _LN2_HI
+    hi = fma(-n, _LN2_HI, a)
     lo = n * _LN2_LO
     r = hi - lo
-    return bits_f64(t) - SHIFTER_BITS, hi, (r * r) * exp_tail_f64(r) - lo
+    return bits_f64(t) - SHIFTER_BITS, hi, fma(r * r, exp_tail_f64(r), -lo)
 
 
 def joined_f64(a: Any, b: Any, c: Any) -> Any:
@@ -72,18 +72,23 @@ def joined_f64(a: Any, b: Any, c: Any) -> Any:
     return y + (((a - y) + b) + c)
 
 
-def scaled_f64(p: Any, k: Any) -> Any:
-    """``p * 2**k``, in two exact halves, so that a subnormal result is rounded once."""
-    h = k >> 1
-    return (p * pow2_f64(h)) * pow2_f64(k - h)
-
-
 def exp_f64(x: Any) -> Any:
-    """Exponential; the argument is clamped where the result is 0 or inf anyway."""
+    """Exponential; the argument is clamped where the result is 0 or inf anyway.
+
+    It is scaled by ``2**(n + 512)`` and ``2**-512``, or the other way round by the argument's sign:
+    the first product is exact, and adding `_DOWN` or `_UP` leaves its exponent in the sum's bits.
+    """
     a = -746.0 if x < -746.0 else x
     a = 711.0 if a > 711.0 else a
-    k, hi, tail = exp_parts_f64(a)
-    return scaled_f64(joined_f64(1.0, hi, tail), k)
+    down = x < 0.0
+    shift = _DOWN if down else _UP
+    t = fma(a, LOG2E, shift)
+    n = t - shift
+    hi = fma(-n, _LN2_HI, a)
+    lo = n * _LN2_LO
+    r = hi - lo
+    p = joined_f64(1.0, hi, fma(r * r, exp_tail_f64(r), -lo))
+    return (p * float_f64(bits_f64(t) << 52)) * (2.0**-512 if down else 2.0**512)
 
 
 def exp_half_f64(x: Any) -> Any:
@@ -95,20 +100,21 @@ def exp_half_f64(x: Any) -> Any:
 
 
 def exp2_sum_f64(a: Any, b: Any) -> Any:
-    """``2**(a + b)`` for ``|a| <= 1100`` and a correction b to a."""
-    t = a + SHIFTER
-    r = (a - (t - SHIFTER)) + b
-    upper = float_f64(bits_f64(r) & UPPER)  # exact times LN2_26
+    """``2**(a + b)`` for ``|a| <= 1100`` and a correction b to a; scaled as in `exp_f64`."""
+    down = a < 0.0
+    shift = _DOWN if down else _UP
+    t = a + shift
+    r = (a - (t - shift)) + b
     z = r * r
-    q = 0.05550410866482174 + r * 0.009618129107593278
-    q = q + z * (0.0013333558146378685 + r * 0.0001540353045815477)
-    s = 1.5252733867824114e-05 + r * 1.3215434776453271e-06
-    s = s + z * (1.0178046361442374e-07 + r * 7.073867584748599e-09)
-    s = s + (z * z) * 4.4574001034115415e-10
-    q = 0.24022650695910133 + r * (q + (z * z) * s)
-    u = upper * _LN2_26
-    p = joined_f64(1.0, u, (upper * _LN2_27 + (r - upper) * LN2) + z * q)
-    return scaled_f64(p, bits_f64(t) - SHIFTER_BITS)
+    q = fma(r, 0.009618129107593278, 0.05550410866482174)
+    q = fma(z, fma(r, 0.0001540353045815477, 0.0013333558146378685), q)
+    s = fma(r, 1.3215434776453271e-06, 1.5252733867824114e-05)
+    s = fma(z, fma(r, 7.073867584748599e-09, 1.0178046361442374e-07), s)
+    s = fma(z * z, 4.4574001034115415e-10, s)
+    q = fma(r, fma(z * z, s, q), 0.24022650695910133)
+    u = r * LN2
+    p = joined_f64(1.0, u, fma(z, q, fma(r, _LN2_REST, fma(r, LN2, -u))))
+    return (p * float_f64(bits_f64(t) << 52)) * (2.0**-512 if down else 2.0**512)
 
 
 def exp2_f64(x: Any) -> Any:
@@ -124,11 +130,11 @@ def exp2_short_f64(x: Any) -> Any:
     t = a + SHIFTER
     r = a - (t - SHIFTER)
     z = r * r
-    q = 0.6931471805411301 + r * 0.2402265107550385
-    q = q + z * (0.055504109640558075 + r * 0.009618036912374485)
-    s = 0.0013333429501099108 + r * 0.00015467119878716888
-    q = q + (z * z) * (s + z * 1.531525801476145e-05)
-    return (1.0 + r * q) * pow2_f64(bits_f64(t) - SHIFTER_BITS)
+    q = fma(r, 0.2402265107550385, 0.6931471805411301)
+    q = fma(z, fma(r, 0.009618036912374485, 0.055504109640558075), q)
+    s = fma(r, 0.00015467119878716888, 0.0013333429501099108)
+    q = fma(z * z, fma(z, 1.531525801476145e-05, s), q)
+    return fma(r, q, 1.0) * pow2_f64(bits_f64(t) - SHIFTER_BITS)
 
 
 def expm1_f64(x: Any) -> Any:
@@ -160,10 +166,10 @@ def log_series_f64(s: Any) -> Any:
     """``R`` of ``2 atanh(s) = 2 s + s R`` for ``|s| <= 0.1716``."""
     z = s * s
     w = z * z
-    a = 0.6666666666666734 + z * 0.3999999999941504
-    b = 0.2857142874231586 + z * 0.22222198579058278
-    c = 0.18183564114159836 + z * 0.1531405345272719
-    return z * ((a + w * b) + (w * w) * (c + w * 0.14795945639515395))
+    a = fma(z, 0.3999999999941504, 0.6666666666666734)
+    b = fma(z, 0.22222198579058278, 0.2857142874231586)
+    c = fma(z, 0.1531405345272719, 0.18183564114159836)
+    return z * fma(w * w, fma(w, 0.14795945639515395, c), fma(w, b, a))
 
 
 def log_f64(x: Any) -> Any:
@@ -171,7 +177,7 @@ def log_f64(x: Any) -> Any:
     k, f = log_parts_f64(x)
     s = f / (2.0 + f)
     h = (0.5 * f) * f
-    y = k * _LN2_HI + (f - (h - (s * (h + log_series_f64(s)) + k * _LN2_LO)))
+    y = fma(k, _LN2_HI, f - (h - fma(k, _LN2_LO, s * (h + log_series_f64(s)))))
     return log_edges_f64(x, y)
 
 
@@ -188,7 +194,7 @@ def log_wide_f64(x: Any) -> Any:
     s = f / (2.0 + f)
     h = (0.5 * f) * f
     hi = float_f64(bits_f64(f - h) & -0x100000000)
-    lo = ((f - hi) - h) + s * (h + log_series_f64(s))
+    lo = fma(s, h + log_series_f64(s), (f - hi) - h)
     return k, hi, lo
 
 
@@ -196,7 +202,7 @@ def log2_f64(x: Any) -> Any:
     """Logarithm to base 2; exact at powers of two."""
     k, hi, lo = log_wide_f64(x)
     a = hi * 1.4426950407214463
-    b = (lo + hi) * 1.6751713164886512e-10 + lo * 1.4426950407214463
+    b = fma(lo, 1.4426950407214463, (lo + hi) * 1.6751713164886512e-10)
     w = k + a
     return log_edges_f64(x, w + (b + ((k - w) + a)))
 
@@ -205,18 +211,18 @@ def log10_f64(x: Any) -> Any:
     """Logarithm to base 10."""
     k, hi, lo = log_wide_f64(x)
     a = hi * 0.4342944818781689
-    b = (lo + hi) * 2.5082946711645275e-11 + lo * 0.4342944818781689
+    b = fma(lo, 0.4342944818781689, (lo + hi) * 2.5082946711645275e-11)
     c = k * 0.30102999566383914
     w = c + a
-    return log_edges_f64(x, w + ((b + k * 1.42050232272661e-13) + ((c - w) + a)))
+    return log_edges_f64(x, w + (fma(k, 1.42050232272661e-13, b) + ((c - w) + a)))
 
 
 def log_ratio_f64(f: Any) -> Any:
     """``log(1 + f)`` to 2**-30 for ``sqrt(1/2) <= 1 + f < sqrt(2)``."""
     s = f / (2.0 + f)
     z = s * s
-    r = 0.6666677640563359 + z * (0.399775370273162 + z * 0.29871873187074627)
-    return s * (2.0 + z * r)
+    r = fma(z, fma(z, 0.29871873187074627, 0.399775370273162), 0.6666677640563359)
+    return s * fma(z, r, 2.0)
 
 
 def log_sum_f64(u: Any, c: Any, twos: Any) -> Any:
@@ -233,7 +239,7 @@ def log_sum_f64(u: Any, c: Any, twos: Any) -> Any:
     k = float_f64(j + SHIFTER_BITS) - (SHIFTER - twos)
     s = f / (2.0 + f)
     h = (0.5 * f) * f
-    return k * _LN2_HI + (f - (h - (s * (h + log_series_f64(s)) + (k * _LN2_LO + e))))
+    return fma(k, _LN2_HI, f - (h - fma(s, h + log_series_f64(s), fma(k, _LN2_LO, e))))
 
 
 def log1p_f64(x: Any) -> Any:
@@ -250,5 +256,5 @@ def log1p_short_f64(a: Any) -> Any:
     u = 1.0 + a
     j, m = log_split_f64(u)
     f = a if j == 0 else m - 1.0
-    y = (float_f64(j + SHIFTER_BITS) - SHIFTER) * LN2 + log_ratio_f64(f)
+    y = fma(float_f64(j + SHIFTER_BITS) - SHIFTER, LN2, log_ratio_f64(f))
     return log_edges_f64(u, y)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f32, float_f32
+from ...dtypes.bits import bits_f32, float_f32, fma
 
 f32 = np.float32
 i32 = np.int32
@@ -40,17 +40,17 @@ _NAN = np.float32(math.nan)
 
 def exp_tail_f32(r: Any) -> Any:
     """``P(r)`` of ``exp(r) = 1 + r + r*r*P(r)`` on ``|r| <= 0.3473``, to 2**-28 of the whole."""
-    p = f32(0.00836884) + r * f32(0.0013822664)
-    p = f32(0.041668247) + r * p
-    return f32(0.49999994) + r * (f32(0.1666652) + r * p)
+    p = fma(r, f32(0.0013822664), f32(0.00836884))
+    p = fma(r, p, f32(0.041668247))
+    return fma(r, fma(r, p, f32(0.1666652)), f32(0.49999994))
 
 
 def exp_scaled_f32(a: Any, shift: Any, back: Any) -> Any:
     """``exp(a)`` times ``2**(shift - 1.5 * 2**23 - 127) * back``, for ``|a| <= 105``."""
-    t = a * _LOG2E + shift
+    t = fma(a, _LOG2E, shift)
     n = t - shift
-    r = (a - n * _LN2_HI) - n * _LN2_LO
-    p = f32(1.0) + (r + (r * r) * exp_tail_f32(r))
+    r = fma(-n, _LN2_LO, fma(-n, _LN2_HI, a))
+    p = f32(1.0) + fma(r * r, exp_tail_f32(r), r)
     return (p * float_f32(i32(bits_f32(t) << i32(23)))) * back
 
 
@@ -80,9 +80,9 @@ def exp2_f32(x: Any) -> Any:
     shift = _DOWN if down else _UP
     t = a + shift
     r = a - (t - shift)
-    p = f32(0.0013391302) + r * f32(0.00015241285)
-    p = f32(0.05550359) + r * (f32(0.009618834) + r * p)
-    p = f32(1.0) + r * (f32(0.6931472) + r * (f32(0.24022645) + r * p))
+    p = fma(r, f32(0.00015241285), f32(0.0013391302))
+    p = fma(r, fma(r, p, f32(0.009618834)), f32(0.05550359))
+    p = fma(r, fma(r, fma(r, p, f32(0.24022645)), f32(0.6931472)), f32(1.0))
     back = f32(2.0**-64) if down else f32(2.0**64)
     return (p * float_f32(i32(bits_f32(t) << i32(23)))) * back
 
@@ -92,16 +92,16 @@ def expm1_f32(x: Any) -> Any:
     a = f32(89.0) if x > f32(89.0) else x
     a = f32(-20.0) if a < f32(-20.0) else a
     shift = f32(12582912.0 + 126.0)  # half of 2**k: k may be 128
-    t = a * _LOG2E + shift
+    t = fma(a, _LOG2E, shift)
     n = t - shift
-    hi = a - n * _LN2_HI
+    hi = fma(-n, _LN2_HI, a)
     lo = n * _LN2_LO
     r = hi - lo
     s = float_f32(i32(bits_f32(t) << i32(23)))
     u = s - f32(0.5)
     v = s * hi
     y = u + v
-    y = f32(2.0) * (y + (((u - y) + v) + s * ((r * r) * exp_tail_f32(r) - lo)))
+    y = f32(2.0) * (y + fma(s, fma(r * r, exp_tail_f32(r), -lo), (u - y) + v))
     return x if abs(x) < f32(2.0**-25) else y
 
 
@@ -117,8 +117,8 @@ def log_rest_f32(f: Any) -> Any:
     s = f / (f32(2.0) + f)
     h = (f32(0.5) * f) * f
     z = s * s
-    p = f32(0.66666687) + z * (f32(0.39988536) + z * f32(0.2958733))
-    return h - s * (h + z * p)
+    p = fma(z, fma(z, f32(0.2958733), f32(0.39988536)), f32(0.66666687))
+    return fma(-s, fma(z, p, h), h)
 
 
 def log_edges_f32(x: Any, y: Any) -> Any:
@@ -139,20 +139,20 @@ def log_parts_f32(x: Any) -> Any:
 def log_f32(x: Any) -> Any:
     """Natural logarithm."""
     k, f, w = log_parts_f32(x)
-    return log_edges_f32(x, k * _LN2_HI + (f - (w - k * _LN2_LO)))
+    return log_edges_f32(x, fma(k, _LN2_HI, f - fma(-k, _LN2_LO, w)))
 
 
 def log2_f32(x: Any) -> Any:
     """Logarithm to base 2; exact at powers of two: ``log2(e)`` is 1, which is exact, and a rest."""
     k, f, w = log_parts_f32(x)
-    return log_edges_f32(x, k + (f + (f32(0.44269505) * (f - w) - w)))
+    return log_edges_f32(x, k + (f + fma(f32(0.44269505), f - w, -w)))
 
 
 def log10_f32(x: Any) -> Any:
     """Logarithm to base 10: ``log10(e)`` is 1/2, which is exact, less a little."""
     k, f, w = log_parts_f32(x)
-    low = f32(0.06570552) * f + (f32(0.4342945) * w - k * f32(-3.0243555e-06))
-    return log_edges_f32(x, k * f32(0.30103302001953125) + (f32(0.5) * f - low))
+    low = fma(f32(0.06570552), f, fma(-k, f32(-3.0243555e-06), f32(0.4342945) * w))
+    return log_edges_f32(x, fma(k, f32(0.30103302001953125), fma(f32(0.5), f, -low)))
 
 
 def log_sum_f32(u: Any, c: Any) -> Any:
@@ -162,7 +162,7 @@ def log_sum_f32(u: Any, c: Any) -> Any:
     scaled = scaled if u < f32(2.0**60) else f32(0.0)
     f = (m - f32(1.0)) + scaled
     k = f32(j)
-    return k * _LN2_HI + (f - (log_rest_f32(f) - k * _LN2_LO))
+    return fma(k, _LN2_HI, f - fma(-k, _LN2_LO, log_rest_f32(f)))
 
 
 def log1p_f32(x: Any) -> Any:

@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f64, float_f64
+from ...dtypes.bits import fma
 from .exponential import (
-    UPPER,
     exp_half_f64,
     expm1_f64,
     log1p_short_f64,
@@ -41,11 +40,11 @@ def sinh_f64(x: Any) -> Any:
     e = exp_half_f64(a)
     z = a * a
     w = z * z
-    p = 0.16666666666666669 + z * 0.008333333333333139
-    p = p + w * (0.00019841269841437464 + z * 2.7557319155398577e-06)
-    q = 2.505212338983979e-08 + z * 1.605724094035179e-10
-    p = p + (w * w) * (q + w * 7.759296199812441e-13)
-    return math.copysign(a + (a * z) * p if a < 1.0 else e - 0.25 / e, x)
+    p = fma(z, 0.008333333333333139, 0.16666666666666669)
+    p = fma(w, fma(z, 2.7557319155398577e-06, 0.00019841269841437464), p)
+    q = fma(z, 1.605724094035179e-10, 2.505212338983979e-08)
+    p = fma(w * w, fma(w, 7.759296199812441e-13, q), p)
+    return math.copysign(fma(a * z, p, a) if a < 1.0 else e - 0.25 / e, x)
 
 
 def sinh_f32(x: Any) -> Any:
@@ -53,8 +52,10 @@ def sinh_f32(x: Any) -> Any:
     a = abs(x)
     e = exp_half_f32(a)
     z = a * a
-    p = f32(0.16666667) + z * (f32(0.008333315) + z * (f32(0.00019841666) + z * f32(2.789984e-06)))
-    return math.copysign(a + (a * z) * p if a < f32(1.0) else e - f32(0.25) / e, x)
+    p = fma(
+        z, fma(z, fma(z, f32(2.789984e-06), f32(0.00019841666)), f32(0.008333315)), f32(0.16666667)
+    )
+    return math.copysign(fma(a * z, p, a) if a < f32(1.0) else e - f32(0.25) / e, x)
 
 
 def cosh_f64(x: Any) -> Any:
@@ -83,9 +84,9 @@ def tanh_f32(x: Any) -> Any:
     a = abs(x)
     e = exp_normal_f32(f32(2.0) * (f32(10.0) if a > f32(10.0) else a))
     z = a * a
-    p = f32(-0.05384986) + z * (f32(0.021063004) + z * f32(-0.006263359))
-    p = f32(-0.33333316) + z * (f32(0.13332558) + z * p)
-    y = a + (a * z) * p if a < f32(0.55) else f32(1.0) - f32(2.0) / (e + f32(1.0))
+    p = fma(z, fma(z, f32(-0.006263359), f32(0.021063004)), f32(-0.05384986))
+    p = fma(z, fma(z, p, f32(0.13332558)), f32(-0.33333316))
+    y = fma(a * z, p, a) if a < f32(0.55) else f32(1.0) - f32(2.0) / (e + f32(1.0))
     return math.copysign(y, x)
 
 
@@ -123,8 +124,7 @@ def acosh_f64(x: Any) -> Any:
     w = (t + t) + z
     q = math.sqrt(w)
     # What rounding took from t*(t + 2) and from its root, to first order: near 1 it shows.
-    h = float_f64(bits_f64(q) & UPPER)
-    rest = ((w - h * h) - (q - h) * (q + h)) + (((t + t) - w) + z)
+    rest = fma(-q, q, w) + (((t + t) - w) + z)
     y = t + q
     e = ((q - y) + t) + (rest / (q + q) if q > 0.0 else 0.0)
     r = log_one_plus_f64(x > _HUGE, x, y, e)

@@ -2,8 +2,8 @@
 
 *pow.*  ``x**y = 2**(y log2 x)``: an error of the logarithm is multiplied by up to 1074, so the
 logarithm is carried in two parts, about 2**-67 accurate.  With ``s = f/(2+f)`` in two parts,
-``log(1+f) = 2/3 s (3 + s*s + s**4 Q(s*s))``; parts that are multiplied are cut to 26 bits, so that
-their products are exact without FMA.
+``log(1+f) = 2/3 s (3 + s*s + s**4 Q(s*s))``; what a product's rounding leaves off is a fused
+multiply-add of the same numbers, and exact.
 
 *cbrt.*  The exponent is divided by three in floating point; ``v**(-1/3)`` comes from a polynomial
 and one third-order step, and the root is finished as ``t + d`` with ``t`` of 17 bits (its cube is
@@ -20,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f64, float_f64
+from ...dtypes.bits import bits_f64, float_f64, fma
 from .exponential import (
     LN2,
     LOG2E,
     MIN_NORMAL,
     SHIFTER,
     SHIFTER_BITS,
-    UPPER,
     exp2_short_f64,
     exp2_sum_f64,
     exp_f64,
@@ -37,7 +36,8 @@ from .exponential import (
     pow2_f64,
 )
 
-_TWO52 = 2.0**52
+_TWO_THIRDS_LOG2E = 0.9617966939259756  # and what its rounding left off
+_TWO_THIRDS_LOG2E_LO = 5.0577616648125907e-17
 _FRACTION = 0x000FFFFFFFFFFFFF
 _HALF_BITS = 0x3FE0000000000000
 _UPPER17 = -0x1000000000  # a mask like UPPER that keeps 17 bits: cubes are exact
@@ -48,15 +48,15 @@ def cbrt_seed_f64(a: Any) -> Any:
     i = bits_f64(a)
     m = float_f64((i & _FRACTION) | _HALF_BITS)
     e = (float_f64((i >> 52) + SHIFTER_BITS) - SHIFTER) - 1022.0
-    b = e * 0.3333333333333333 + SHIFTER
+    b = fma(e, 0.3333333333333333, SHIFTER)
     k = b - SHIFTER
-    r = e - 3.0 * k
+    r = fma(-3.0, k, e)
     v = (2.0 * m if r > 0.0 else m) * (0.5 if r < 0.0 else 1.0)
     c = 0.7937005259840998 if r > 0.0 else (1.2599210498948732 if r < 0.0 else 1.0)
-    y = 2.104094302823886 + m * (-2.955516524186155 + m * 3.5049869645020415)
-    y = c * (y + (m * m * m) * (-2.229812736030698 + m * 0.5762853167840645))
-    h = 1.0 - (v * y) * (y * y)
-    y = y + y * (h * (0.3333333333333333 + h * 0.2222222222222222))
+    y = fma(m, fma(m, 3.5049869645020415, -2.955516524186155), 2.104094302823886)
+    y = c * fma(m * m * m, fma(m, 0.5762853167840645, -2.229812736030698), y)
+    h = fma(-(v * y), y * y, 1.0)
+    y = fma(y, h * fma(h, 0.2222222222222222, 0.3333333333333333), y)
     return v, (v * y) * y, bits_f64(b) - SHIFTER_BITS
 
 
@@ -67,7 +67,7 @@ def cbrt_f64(x: Any) -> Any:
     v, t, k = cbrt_seed_f64(a * 2.0**54 if tiny else a)
     h = float_f64(bits_f64(t) & _UPPER17)
     d = t - h
-    y = h + (v - (h * h) * h) / (3.0 * (h * (h + d)) + d * d)
+    y = h + fma(-(h * h), h, v) / fma(d, d, 3.0 * (h * (h + d)))
     y = math.copysign(y * pow2_f64(k - 18 if tiny else k), x)
     return y if (a > 0.0) & (a < math.inf) else x
 
@@ -122,53 +122,40 @@ def logaddexp_f32(x: Any, y: Any) -> Any:
     return np.float32(logaddexp_f64(np.float64(x), np.float64(y)))
 
 
-def parity_f64(y: Any) -> Any:
-    """``(whole, odd)``: is y an integer, and an odd one?  Doubles from 2**53 on are even."""
-    a = abs(y)
-    half = 0.5 * a
-    whole = (a >= _TWO52) | ((a + _TWO52) - _TWO52 == a)
-    return whole, whole & (half < _TWO52) & ((half + _TWO52) - _TWO52 != half)
-
-
-def pow_edges_f64(x: Any, y: Any, r: Any) -> Any:
-    """``r = |x|**y`` with the sign and the special cases of C99 put on."""
-    whole, odd = parity_f64(y)
-    negative = bits_f64(x) < 0
-    r = -r if negative & odd else r
-    invalid = (x < 0.0) & (x > -math.inf) & (not whole)
-    r = math.nan if invalid | (x != x) | (y != y) else r
-    r = 1.0 if (x == -1.0) & (abs(y) == math.inf) else r
-    return 1.0 if (y == 0.0) | (x == 1.0) else r
+def pow_edges(x: Any, y: Any, r: Any) -> Any:
+    """``r = |x|**y``, 1 where ``|x|`` is, with the sign and the special cases of C99 put on."""
+    half = y * type(y)(0.5)
+    whole = np.rint(y) == y
+    odd = whole & (np.rint(half) != half)
+    r = math.copysign(r, x) if odd else r
+    invalid = (x < type(x)(0)) & (x > type(x)(-math.inf)) & (not whole)
+    r = type(x)(math.nan) if invalid | (x != x) | (y != y) else r
+    return type(x)(1) if (y == type(y)(0)) | (x == type(x)(1)) else r
 
 
 def log2_pair_f64(a: Any) -> Any:
-    """``(t, u)`` with ``t + u = log2(a)`` to 2**-65 and t of 26 bits, for finite ``a > 0``."""
+    """``(t, u)`` with ``t + u = log2(a)`` to 2**-65, for finite ``a > 0``."""
     k, f = log_parts_f64(a)
-    # s = f/d with d = 2 + f = dh + dl and s = sh + sl
+    # s + e = f/d with d = 2 + f
     d = 2.0 + f
-    dh = float_f64(bits_f64(d) & UPPER)
-    dl = f - (dh - 2.0)
-    s = f / d
-    sh = float_f64(bits_f64(s) & UPPER)
-    sl = ((f - sh * dh) - sh * dl) / d
+    y = 1.0 / d
+    s = f * y
+    e = fma(-s, f - (d - 2.0), fma(-s, d, f)) * y
     z = s * s
     w = z * z
-    q = 0.6000000000000338 + z * 0.4285714285514912
-    q = q + w * (0.3333333377993876 + z * 0.2727267654537293)
-    q = q + (w * w) * (0.23080136255233002 + z * 0.19885220426718989 + w * 0.1979455148627536)
+    q = fma(z, 0.4285714285514912, 0.6000000000000338)
+    q = fma(w, fma(z, 0.2727267654537293, 0.3333333377993876), q)
+    q = fma(w * w, fma(w, 0.1979455148627536, fma(z, 0.19885220426718989, 0.23080136255233002)), q)
     # 3 + s*s + s**4 Q = wh + wl
-    zh = sh * sh
-    rest = sl * (sh + s) + w * q
-    wh = float_f64(bits_f64((3.0 + zh) + rest) & UPPER)
-    wl = rest - ((wh - 3.0) - zh)
+    rest = fma(w, q, fma(s, s, -z) + (e + e) * s)
+    wh = (3.0 + z) + rest
+    wl = rest - ((wh - 3.0) - z)
     # times s, then times 2/(3 ln2)
-    u = sh * wh
-    v = sl * (wh + wl) + sh * wl
-    ph = float_f64(bits_f64(u + v) & UPPER)
-    pl = v - (ph - u)
-    gh = 0.9617966860532761 * ph
-    gl = 7.872699542894897e-09 * ph + pl * 0.9617966939259756
-    t = float_f64(bits_f64((gh + gl) + k) & UPPER)
+    u = s * wh
+    v = fma(s, wl, fma(e, wh, fma(s, wh, -u)))
+    gh = u * _TWO_THIRDS_LOG2E
+    gl = fma(u, _TWO_THIRDS_LOG2E, -gh) + fma(u, _TWO_THIRDS_LOG2E_LO, v * _TWO_THIRDS_LOG2E)
+    t = gh + k
     return t, gl - ((t - k) - gh)
 
 
@@ -178,15 +165,15 @@ def pow_f64(x: Any, y: Any) -> Any:
     t, u = log2_pair_f64(m)
     c = 2.0**66 if y > 2.0**66 else y  # beyond, any x but 1 goes to 0 or inf
     c = -(2.0**66) if c < -(2.0**66) else c
-    ch = float_f64(bits_f64(c) & UPPER)
-    a = ch * t
-    b = (c - ch) * t + c * u
+    a = c * t
+    b = fma(c, u, fma(c, t, -a))
     a = c * -math.inf if m == 0.0 else a
     a = c * math.inf if m == math.inf else a
-    far = (a < -1100.0) | (a > 1100.0)
+    b = -1.0 if b < -1.0 else b  # it is small where a is not far
+    b = 1.0 if b > 1.0 else b
     a = -1100.0 if a < -1100.0 else a
     a = 1100.0 if a > 1100.0 else a
-    return pow_edges_f64(x, y, exp2_sum_f64(a, 0.0 if far else b))
+    return pow_edges(x, y, exp2_sum_f64(a, b))
 
 
 def pow_f32(x: Any, y: Any) -> Any:
@@ -198,9 +185,10 @@ def pow_f32(x: Any, y: Any) -> Any:
     g = g - 1.0
     r = g / (2.0 + g)
     z = r * r
-    w = 0.2853730166489985 + z * 0.2358232118664406
-    g = r * (2.0 + z * (0.666666656455584 + z * 0.40000335248869734 + (z * z) * w))
-    g = (float_f64(j + SHIFTER_BITS) - SHIFTER) + g * LOG2E  # to 2**-37: y multiplies it
+    w = fma(z, 0.2358232118664406, 0.2853730166489985)
+    g = r * fma(z, fma(z * z, w, fma(z, 0.40000335248869734, 0.666666656455584)), 2.0)
+    g = fma(g, LOG2E, float_f64(j + SHIFTER_BITS) - SHIFTER)  # to 2**-37: y multiplies it
     g = -math.inf if m == 0.0 else g
     g = math.inf if m == math.inf else g
-    return np.float32(pow_edges_f64(a, b, exp2_short_f64(b * g)))
+    c = b if abs(b) < math.inf else math.copysign(2.0**66, b)
+    return pow_edges(x, y, np.float32(exp2_short_f64(c * g)))

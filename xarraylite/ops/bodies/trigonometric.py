@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f32, bits_f64, float_f64
+from ...dtypes.bits import bits_f32, bits_f64, float_f64, fma
 from .angle import quarter_turns_f64, turns_f32
 
 f32 = np.float32
@@ -61,15 +61,15 @@ def sincos_f64(x: Any) -> Any:
     z = r * r
     w = z * z
     h = 0.5 * z
-    s = -0.16666666666666632 + z * 0.008333333333322328
-    s = s + w * (-0.00019841269829733816 + z * 2.7557313664509648e-06)
-    s = s + (w * w) * (-2.505075357326635e-08 + z * 1.589651911494966e-10)
-    c = 0.0416666666666666 + z * -0.0013888888888873995
-    c = c + w * (2.4801587289396814e-05 + z * -2.755731432636729e-07)
-    c = c + (w * w) * (2.0875719583345017e-09 + z * -1.1359449139265805e-11)
+    s = fma(z, 0.008333333333322328, -0.16666666666666632)
+    s = fma(w, fma(z, 2.7557313664509648e-06, -0.00019841269829733816), s)
+    s = fma(w * w, fma(z, 1.589651911494966e-10, -2.505075357326635e-08), s)
+    c = fma(z, -0.0013888888888873995, 0.0416666666666666)
+    c = fma(w, fma(z, -2.755731432636729e-07, 2.4801587289396814e-05), c)
+    c = fma(w * w, fma(z, -1.1359449139265805e-11, 2.0875719583345017e-09), c)
     one = 1.0 - h
-    sine = r + ((r * z) * s + e * one)
-    return q, sine, one + (((1.0 - one) - h) + (w * c - r * e))
+    sine = r + fma(e, one, (r * z) * s)
+    return q, sine, one + (((1.0 - one) - h) + fma(-r, e, w * c))
 
 
 def sin_f64(x: Any) -> Any:
@@ -101,8 +101,8 @@ def tan_f64(x: Any) -> Any:
 def sin_half_turn_f32(r: Any) -> Any:
     """Sine for ``|r| <= pi/2``."""
     z = r * r
-    p = f32(0.008333069) + z * (f32(-0.0001980978) + z * f32(2.6061095e-06))
-    return r + (r * z) * (f32(-0.1666666) + z * p)
+    p = fma(z, fma(z, f32(2.6061095e-06), f32(-0.0001980978)), f32(0.008333069))
+    return fma(r * z, fma(z, p, f32(-0.1666666)), r)
 
 
 def sin_f32(x: Any) -> Any:
@@ -127,9 +127,9 @@ def tan_f32(x: Any) -> Any:
     t = (q + u) + _QUARTERS
     r = f32(((q - (t - _QUARTERS)) + u) * _TURN)  # at most pi/4
     z = r * r
-    p = f32(0.010823859) + z * (f32(0.000102860875) + z * f32(0.0043704137))
-    p = f32(0.13332677) + z * (f32(0.054058682) + z * (f32(0.021287534) + z * p))
-    y = r + (r * z) * (f32(0.3333335) + z * p)
+    p = fma(z, fma(z, f32(0.0043704137), f32(0.000102860875)), f32(0.010823859))
+    p = fma(z, fma(z, fma(z, p, f32(0.021287534)), f32(0.054058682)), f32(0.13332677))
+    y = fma(r * z, fma(z, p, f32(0.3333335)), r)
     return y if bits_f64(t) & 1 == 0 else f32(-1.0) / y
 
 
@@ -140,20 +140,22 @@ def atan_ratio_f64(num: Any, den: Any) -> Any:
     t = (two - den if steep else num) / (den + den + num if steep else den)
     z = t * t
     w = z * z
-    p = -0.3333333333333328 + z * 0.1999999999997604
-    p = p + w * (-0.14285714282046738 + z * 0.11111110832823427)
-    s = -0.09090896933989398 + z * 0.07691978126474276
-    s = s + w * (-0.06660922589386002 + z * 0.058175517301526154)
-    s = s + (w * w) * (-0.04800306422491017 + z * 0.027951834816438436)
-    return steep, t + (t * z) * (p + (w * w) * s)
+    p = fma(z, 0.1999999999997604, -0.3333333333333328)
+    p = fma(w, fma(z, 0.11111110832823427, -0.14285714282046738), p)
+    s = fma(z, 0.07691978126474276, -0.09090896933989398)
+    s = fma(w, fma(z, 0.058175517301526154, -0.06660922589386002), s)
+    s = fma(w * w, fma(z, 0.027951834816438436, -0.04800306422491017), s)
+    return steep, fma(t * z, fma(w * w, s, p), t)
 
 
 def atan_ratio_f32(t: Any) -> Any:
     """Arc tangent for ``|t| <= 1``."""
     z = t * t
-    p = f32(0.0579358) + z * (f32(-0.031157766) + z * (f32(0.010904537) + z * f32(-0.001791502)))
-    p = f32(-0.14264126) + z * (f32(0.109516546) + z * (f32(-0.08402056) + z * p))
-    return t + (t * z) * (f32(-0.333333) + z * (f32(0.19998536) + z * p))
+    p = fma(
+        z, fma(z, fma(z, f32(-0.001791502), f32(0.010904537)), f32(-0.031157766)), f32(0.0579358)
+    )
+    p = fma(z, fma(z, fma(z, p, f32(-0.08402056)), f32(0.109516546)), f32(-0.14264126))
+    return fma(t * z, fma(z, fma(z, p, f32(0.19998536)), f32(-0.333333)), t)
 
 
 def atan_f64(x: Any) -> Any:
@@ -229,21 +231,21 @@ def asin_parts_f64(a: Any) -> Any:
     z = 0.5 * (1.0 - a) if big else a * a
     t = math.sqrt(z) if big else a
     w = z * z
-    p = 0.16666666666666763 + z * 0.0749999999997027
-    p = p + w * (0.04464285717511505 + z * 0.030381942683870775)
-    q = 0.022372215653605892 + z * 0.017351600206077747
-    q = q + w * (0.013980960141230236 + z * 0.011397786281577267)
-    r = 0.01078647355928386 + z * 0.0036832437241887685
-    r = r + w * (0.021763026573398615 + z * -0.02107664821330671)
-    r = r + (w * w) * 0.032676501821533
-    p = p + (w * w) * (q + (w * w) * r)
+    p = fma(z, 0.0749999999997027, 0.16666666666666763)
+    p = fma(w, fma(z, 0.030381942683870775, 0.04464285717511505), p)
+    q = fma(z, 0.017351600206077747, 0.022372215653605892)
+    q = fma(w, fma(z, 0.011397786281577267, 0.013980960141230236), q)
+    r = fma(z, 0.0036832437241887685, 0.01078647355928386)
+    r = fma(w, fma(z, -0.02107664821330671, 0.021763026573398615), r)
+    r = fma(w * w, 0.032676501821533, r)
+    p = fma(w * w, fma(w * w, r, q), p)
     return big, t, (t * z) * p
 
 
 def asin_f64(x: Any) -> Any:
     """Arc sine, in [-pi/2, pi/2]; NaN outside [-1, 1]."""
     big, t, c = asin_parts_f64(abs(x))
-    y = _PIO2 - (2.0 * t + (2.0 * c - _PIO2_LO)) if big else t + c
+    y = _PIO2 - fma(2.0, t, fma(2.0, c, -_PIO2_LO)) if big else t + c
     return math.copysign(y, x)
 
 
@@ -252,7 +254,7 @@ def acos_f64(x: Any) -> Any:
     big, t, c = asin_parts_f64(abs(x))
     left = x < 0.0
     near = 2.0 * (t + c)
-    far = _PI - (2.0 * t + (2.0 * c - _PI_LO))
+    far = _PI - fma(2.0, t, fma(2.0, c, -_PI_LO))
     t = -t if left else t
     c = -c if left else c
     mid = _PIO2 - (t + (c - _PIO2_LO))
@@ -264,15 +266,15 @@ def asin_parts_f32(a: Any) -> Any:
     big = a > f32(0.5)
     z = f32(0.5) * (f32(1.0) - a) if big else a * a
     t = math.sqrt(z) if big else a
-    p = f32(0.031824008) + z * (f32(0.014381956) + z * f32(0.037590858))
-    p = f32(0.1666666) + z * (f32(0.07500517) + z * (f32(0.04451478) + z * p))
+    p = fma(z, fma(z, f32(0.037590858), f32(0.014381956)), f32(0.031824008))
+    p = fma(z, fma(z, fma(z, p, f32(0.04451478)), f32(0.07500517)), f32(0.1666666))
     return big, t, (t * z) * p
 
 
 def asin_f32(x: Any) -> Any:
     """Arc sine, in [-pi/2, pi/2]; NaN outside [-1, 1]."""
     big, t, c = asin_parts_f32(abs(x))
-    far = f32(_PIO2) - (f32(2.0) * t + (f32(2.0) * c - f32(_PIO2_F32_LO)))
+    far = f32(_PIO2) - fma(f32(2.0), t, fma(f32(2.0), c, -f32(_PIO2_F32_LO)))
     return math.copysign(far if big else t + c, x)
 
 
@@ -281,7 +283,7 @@ def acos_f32(x: Any) -> Any:
     big, t, c = asin_parts_f32(abs(x))
     left = x < f32(0.0)
     near = f32(2.0) * (t + c)
-    far = f32(_PI) - (f32(2.0) * t + (f32(2.0) * c - f32(_PI_F32_LO)))
+    far = f32(_PI) - fma(f32(2.0), t, fma(f32(2.0), c, -f32(_PI_F32_LO)))
     t = -t if left else t
     c = -c if left else c
     mid = f32(_PIO2) - (t + (c - f32(_PIO2_F32_LO)))

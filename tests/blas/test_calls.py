@@ -1,0 +1,64 @@
+"""Dot products of any length: one sum for each so many elements, whatever the threads."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.blas.calls import DOT, multiply
+from xarraylite.testing import assert_same_bits
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("count", [DOT, DOT + 1, 2 * DOT, 5 * DOT + 77])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_dot_products(dtype: str, count: int) -> None:
+    x, y = [RNG.standard_normal(count).astype(dtype) for _ in range(2)]
+    a, b = xl.asarray(x), xl.asarray(y)
+    exact = float(
+        sum(Fraction(p) * Fraction(q) for p, q in zip(x.tolist(), y.tolist(), strict=True))
+    )
+    largest = math.fsum(abs(p * q) for p, q in zip(x.tolist(), y.tolist(), strict=True))
+    found = [f(a, b) for f in (xl.dot, xl.inner, xl.vdot, xl.matmul, xl.vecdot)]
+    found += [a @ b, xl.einsum("i,i->", a, b), xl.tensordot(a, b, 1)]
+    for one in found:
+        assert (one.shape, one.dtype) == ((), x.dtype)
+        assert abs(float(one) - exact) <= 200 * np.finfo(dtype).eps * largest / 8
+        assert float(one) == float(found[0])
+
+
+def test_stacked_and_strided_dot_products() -> None:
+    x = RNG.standard_normal((3, 2, 2 * DOT + 5))
+    y = RNG.standard_normal((3, 1, 2 * DOT + 5))
+    out = np.empty((3, 2, 1, 1))
+    multiply(x[..., None, :], y.repeat(2, 1)[..., None], out)
+    np.testing.assert_allclose(out[..., 0, 0], (x * y).sum(-1), atol=1e-9)
+    flat = x.reshape(-1)
+    every = xl.asarray(flat)[::2] @ xl.asarray(flat)[::2]
+    np.testing.assert_allclose(float(every), flat[::2] @ flat[::2])
+
+
+def test_neither_threads_nor_repeats_change_a_bit() -> None:
+    a, b = [xl.asarray(RNG.standard_normal(300 * DOT + 3)) for _ in range(2)]
+    found = []
+    for threads in (1, 2, 3):
+        with xl.config(threads=threads):
+            found += [np.asarray(a @ b) for _ in range(3)]
+    for one in found:
+        assert_same_bits(one, found[0])
+
+
+def test_infinities_do_not_warn() -> None:
+    a = xl.asarray(np.r_[np.inf, np.zeros(DOT), -np.inf, 0.0])
+    assert math.isnan(float(a @ xl.ones(DOT + 3)))
+
+
+def test_lazy_vectors_are_folded_in_one_kernel() -> None:
+    a = xl.asarray(RNG.standard_normal(3 * DOT))
+    np.testing.assert_allclose(float((a - 1) @ (a + 1)), float(xl.sum((a - 1) * (a + 1))))
+    assert "BLAS" not in str(xl.explain((a - 1) @ (a + 1)))

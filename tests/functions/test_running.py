@@ -1,0 +1,54 @@
+"""Running sums and products of many elements have NumPy's bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.functions import running
+
+rng = np.random.default_rng(5)
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a kernel compute what is large enough for a test."""
+    monkeypatch.setattr(running, "MANY", 30)
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "nancumsum", "nancumprod"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64", "uint64", "int8"])
+def test_many_elements(name: str, dtype: str) -> None:
+    values = (rng.normal(1, 0.4, (4, 3, 5)) * 3).astype(dtype)
+    if values.dtype.kind in "fc":
+        values[1, 0, 2], values[2, 1, 1], values[0, 0, 0] = np.nan, -np.inf, -0.0
+    for v in (values, np.asfortranarray(values), values[::-1, :, ::-1], values[:, :0]):
+        a = xl.asarray(v)
+        axes: list[Any] = [None, 0, 1, -1, np.int64(1)]
+        for axis in axes:
+            with np.errstate(all="ignore"):
+                want = getattr(np, name)(v, axis)
+            methods = [] if name.startswith("nan") else [getattr(a, name)(axis)]
+            for made in (getattr(xl, name)(a, axis), *methods):
+                assert (type(made), made.dtype) == (xl.XArray, want.dtype)
+                np.testing.assert_array_equal(np.asarray(made), want)
+    assert xl.eval(a).tolist() == v.tolist()
+    for bad in (3, -4, 1.5):
+        with pytest.raises((xl.AxisError, TypeError, ValueError)):
+            getattr(xl, name)(xl.asarray(values), bad)
+
+
+def test_options_and_other_memory() -> None:
+    v = rng.random((8, 8))
+    out = xl.zeros((8, 8))
+    assert xl.cumsum(xl.asarray(v), axis=1, out=out) is out
+    np.testing.assert_array_equal(out, np.cumsum(v, axis=1))
+    made = xl.cumsum(xl.asarray(v), axis=0, dtype="float32")
+    np.testing.assert_array_equal(made, np.cumsum(v, axis=0, dtype="float32"))
+    np.testing.assert_array_equal(xl.cumsum(xl.asarray(v) * 2), np.cumsum(v * 2))
+    first = xl.cumsum(xl.asarray(v))
+    first[0] = 7.0  # in memory of its own
+    assert float(xl.cumsum(xl.asarray(v))[0]) == v[0, 0]

@@ -1,0 +1,48 @@
+"""What a kind's programs are, for those who only run them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from .._records import record
+from ..ir.kind import Kind
+
+if TYPE_CHECKING:
+    from ..codegen.kernel import Kernel
+
+
+@record(frozen=True, slots=True)
+class Direct:
+    """A program of one launch.
+
+    Attributes
+    ----------
+    call : builtin
+        ``call(address, shape, *operands)``; None when it is done, False if it refused.
+    record : bytes
+        What it is made of.
+    itemsize : int
+        Bytes per element of the result.
+    limit : int
+        Most elements that are computed, or folded, in one launch.
+    folds : bool
+        Whether one result is folded; the shape is then that of what is folded, and the first
+        operand.
+    twins : tuple
+        Parts that do the same (`translation.twins`).
+    result : Kind
+        Of the destination.
+    kernel : Kernel
+        Kept alive here.
+    """
+
+    call: Callable[..., Any]
+    record: bytes = field(repr=False)
+    itemsize: int
+    limit: int
+    folds: bool
+    twins: tuple[tuple[slice, slice, int], ...]
+    result: Kind
+    kernel: Kernel

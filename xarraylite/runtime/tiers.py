@@ -1,0 +1,235 @@
+"""Two tiers: what is evaluated for the first times is interpreted, what is used often is compiled.
+
+A kernel takes ten to two hundred milliseconds to make, and some to load; NumPy computes a small
+expression, operation by operation, in tens of microseconds.  A program of loops meets many
+expressions only a few times, while it grows into those that it repeats.  So with ``engine="auto"``
+the first `FIRST` evaluations of a small expression are interpreted, and what it is evaluated by is
+made when it is asked for once more.  With ``engine="compiled"`` all kernels are made at once.
+
+**The same bits.**  The first tier may run only what both engines give the same bits for: operations
+whose row says that their body has NumPy's (`Op.exact`), on plain numbers, and folds of whole
+numbers.  Other operations (``sin``) are evaluated by a kernel of their own, whose operands the
+interpreter has computed; one kernel then serves all expressions that they stand in.  So are folds
+of floats, if all that they read lies by rows: computed values are then folded in the same order.
+Other folds of floats, and users' functions, are compiled at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._config import settings
+from .._later import later
+from ..compiler.graph import Graph, Key
+from ..dtypes.names import DType, NumpyArray
+from ..dtypes.names import kind as kind_of
+from ..ir.kind import Form, Kind, leaves_of
+from ..ir.node import Concat, Elementwise, Iota, Leaf, Node, Reduce, Scalar, Shape, View
+from ..ir.walk import postorder
+from ..layout.strided import Strided
+from ..memory.arrays import read
+from ..memory.buffer import Buffer
+from ..ops.op import Op
+from ..ops.reductions import REDUCTIONS, Reduction
+from ..ops.table import OPS
+
+if TYPE_CHECKING:
+    from . import reference
+else:
+    reference = later(".runtime.reference")
+
+#: Evaluations that are interpreted, if they are small: a kernel costs more to load than these.
+FIRST = 16
+
+#: Bytes, of all operations together, that count as one more evaluation, and the most of one.
+_MORE, _MOST = 1 << 16, 1 << 22
+
+#: Signatures whose evaluations are counted.
+_CAPACITY = 4096
+
+#: Dtypes on whose operations both engines agree as the table of operations says.
+_PLAIN = frozenset(map(np.dtype, "?bhilqBHILQfd"))
+
+_NODES = (Concat, Iota, Scalar, View)
+
+_begun: dict[Key, int] = {}
+
+
+def begins(kind: Kind, shape: Shape, operands: Sequence[Any]) -> bool:
+    """Tell whether an evaluation is one of its kind's first, which are interpreted, and count it.
+
+    Parameters
+    ----------
+    kind : Kind
+        What is evaluated.
+    shape : tuple of int
+        Of the result.
+    operands : tuple
+        Where it is a fold, the shape of what is folded is among them.
+    """
+    if kind.begun >= FIRST or settings.engine != "auto":
+        return False
+    if kind.begun == 0 and not _serves(_parts(kind)):
+        kind.begun = FIRST
+        return False
+    folded = [prod(item) for item in operands if item.__class__ is tuple]
+    nbytes = kind.weight * kind.itemsize * max(prod(shape), *folded, 0)
+    if nbytes > _MOST:
+        return False
+    kind.begun += 1 + nbytes // _MORE
+    return True
+
+
+def begins_graph(graph: Graph, noalias: bool) -> bool:
+    """Tell whether an evaluation of a graph is one of its first, and count it."""
+    if settings.engine != "auto" or (noalias and settings.check_noalias):
+        return False
+    key = graph.signature
+    count = _begun.get(key, 0)
+    if count >= FIRST:
+        return False
+    nbytes = sum([prod(node.shape) * node.dtype.itemsize for node in graph.nodes])
+    if nbytes > _MOST:
+        return False
+    if count == 0 and not _serves(_node_parts(graph.nodes)):
+        count = FIRST
+    if len(_begun) >= _CAPACITY:
+        _begun.clear()
+    _begun[key] = count + 1 + nbytes // _MORE
+    return count < FIRST
+
+
+def forget() -> None:
+    """Count the evaluations of graphs from none again."""
+    _begun.clear()
+
+
+#: An operation, the dtypes it is applied to, and that of its result; None for operands.
+_Part = tuple[Op | Reduction | None, tuple[DType, ...], DType]
+
+
+def _serves(parts: Iterable[_Part | None]) -> bool:
+    """Tell whether the interpreter may evaluate what has these parts."""
+    exact = inexact = 0
+    for part in parts:
+        if part is None:
+            return False
+        op, loops, dtype = part
+        if dtype not in _PLAIN:
+            return False
+        if op is None:
+            continue
+        if OPS.get(op.name) is not op and REDUCTIONS.get(op.name) is not op:
+            return False
+        if is_exact(op, loops):
+            exact += 1
+        else:
+            inexact += 1
+    return exact > 0 or inexact > 1
+
+
+def is_exact(op: Op | Reduction, loops: tuple[DType, ...]) -> bool:
+    """Tell whether NumPy gives a kernel's bits."""
+    if isinstance(op, Reduction):
+        return loops[0].kind != "f"
+    return kind_of(loops[0]) in op.exact or op.body(loops) is None
+
+
+def _parts(kind: Kind) -> Iterable[_Part | None]:
+    stack = [kind]
+    while stack:
+        top = stack.pop()
+        if isinstance(top.op, Form):
+            yield from _node_parts(postorder(top.op.root))
+        elif isinstance(top.op, Reduction) and not _lies_by_rows(top.args[0]):
+            yield None
+        else:
+            yield top.op, tuple([arg.dtype for arg in top.args]), top.dtype
+        stack.extend(top.args)
+
+
+def _lies_by_rows(body: Kind) -> bool:
+    """Tell whether what a fold over all dimensions reads is read one after the other."""
+    leaves = [leaf for leaf in leaves_of(body) if not leaf.scalar]
+    return all([leaf.strides is None and leaf.rank == body.rank for leaf in leaves])
+
+
+def _node_parts(nodes: Iterable[Node]) -> Iterable[_Part | None]:
+    for node in nodes:
+        loops = tuple([arg.dtype for arg in node.args])
+        if isinstance(node, Elementwise):
+            yield node.op, loops, node.dtype
+        elif node.__class__ is Reduce:
+            assert isinstance(node, Reduce)
+            flat = is_exact(node.op, loops) or _is_read_by_rows(node.arg)
+            yield (node.op, loops, node.dtype) if flat else None
+        elif node.__class__ in _NODES or (isinstance(node, Leaf) and isinstance(node.map, Strided)):
+            yield None, loops, node.dtype
+        else:
+            yield None
+
+
+def _is_read_by_rows(body: Node) -> bool:
+    """Tell whether all that an expression reads has its shape, and lies by rows."""
+    for node in postorder(body):
+        if isinstance(node, Leaf):
+            if node.shape != body.shape or not node.map.is_row_major():
+                return False
+        elif not isinstance(node, Elementwise | Scalar):
+            return False
+    return True
+
+
+def compute(graph: Graph, evaluate: Callable[[Node], tuple[Buffer, Any]]) -> NumpyArray:
+    """Return the values of a graph's result as a NumPy array.
+
+    Parameters
+    ----------
+    graph : Graph
+        What `begins_graph` was asked about.
+    evaluate : callable
+        Evaluates a node by a kernel.
+    """
+    values: list[NumpyArray] = []
+    with np.errstate(all="ignore"):
+        for node, places in zip(graph.nodes, graph.args, strict=True):
+            args = [values[place] for place in places]
+            loops = tuple([arg.dtype for arg in args])
+            if isinstance(node, Elementwise | Reduce) and not is_exact(node.op, loops):
+                own = [graph.nodes[place] for place in places]
+                values.append(_by_kernel(node, own, args, evaluate))
+            else:
+                values.append(np.asarray(reference.value(node, args)))
+    return values[-1]
+
+
+def _by_kernel(
+    node: Elementwise | Reduce,
+    own: list[Node],
+    args: list[NumpyArray],
+    evaluate: Callable[[Node], tuple[Buffer, Any]],
+) -> NumpyArray:
+    """Return one operation's values, by its kernel."""
+    operands = [
+        arg if isinstance(arg, Scalar) else _leaf(array)
+        for arg, array in zip(own, args, strict=True)
+    ]
+    alone: Node
+    if isinstance(node, Reduce):
+        (arg,) = operands
+        alone = Reduce(node.shape, node.dtype, node.op, arg, node.axes, node.keepdims)
+    else:
+        alone = Elementwise(node.shape, node.dtype, node.op, tuple(operands))
+    buffer, place = evaluate(alone)
+    return read(buffer, node.dtype, place)
+
+
+def _leaf(array: NumpyArray) -> Leaf:
+    """Return memory that has an array's values."""
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    snapshot = Buffer.of_array(array).snapshot()
+    return Leaf(array.shape, array.dtype, snapshot, Strided.row_major(array.shape))
