@@ -181,12 +181,6 @@ def explain(
         return _explain_new(destination)
     noalias = isinstance(destination, NoAlias)
     container = destination.target if isinstance(destination, NoAlias) else destination
-    if isinstance(expression, str | os.PathLike):
-        raise TypeError(
-            f"explain: {expression!r} is where `store` would store, and nothing that "
-            f"{type(destination).__name__} reads is kept elsewhere; explain it alone, as it is "
-            "evaluated block by block in the same way, or over operands that `open` was given"
-        )
     if isinstance(container, XPicked):
         return _explain_picked(container, expression)
     if not isinstance(container, XContainer):
@@ -228,6 +222,12 @@ def _explain_stored(
         raise TypeError(
             "explain: labels, chunks and memory are for expressions over operands that are kept "
             f"elsewhere (open), got {type(what).__name__}"
+        )
+    if isinstance(target, str | os.PathLike) and type(what) is not XLabelled:
+        raise TypeError(
+            f"explain: {target!r} is where `store` would store, and nothing that "
+            f"{type(what).__name__} reads is kept elsewhere; explain it alone, as it is evaluated "
+            "block by block in the same way, or over operands that `open` was given"
         )
     return None
 
