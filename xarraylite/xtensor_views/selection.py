@@ -14,6 +14,7 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
+from ..assignment import direct
 from ..dtypes.names import NumpyArray, int64
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
@@ -72,6 +73,7 @@ def view(x: object, /, *items: Any) -> XExpression:
 
 def basic(x: object, items: Sequence[Any]) -> XExpression | None:
     """Return a view of a container by ints, slices, None and dots; None: only machine code can."""
+    direct.count_use()
     return None
 
 
