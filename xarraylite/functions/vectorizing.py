@@ -107,8 +107,7 @@ def vectorize(
     otypes = otypes if dtype is None else [as_dtype(dtype)]
     wanted = None if otypes is None else [np.dtype(x) for x in _several(otypes)]
     fused = None
-    numbers = wanted is None or (len(wanted) == 1 and dtype_of(wanted[0]) is None)
-    if excluded is signature is None and not cache and numbers:
+    if excluded is signature is None and not cache and (wanted is None or len(wanted) == 1):
         fused = _fused(pyfunc, wanted)
     cast = wanted is not None and any([x.isbuiltin != 1 for x in wanted])  # not one of NumPy's
     codes = None if wanted is None or cast else "".join([x.char for x in wanted])
@@ -152,7 +151,8 @@ def _values(x: object, narrow: Narrow) -> Any:
 
 def _fused(function: object, wanted: list[Any] | None) -> _Fused | None:
     arity = fixed_arity(function)
-    if not isinstance(function, FunctionType) or not arity:
+    text = wanted is not None and dtype_of(wanted[0]) is not None  # or objects, which NumPy makes
+    if not isinstance(function, FunctionType) or not arity or text:
         return None
     return _Fused(function, arity, as_dtype(wanted[0]) if wanted else None)
 
