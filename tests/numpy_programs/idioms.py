@@ -158,6 +158,14 @@ xp.add.resolve_dtypes((xp.dtype("i4"), xp.dtype("f4"), None))[2]
 statistics.mean(i), statistics.variance(i), statistics.mean(v.astype("f4")), statistics.fmean(i)
 fractions.Fraction(1, 2) * i[1], i[1] + decimal.Decimal(1), v[1] * fractions.Fraction(1, 2)
 fractions.Fraction(2) == i[1], i[1] < fractions.Fraction(5, 2), xp.int64(fractions.Fraction(7, 2))
+xp.piecewise(v, v > 2, [lambda x: x.mean(), lambda x: xp.arange(len(x))])
+xp.piecewise(i, [i < 2], [1.7]), xp.piecewise(a, [a > 2], [len, xp.nan])
+xp.piecewise(v, [v > 5], [lambda x: 1 / 0]), xp.piecewise(2.5, [2.5 > 1], [lambda x: x * 2, 0])
+xp.piecewise(v * 2, [v > 1, v > 2, v > 9], [1, 2, 3, 4])
+xp.piecewise([1, 2], [[True, False]], [9, -1])
+xp.require(a, requirements=["F"]).flags.f_contiguous, xp.require(a, float, "FORTRAN"[:1]).flags.fnc
+float(xp.finfo("f4").tiny), xp.finfo(float).precision, float(xp.finfo(float).resolution)
+xp.testing.assert_equal([v, {"i": i}], [v, {"i": i}]), xp.testing.assert_equal(v[0], 1.0)
 """
 
 WRITING = r"""

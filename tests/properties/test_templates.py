@@ -152,8 +152,9 @@ class Templates(RuleBasedStateMachine):
         sources=st.lists(SOURCES, min_size=1, max_size=3, unique=True),
         dtype=st.sampled_from(DTYPES),
         machine_code=st.booleans(),
+        tiers=st.booleans(),
     )
-    def begin(self, sources: list[str], dtype: str, machine_code: bool) -> None:
+    def begin(self, sources: list[str], dtype: str, machine_code: bool, tiers: bool) -> None:
         self.templates: list[Template] = [
             eval(f"lambda xp, a, b, c, s: {source}") for source in sources
         ]
@@ -162,6 +163,9 @@ class Templates(RuleBasedStateMachine):
         self.pool: list[Pair] = []
         self.held: list[Pair] = []
         self.installed = bool(natives._replaced)
+        self.engine = configured.engine
+        if tiers and self.engine == "compiled":
+            xl.config(engine="auto")
         if machine_code and configured.engine != "reference":
             natives.install()
 
@@ -300,6 +304,8 @@ class Templates(RuleBasedStateMachine):
         del self.pool[data.draw(st.integers(0, len(self.pool) - 1))]
 
     def teardown(self) -> None:
+        if hasattr(self, "engine"):
+            xl.config(engine=self.engine)
         try:
             for pair in getattr(self, "held", []) + getattr(self, "pool", []):
                 assert_same_bits(pair.ours, pair.theirs)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import xarraylite as xl
 from tests.properties import trees
@@ -48,8 +49,10 @@ Write = Callable[[Any, Any, Any], Any]
         (lambda xp, x, y: xp.sum(x > y), 0),
         (lambda xp, x, y: xp.sin(x * 2) + y, 1),
         (lambda xp, x, y: xp.exp(xp.sin(x)) * xp.sin(y), 2),
+        (lambda xp, x, y: xp.sum((x - y) ** 2) / 7, 1),
+        (lambda xp, x, y: xp.max(xp.abs(x - y)), 1),
     ],
-    ids=["sum", "where", "concat", "count", "sin", "exp of sin"],
+    ids=["sum", "where", "concat", "count", "sin", "exp of sin", "fold", "maximum"],
 )
 def test_the_first_evaluations_need_no_kernel_of_the_expression(write: Write, other: int) -> None:
     """But those of single operations (``other``) that NumPy rounds differently."""
@@ -103,11 +106,28 @@ def test_old_values_stay() -> None:
     assert a.tolist() == [0, 10, 20, 30]
 
 
-def test_folds_of_floats_are_compiled_at_once() -> None:
+def test_folds_of_floats_that_are_stretched_are_compiled_at_once() -> None:
     """Their order, which decides the bits, is that of the kernel."""
     before = made()
-    xl.eval(xl.sum(xl.arange(5.0) * 0.5))
-    assert made() > before
+    xl.eval(xl.sum(xl.ones((4, 5)) * xl.arange(5.0) * 0.5))
+    assert made() == before + 1
+    xl.eval(xl.sum(xl.ones((4, 5)) * xl.arange(5.0) * 0.25))
+    assert made() == before + 1
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_folds_have_the_same_bits(data: st.DataObject) -> None:
+    shape = data.draw(st.lists(st.sampled_from((1, 2, 3, 17, 40)), min_size=1, max_size=3))
+    axis = data.draw(st.sampled_from((None, *range(len(shape)))))
+    fold = data.draw(st.sampled_from((xl.sum, xl.prod, xl.mean, xl.std, xl.max)))
+    x = np.random.default_rng(len(shape)).standard_normal(shape)
+    a = xl.asarray(data.draw(st.sampled_from((x, x[::-1], x.T.copy().T))))
+    b = xl.asarray(data.draw(st.sampled_from((x * 3, x[..., :1] + 1))))
+    write = data.draw(st.sampled_from((lambda: a * b + 1, lambda: a - b * 0.1)))
+    first = np.array(xl.eval(fold(write(), axis=axis) * 2))
+    with xl.config(engine="compiled"):
+        assert_same_bits(xl.eval(fold(write(), axis=axis) * 2), first)
 
 
 def test_large_work_is_compiled_at_once() -> None:

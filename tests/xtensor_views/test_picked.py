@@ -410,3 +410,18 @@ def test_many_elements_are_updated_and_readers_keep_the_old_ones(index: Any, ite
     np.testing.assert_array_equal(other, want)
     np.testing.assert_array_equal(late, values[index] * 2)
     np.testing.assert_array_equal(waiting, values)
+
+
+def test_views_of_one_element_are_no_values() -> None:
+    a = xl.asarray([1.0, 2.0, 3.0, 4.0])
+    views = [xl.index_view(a, [(0,), (3,)]), xl.filter(a, a < 3), xl.view(a, xl.keep(3, 0, 1))]
+    views.append(xl.reshape_view(a.reshape(2, 2), (4,), "column_major"))
+    for view in views:
+        one = xl.view(view, 1)
+        one *= 10
+        one[...] = one + 1
+        assert one.shape == ()
+        assert isinstance(one, xl.XIndexView | xl.XView)
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(one)
+    assert a.tolist() == [11.0, 21.0, 31.0, 41.0]

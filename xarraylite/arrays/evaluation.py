@@ -8,9 +8,8 @@ from .._later import later
 from ..assignment import direct
 from ..ir.kind import owner_class
 from ..ir.walk import fixed_of
-from ..operands.convert import LayoutLike, layout_of, policy_of, store, values_node
+from ..operands.convert import LayoutLike, computed, layout_of, store, values_node
 from ..operands.nodes import Evaluates, Lifted
-from ..runtime import evaluate as engine
 from .container import XContainer
 from .expression import XExpression
 from .xarray import XArray
@@ -71,8 +70,8 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     if labels is not None or not isinstance(value, XExpression):
         if isinstance(value, labelled.XLabelled):
             if isinstance(value, Evaluates):
-                computed: XContainer = value.evaluated(labels)
-                return computed
+                summed: XContainer = value.evaluated(labels)
+                return summed
             operands = writing.operands_of(value.terms)
             value = XArray._filled(writing.evaluate_labelled(value, labels), *operands)
         elif labels is not None:
@@ -80,10 +79,10 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     if isinstance(value, Lifted):
         evaluated: XContainer = value.evaluated()
         return evaluated
+    if layout is None:
+        result: XContainer = computed(value, "eval")
+        return result
     node = values_node(value, None, "eval")
     cls: type[XArray] = owner_class(fixed_of(node), node.dtype, node.shape)
-    if layout is not None:
-        place, order = layout_of(node.shape, layout, None, node.dtype, "eval")
-        return cls._own(store(node, place), place, node.dtype, order)
-    buffer, place = engine.evaluate(node)
-    return cls._own(buffer, place, node.dtype, policy_of(place))
+    place, order = layout_of(node.shape, layout, None, node.dtype, "eval")
+    return cls._own(store(node, place), place, node.dtype, order)

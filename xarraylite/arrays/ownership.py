@@ -45,6 +45,7 @@ from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import COUNTS
 from ..operands import tracing
+from ..operands.convert import computed
 from ..runtime.counting import evaluations
 
 #: Operations up to which an updated expression stays lazy.
@@ -207,7 +208,7 @@ def values_of(e: Any) -> Any:
         return known[1]
     made = None if e._kind is NODE else direct.evaluate(e)
     if made is None:
-        made = e._container(e)
+        made = computed(e, "eval")
     if e._kind is not NODE and e._operands is operands:  # it reads nothing late, and is the same
         owning(e).values, e._used = (operands, made), _ALWAYS
     return made

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from .._errors import ShapeError
+from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression, apply
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..index.broadcast import as_shape, check_axis
+from ..operands import tracing
 from ..operands.nodes import as_node
 from ..ops.table import OPS
 from .computed import Narrow, container, numpy_of
-from .creation import ShapeLike
+from .conversion import asarray
+from .creation import ShapeLike, zeros
 from .manipulation import broadcast_to, expand_dims
 
 
@@ -101,12 +106,12 @@ def apply_over_axes(func: Callable[..., Any], a: object, axes: int | Iterable[in
 def piecewise(
     x: object, condlist: Sequence[Any], funclist: Sequence[Any], *args: Any, **kw: Any
 ) -> XExpression:
-    """Return for each element what the function of the last condition that holds gives, lazily.
+    """Return for each element what the function of the last condition that holds gives.
 
     Parameters
     ----------
     x : array or expression
-        What functions are called with, all of it each time: they must work element by element.
+        Whose elements functions are called with: those for which the condition holds.
     condlist : sequence of arrays of bool
         Where each function is used.
     funclist : sequence of callable or number
@@ -116,8 +121,9 @@ def piecewise(
 
     Returns
     -------
-    XExpression
-        Of the dtype of ``x``, as NumPy's.
+    XArray
+        Of the dtype of ``x``, as NumPy's.  While a function is traced, lazy: functions are called
+        with all elements.
 
     Raises
     ------
@@ -142,14 +148,30 @@ def piecewise(
             "one more, are needed"
         )
     rest = functions.pop() if len(functions) > len(conditions) else 0
+    if tracing.is_active():
+        made = XExpression(as_node(_value(rest, array, args, kw), "piecewise")).astype(array.dtype)
+        for condition, function in zip(conditions, functions, strict=True):
+            part = _value(function, array, args, kw)
+            made = apply(OPS["where"], condition, part, made).astype(array.dtype)
+        return broadcast_to(made, array.shape)
+    holds: list[Any] = [asarray(condition).astype(bool, copy=False) for condition in conditions]
+    if rest.__class__ is not int or rest:
+        elsewhere = eval_(apply(OPS["logical_not"], functools.reduce(operator.or_, holds)))
+        holds, functions = [elsewhere, *holds], [rest, *functions]
+    values: Any = asarray(array)
+    end = zeros(array.shape, array.dtype)
+    for where, function in zip(holds, functions, strict=True):
+        if not callable(function):
+            end[where] = function
+            continue
+        chosen = values[where]
+        if chosen.size:
+            end[where] = function(chosen, *args, **kw)
+    return end
 
-    def value(function: Any) -> Any:
-        return function(array, *args, **kw) if callable(function) else function
 
-    made = XExpression(as_node(value(rest), "piecewise")).astype(array.dtype)
-    for condition, function in zip(conditions, functions, strict=True):
-        made = apply(OPS["where"], condition, value(function), made).astype(array.dtype)
-    return broadcast_to(made, array.shape)
+def _value(function: Any, array: XExpression, args: Any, kw: Any) -> Any:
+    return function(array, *args, **kw) if callable(function) else function
 
 
 class ndindex:

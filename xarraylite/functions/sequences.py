@@ -16,6 +16,7 @@ import numpy as np
 
 from .._errors import DTypeError, ShapeError, TracedValueError
 from ..arrays import xarray
+from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
@@ -326,11 +327,22 @@ def fromfunction(
     """
     extents = as_shape(shape, "fromfunction")
     kind_ = float64 if dtype is None else as_dtype(dtype)
-    positions = []
-    for axis in range(len(extents)):
-        strides = tuple([1 if k == axis else 0 for k in range(len(extents))])
-        positions.append(XExpression(Iota(extents, kind_, Strided(extents, strides))))
-    node = values_node(function(*positions, **kwargs), None, "fromfunction")
+    positions: list[Any] = []
+    if math.prod(extents) <= FEW and kind_.isbuiltin == 1:  # small ones are cheaper than planned
+        grid = (
+            [np.arange(extents[0], dtype=kind_)]
+            if len(extents) == 1
+            else np.indices(extents, kind_)
+        )
+        positions = [container(x, []) for x in grid]
+    else:
+        for axis in range(len(extents)):
+            strides = tuple([1 if k == axis else 0 for k in range(len(extents))])
+            positions.append(XExpression(Iota(extents, kind_, Strided(extents, strides))))
+    made = function(*positions, **kwargs)
+    if isinstance(made, XExpression) and made.shape == extents and layout is None:
+        return eval_(made)  # type: ignore[return-value]
+    node = values_node(made, None, "fromfunction")
     return _wrap(build.broadcast_to(node, extents), node.dtype, layout, "fromfunction")
 
 

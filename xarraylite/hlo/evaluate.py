@@ -140,8 +140,8 @@ def evaluate(module: Module | HloComputation, *arrays: Any, replicas: int = 1) -
     ------
     HloError
         If arguments do not fit, an instruction breaks a rule of `HloModule.verify`, or one cannot
-        be evaluated: a custom call that nobody
-        registered, a constant that the text left out, an element type without a dtype.
+        be evaluated: a custom call that nobody registered, a constant that the text left out, an
+        element type without a dtype.
 
     Examples
     --------

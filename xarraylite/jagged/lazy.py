@@ -222,18 +222,15 @@ class XJaggedExpression(LiftedOperators):
 
     def _chip(self, index: int) -> Any:
         """Return the slice at an index: dense if it is a smooth slice of the shape, else jagged."""
-        low, high = self._start(index), self._start(index + 1)
-        return self._dense_or_part(self._shape.chip(index), low, high)
+        low, high, shape = self._start(index), self._start(index + 1), self._shape.chip(index)
+        if shape.outer_rank:
+            return self._part(shape, low, high)
+        return self._elements[low:high]._reshaped(shape.as_tuple())
 
     def _start(self, index: int) -> int:
         """Return one entry of `offsets`, without making all of them."""
         rows = self.rows
         return rows.start(1, index) * math.prod(rows.tail)
-
-    def _dense_or_part(self, shape: JaggedShape, low: int, high: int) -> Any:
-        if shape.outer_rank:
-            return self._part(shape, low, high)
-        return self._elements[low:high]._reshaped(shape.as_tuple())
 
     @property
     def _elements(self) -> XExpression:

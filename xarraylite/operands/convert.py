@@ -15,8 +15,9 @@ from ..dtypes.names import DType, as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
 from ..ir import build
+from ..ir.kind import owner_class
 from ..ir.node import Elementwise, Leaf, Node
-from ..ir.walk import reads_late
+from ..ir.walk import fixed_of, reads_late
 from ..layout.layout import Layout
 from ..layout.placement import layout_of_map, map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, check_strides
@@ -111,6 +112,14 @@ def policy_of(layout: Map) -> Order | Layout:
     if layout.is_row_major():
         return ROW_MAJOR
     return COLUMN_MAJOR if layout.is_column_major() else layout_of_map(layout) or DYNAMIC
+
+
+def computed(values: object, operation: str) -> Any:
+    """Return an expression's values in a new container, whose class says what of it is fixed."""
+    node = values_node(values, None, operation)
+    cls = owner_class(fixed_of(node), node.dtype, node.shape)
+    buffer, place = engine.evaluate(node)
+    return cls._own(buffer, place, node.dtype, policy_of(place))
 
 
 def values_node(values: object, dtype: DType | None, operation: str) -> Node:

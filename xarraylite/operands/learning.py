@@ -68,8 +68,11 @@ def _number_in(own: HasNode, made: HasNode, place: int) -> Kind | None:
 def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     """Remember where a power leads, by the exponent where that tells what is computed.
 
-    What is remembered has an entry for each such exponent, and one of all others under None.
+    What is remembered has an entry for each such exponent, and one of all others under None. Of
+    bools nothing is: ``**`` of 2 is their square, which `xl.pow` is not.
     """
+    if base._kind is not NODE and base._kind.dtype == bool_:
+        return
     if base._kind is NODE or made._kind is NODE or exponent.__class__ not in NUMBERS:
         return
     known = base._kind.leads(POWER, exponent.__class__) or dict.fromkeys(POWERS)

@@ -9,8 +9,9 @@ made when it is asked for once more.  With ``engine="compiled"`` all kernels are
 **The same bits.**  The first tier may run only what both engines give the same bits for: operations
 whose row says that their body has NumPy's (`Op.exact`), on plain numbers, and folds of whole
 numbers.  Other operations (``sin``) are evaluated by a kernel of their own, whose operands the
-interpreter has computed; one kernel then serves all expressions that they stand in.  Folds of
-floats, whose order is a kernel's, and users' functions are compiled at once.
+interpreter has computed; one kernel then serves all expressions that they stand in.  So are folds
+of floats, if all that they read lies by rows: computed values are then folded in the same order.
+Other folds of floats, and users' functions, are compiled at once.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .._later import later
 from ..compiler.graph import Graph, Key
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.names import kind as kind_of
-from ..ir.kind import Form, Kind
+from ..ir.kind import Form, Kind, leaves_of
 from ..ir.node import Concat, Elementwise, Iota, Leaf, Node, Reduce, Scalar, Shape, View
 from ..ir.walk import postorder
 from ..layout.strided import Strided
@@ -120,22 +121,21 @@ def _serves(parts: Iterable[_Part | None]) -> bool:
         op, loops, dtype = part
         if dtype not in _PLAIN:
             return False
-        if isinstance(op, Reduction):
-            if REDUCTIONS.get(op.name) is not op or "f" in (loops[0].kind, dtype.kind):
-                return False
+        if op is None:
+            continue
+        if OPS.get(op.name) is not op and REDUCTIONS.get(op.name) is not op:
+            return False
+        if is_exact(op, loops):
             exact += 1
-        elif op is not None:
-            if OPS.get(op.name) is not op:
-                return False
-            if is_exact(op, loops):
-                exact += 1
-            else:
-                inexact += 1
+        else:
+            inexact += 1
     return exact > 0 or inexact > 1
 
 
-def is_exact(op: Op, loops: tuple[DType, ...]) -> bool:
+def is_exact(op: Op | Reduction, loops: tuple[DType, ...]) -> bool:
     """Tell whether NumPy gives a kernel's bits."""
+    if isinstance(op, Reduction):
+        return loops[0].kind != "f"
     return kind_of(loops[0]) in op.exact or op.body(loops) is None
 
 
@@ -145,24 +145,43 @@ def _parts(kind: Kind) -> Iterable[_Part | None]:
         top = stack.pop()
         if isinstance(top.op, Form):
             yield from _node_parts(postorder(top.op.root))
+        elif isinstance(top.op, Reduction) and not _lies_by_rows(top.args[0]):
+            yield None
         else:
             yield top.op, tuple([arg.dtype for arg in top.args]), top.dtype
         stack.extend(top.args)
 
 
+def _lies_by_rows(body: Kind) -> bool:
+    """Tell whether what a fold over all dimensions reads is read one after the other."""
+    leaves = [leaf for leaf in leaves_of(body) if not leaf.scalar]
+    return all([leaf.strides is None and leaf.rank == body.rank for leaf in leaves])
+
+
 def _node_parts(nodes: Iterable[Node]) -> Iterable[_Part | None]:
     for node in nodes:
-        cls = node.__class__
         loops = tuple([arg.dtype for arg in node.args])
         if isinstance(node, Elementwise):
             yield node.op, loops, node.dtype
-        elif cls is Reduce:
+        elif node.__class__ is Reduce:
             assert isinstance(node, Reduce)
-            yield node.op, loops, node.dtype
-        elif cls in _NODES or (isinstance(node, Leaf) and isinstance(node.map, Strided)):
+            flat = is_exact(node.op, loops) or _is_read_by_rows(node.arg)
+            yield (node.op, loops, node.dtype) if flat else None
+        elif node.__class__ in _NODES or (isinstance(node, Leaf) and isinstance(node.map, Strided)):
             yield None, loops, node.dtype
         else:
             yield None
+
+
+def _is_read_by_rows(body: Node) -> bool:
+    """Tell whether all that an expression reads has its shape, and lies by rows."""
+    for node in postorder(body):
+        if isinstance(node, Leaf):
+            if node.shape != body.shape or not node.map.is_row_major():
+                return False
+        elif not isinstance(node, Elementwise | Scalar):
+            return False
+    return True
 
 
 def compute(graph: Graph, evaluate: Callable[[Node], tuple[Buffer, Any]]) -> NumpyArray:
@@ -179,9 +198,8 @@ def compute(graph: Graph, evaluate: Callable[[Node], tuple[Buffer, Any]]) -> Num
     with np.errstate(all="ignore"):
         for node, places in zip(graph.nodes, graph.args, strict=True):
             args = [values[place] for place in places]
-            if isinstance(node, Elementwise) and not is_exact(
-                node.op, tuple([arg.dtype for arg in args])
-            ):
+            loops = tuple([arg.dtype for arg in args])
+            if isinstance(node, Elementwise | Reduce) and not is_exact(node.op, loops):
                 own = [graph.nodes[place] for place in places]
                 values.append(_by_kernel(node, own, args, evaluate))
             else:
@@ -190,7 +208,7 @@ def compute(graph: Graph, evaluate: Callable[[Node], tuple[Buffer, Any]]) -> Num
 
 
 def _by_kernel(
-    node: Elementwise,
+    node: Elementwise | Reduce,
     own: list[Node],
     args: list[NumpyArray],
     evaluate: Callable[[Node], tuple[Buffer, Any]],
@@ -200,7 +218,12 @@ def _by_kernel(
         arg if isinstance(arg, Scalar) else _leaf(array)
         for arg, array in zip(own, args, strict=True)
     ]
-    alone = Elementwise(node.shape, node.dtype, node.op, tuple(operands))
+    alone: Node
+    if isinstance(node, Reduce):
+        (arg,) = operands
+        alone = Reduce(node.shape, node.dtype, node.op, arg, node.axes, node.keepdims)
+    else:
+        alone = Elementwise(node.shape, node.dtype, node.op, tuple(operands))
     buffer, place = evaluate(alone)
     return read(buffer, node.dtype, place)
 

@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
-from .._errors import BoundsError, ShapeError
+from .._errors import ShapeError
 from ..index.box import Range, index_of, integer, integers
 from .combine import equal
 from .labels import IndexedShape, Mode, Term, parse_labels
@@ -332,10 +332,3 @@ class ShapeBase(ABC):
                 f"{self.rank}"
             )
         return result
-
-    @staticmethod
-    def _out_of_range(operation: str, mode: int, stop: int, first: int, extent: int) -> BoundsError:
-        return BoundsError(
-            f"{operation}: the range {first}:{stop} of mode {mode} is out of bounds: the extent "
-            f"is {extent}"
-        )

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
-from .._errors import ShapeError
+from .._errors import BoundsError, ShapeError
 from ..index.box import (
     Range,
     check_permutation,
@@ -342,7 +342,10 @@ class Shape(ShapeBase):
         ):
             first, stop = wanted or (0, extent)
             if stop > extent:
-                raise self._out_of_range(operation, mode, stop, first, extent)
+                raise BoundsError(
+                    f"{operation}: the range {first}:{stop} of mode {mode} is out of bounds: the "
+                    f"extent is {extent}"
+                )
             if mode not in drop:
                 extents.append(stop - first)
                 origin.append(start + first)

@@ -76,9 +76,11 @@ def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     >>> xl.in_bounds(a, 1, 2), xl.in_bounds(a, 1, 3), xl.in_bounds(a, 1)
     (True, False, False)
     """
-    shape = as_array(x, "in_bounds").shape
+    shape = x.shape if isinstance(x, XExpression) else as_array(x, "in_bounds").shape
     given = integers(index, "in_bounds")
-    return len(given) == len(shape) and all([0 <= i < n for i, n in zip(given, shape, strict=True)])
+    if len(given) != len(shape):
+        return False
+    return not any([i < 0 or i >= n for i, n in zip(given, shape, strict=True)])
 
 
 @memoised

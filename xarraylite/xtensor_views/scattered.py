@@ -189,6 +189,9 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
     def _target(self) -> Self:
         return self
 
+    def _is_value(self) -> bool:
+        return False  # of whatever rank, it is a view
+
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value is self and key is Ellipsis:
             return
