@@ -84,6 +84,14 @@ class IndexRangeError(XarrayliteError, IndexError):
     """An index is out of range, or of a kind that is not supported."""
 
 
+class SliceTypeError(IndexRangeError, TypeError):
+    """A bound or the step of a slice is no integer."""
+
+
+class SliceStepError(IndexRangeError, ValueError):
+    """The step of a slice is zero."""
+
+
 class BoundsError(ShapeError, IndexRangeError):
     """An index or a box lies outside the shape it is applied to."""
 

@@ -274,6 +274,86 @@ class IndexFill(FilterFill):
         return self.a
 
 
+class RowsUpdated(RowsTaken):
+    """Rows of a matrix, updated through an index array."""
+
+    title = "m[rows] += 1.0, 500 of 1000 rows of 1000"
+    wanted = 0.7
+
+    def setup(self) -> None:
+        super().setup()
+        self.a = xl.asarray(self.operand, copy=True)
+        for _ in range(3):  # as often as the other side
+            self.numpy()
+            self.xarraylite()
+        self.a[...] = self.operand
+
+    def xarraylite(self) -> object:
+        self.a[self.mask] += 1.0
+        return self.a
+
+    def numpy(self) -> object:
+        self.operand[self.mask] += 1.0
+        return self.operand
+
+    def results(self) -> tuple[object, object]:
+        self.a[...] = self.operand
+        self.xarraylite()
+        return self.a.copy(), self.numpy()  # NumPy sees another memory
+
+
+class RunningSum(Reduce):
+    """Running sums, by a kernel."""
+
+    title = "cumsum(a), 10^6 float64"
+
+    def setup(self) -> None:
+        self.operand = values(size(1_000_000, 1000))
+        self.a = xl.asarray(self.operand)
+        self.xarraylite()
+
+    def xarraylite(self) -> object:
+        return xl.cumsum(self.a)
+
+    def numpy(self) -> object:
+        return self.operand.cumsum()
+
+
+class FewSummed(FewFiltered):
+    """A fold of a filter's elements."""
+
+    title = "eval(sum(filter(a, a > 1))), 10 float64, positions known"
+
+    def xarraylite(self) -> object:
+        return xl.eval(xl.sum(self.view))
+
+    def numpy(self) -> object:
+        return self.operand[self.mask].sum()
+
+
+class FewColumns(FewFiltered):
+    """A column's view that is made for one statement, and written."""
+
+    title = "col(m, 1) = 0.5, 4 x 10 float64"
+
+    def pick(self) -> object:
+        self.operand = values(4, 10)
+        self.a = xl.asarray(self.operand, copy=True)
+        return None
+
+    def xarraylite(self) -> object:
+        xl.col(self.a, 1)[...] = 0.5
+        return self.a
+
+    def numpy(self) -> object:
+        self.operand[:, 1][...] = 0.5
+        return self.operand
+
+    def results(self) -> tuple[object, object]:
+        self.xarraylite()
+        return self.a.copy(), self.numpy()  # NumPy sees another memory
+
+
 class FewReduced(FewFiltered):
     """A fold by a user's function of ten elements."""
 

@@ -113,3 +113,18 @@ def test_results_of_rank_0_stand_where_numbers_are_asked_for() -> None:
         whole, parts = x.max().is_integer(), x.max().as_integer_ratio()
         assert (math.trunc(x.max()), whole, parts) == (2, False, (5, 2))
         assert (i.sum().bit_count(), x.max().hex()) == (2, "0x1.4000000000000p+1")
+
+
+@pytest.mark.parametrize("name", ["asarray", "asanyarray", "ascontiguousarray"])
+def test_functions_write_into_the_lazy_result_that_they_are_given(name: str) -> None:
+    for xp in (np, xl):
+        a = xp.asarray([3.0, 4.0])
+        e, total = a * 2, a.sum()
+        held = e + 1
+        x = getattr(xp, name)(e)
+        x /= xp.sqrt(x @ x)
+        assert np.allclose(np.asarray(e), [0.6, 0.8])
+        assert np.asarray(held).tolist() == [7, 9]
+        b = xp.asarray(total)
+        b += 1
+        assert (float(total), np.asarray(b).item()) == (7, 8)

@@ -140,6 +140,31 @@ def test_a_cluster_stores_the_same_bits_though_a_worker_dies(
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.asarray(made))
 
 
+def test_blocks_that_need_more_than_workers_declare(client: Any) -> None:
+    large = np.lib.stride_tricks.as_strided(VALUES, (20_000, 20_000), (0, 0))
+    e = xl.open(Kept(large, large.shape)) + 1
+    with pytest.raises(xl.SizeError, match="no worker of the cluster declares more than"):
+        xl.store(e, Sink(large, large.shape), memory="30 GB", client=client)
+
+
+def test_a_cluster_whose_workers_come_later() -> None:
+    """As after all were lost: nobody has declared a resource that tasks could ask for."""
+    distributed = pytest.importorskip("distributed")
+    target = np.zeros(VALUES.shape)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        later = threading.Timer(0.3, cluster.scale, (1,))
+        later.start()
+        give_up = threading.Timer(20, client.close)
+        give_up.start()
+        xl.store(xl.open(Kept(VALUES, (20, 30))) * 2, target, client=client)
+        give_up.cancel()
+        later.join()
+    np.testing.assert_array_equal(target, VALUES * 2)
+
+
 def _compiled(place: str = "") -> tuple[int, int]:
     if place:
         Path(place).mkdir(mode=0o700)

@@ -181,3 +181,12 @@ def test_a_traced_function_says_what_to_do() -> None:
     with pytest.raises(xl.TracedValueError, match="pass it as an argument"):
         xl.jit(lambda x: x + a)(xl.asarray(VALUES))
     np.testing.assert_array_equal(xl.eval(xl.jit(lambda x: x + 1)(a)).numpy(), VALUES + 1)
+
+
+def test_paths_for_what_is_in_memory_are_refused_with_the_way_out(tmp_path: Path) -> None:
+    a = xl.asarray(VALUES)
+    for e in (a * 2, a):
+        with pytest.raises(TypeError, match=r"explain: .*t\.zarr.* is where `store` would store"):
+            xl.explain(e, str(tmp_path / "t.zarr"))
+    plan = xl.explain(xl.open(VALUES) * 2, tmp_path / "t.zarr")
+    assert plan.bytes_moved == 2 * VALUES.nbytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,45 @@ def test_a_file_system_in_memory_travels_with_what_is_in_it() -> None:
             assert pickle.loads(told).again()[0, 0] == kept[0, 0] - 1
     finally:
         fsspec.filesystem("memory").rm("/test_places", recursive=True)
+
+
+@pytest.mark.parametrize("kind", ["dir", "simplecache", "reference", "zip", "store"])
+def test_what_is_around_a_file_system_in_memory_travels_with_it(kind: str, tmp_path: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    around = pytest.importorskip("fsspec.implementations.asyn_wrapper").AsyncFileSystemWrapper
+    memory, zipped = fsspec.filesystem("memory"), tmp_path / "z.zip"
+
+    def over(files: Any, path: str) -> Any:
+        return zarr.storage.FsspecStore(around(files, asynchronous=True), read_only=True, path=path)
+
+    try:
+        made = zarr.create_group("memory://around").create_array("x", data=VALUES, chunks=(2, 3))
+        files = {name.removeprefix("/around/"): name for name in memory.find("/around")}
+        if kind == "zip":
+            with zipfile.ZipFile(zipped, "w") as file:
+                for key, name in files.items():
+                    file.writestr(key, memory.cat(name))
+            memory.pipe("/around/z.zip", zipped.read_bytes())
+        told = {key: [f"memory:/{name}"] for key, name in files.items()}
+        store = {
+            "dir": lambda: over(fsspec.filesystem("dir", path="/", fs=memory), "around"),
+            "simplecache": lambda: over(
+                fsspec.filesystem("simplecache", fs=memory, cache_storage=str(tmp_path)), "/around"
+            ),
+            "reference": lambda: over(
+                fsspec.filesystem("reference", fo=told, fs={"memory": memory}), ""
+            ),
+            "zip": lambda: over(fsspec.filesystem("zip", fo="memory://around/z.zip"), ""),
+            "store": lambda: zarr.storage.WrapperStore(made.store),
+        }[kind]()
+        kept = zarr.open_array(store, path="x", mode="r")
+        assert not travels(kept)
+        before = list(identity_of(kept))
+        sent = Carried(kept).__reduce__()[1][0]
+        memory.rm("/around", recursive=True)  # another process has none of it
+        np.testing.assert_array_equal(sent[...], VALUES)
+        assert len(before) > 4
+        assert list(identity_of(sent))[1:] == before[1:]
+    finally:
+        if memory.exists("/around"):
+            memory.rm("/around", recursive=True)

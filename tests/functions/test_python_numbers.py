@@ -13,6 +13,7 @@ import pytest
 import xarraylite as xl
 from tests.properties import oracle
 from xarraylite.testing import assert_same_bits
+from xarraylite.transforms import natives
 
 NAMES = "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift eq ne lt le gt ge"
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -68,7 +69,10 @@ def test_the_square_of_bools() -> None:
     array = np.array([True, False])
     assert_same_bits(xl.asarray(array) ** 2, array**2)
     assert_same_bits((xl.asarray(array) | False) ** 2, array**2)
-    assert_same_bits(xl.pow(xl.asarray(array), 2), np.power(array, 2))
+    for _ in range(2):  # neither is remembered as the other
+        natives.install()
+        assert_same_bits(xl.pow(xl.asarray(array), 2), np.power(array, 2))
+        assert_same_bits(xl.asarray(array) ** 2, array**2)
     assert (xl.asarray(array) ** 2).dtype == np.int8
     rows = xl.XJagged([[True], [False, True]])
     assert (rows**2).dtype == np.int8

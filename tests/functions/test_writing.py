@@ -108,7 +108,7 @@ def test_out() -> None:
         xl.add(a, a, out=[1])
     with pytest.raises(xl.CastError, match="same_kind"):
         xl.add(a, 1j, out=out)
-    with pytest.raises(xl.CastError, match="cast to int32"):
+    with pytest.raises(xl.CastError, match=r"to .*int32"):
         xl.add(a, 1, dtype="int32")
 
 

@@ -163,6 +163,10 @@ xp.piecewise(i, [i < 2], [1.7]), xp.piecewise(a, [a > 2], [len, xp.nan])
 xp.piecewise(v, [v > 5], [lambda x: 1 / 0]), xp.piecewise(2.5, [2.5 > 1], [lambda x: x * 2, 0])
 xp.piecewise(v * 2, [v > 1, v > 2, v > 9], [1, 2, 3, 4])
 xp.piecewise([1, 2], [[True, False]], [9, -1])
+xp.require(a, requirements=["F"]).flags.f_contiguous, xp.require(a, float, "FORTRAN"[:1]).flags.fnc
+float(xp.finfo("f4").tiny), xp.finfo(float).precision, float(xp.finfo(float).resolution)
+xp.vectorize(lambda d: d * 2, otypes="O")(["a", "b"])
+xp.testing.assert_equal([v, {"i": i}], [v, {"i": i}]), xp.testing.assert_equal(v[0], 1.0)
 """
 
 WRITING = r"""

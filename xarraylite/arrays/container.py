@@ -13,7 +13,7 @@ import numpy as np
 from .._errors import BroadcastError, LayoutError
 from .._later import later
 from ..assignment import direct, elements
-from ..assignment.assign import check_update, check_writable, converted, node_of, write
+from ..assignment.assign import check_update, check_writable, node_of, write
 from ..assignment.readers import HELD_SETITEM, called, protect
 from ..dtypes.names import DType, NumpyArray
 from ..index import transform as steps
@@ -419,7 +419,7 @@ class XContainer(Placed, XExpression):
         axis = selection.take_axis
         index = index_leaf(selection.take, view.shape[axis])
         node = node_of(value, view)
-        values = np.asarray(XExpression(converted(node, self._dtype)).numpy())
+        values = few.computed(value, node, self._dtype)
         positions = read(index.snapshot, index.dtype, index.map)
         before, behind, front = view.shape[:axis], view.shape[axis + 1 :], selection.take_front
         target = (positions.shape + before if front else before + positions.shape) + behind
@@ -442,7 +442,7 @@ class XContainer(Placed, XExpression):
         """Assign through masks or several integer arrays, by NumPy's rule."""
         check_writable(self, "assignment")
         node = node_of(value, self)
-        new = np.asarray(XExpression(converted(node, self._dtype)).numpy())
+        new = few.computed(value, node, self._dtype)
         index, values = numpy_index(key, "assignment"), self._values()
         if np.may_share_memory(new, values):
             new = new.copy()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..assignment import direct, elements
+from ..assignment.assign import converted
 from ..dtypes.names import NumpyArray, int64
 from ..index.indices import parse_index
 from ..ir.kind import NODE, Kind, owner_class, row_major
@@ -207,6 +208,13 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     except elements.REFUSED:
         return False
     return True
+
+
+def computed(value: Any, node: Node, dtype: Any) -> NumpyArray:
+    """Return what is written, in memory of its own: by what is known of its kind, if it has one."""
+    known = value.__class__ is XExpression and value.dtype is dtype
+    made = value if known else XExpression(converted(node, dtype))
+    return np.asarray(made.numpy())
 
 
 def ready(to: Any, value: Any, shape: tuple[int, ...] | None = None) -> Any:

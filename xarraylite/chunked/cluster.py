@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._config import config
+from .._errors import SizeError
 from ..codegen import store
 from ..compiler.graph import canonical
 from ..dtypes.names import NumpyArray
@@ -233,8 +234,7 @@ class DaskCluster:
         workers = list(self.client.scheduler_info()["workers"].values())
         threads = max(1, sum([worker["nthreads"] for worker in workers]))
         tasks = threads * (_QUEUED if take is None else _AHEAD)
-        limited = all(["memory" in worker.get("resources", {}) for worker in workers])
-        options = {"resources": {"memory": piece.need}} if limited and piece.need else {}
+        options = _asked_of(workers, piece.need)
         per = 1 if take is not None else max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
         work = Work(pieces.make, write, _kernels_of(piece))
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
@@ -291,6 +291,27 @@ class DaskCluster:
             failed = next((f for f in futures if f.status in ("error", "cancelled")), None)
             if failed is not None:
                 return failed
+
+
+def _asked_of(workers: list[dict[str, Any]], need: int) -> dict[str, Any]:
+    """Return the options of tasks that need some bytes, of workers that all declare how many.
+
+    Where there are no workers yet, nobody knows what they will declare.
+
+    Raises
+    ------
+    SizeError
+        If all declare less: the tasks would wait for ever.
+    """
+    declared = [worker.get("resources", {}).get("memory") for worker in workers]
+    if not need or not declared or None in declared:
+        return {}
+    if need > max(declared):
+        raise SizeError(
+            f"store: a block needs {need} bytes in flight, and no worker of the cluster declares "
+            f"more than {max(declared):.0f} (resource memory); give a budget (memory=) of no more"
+        )
+    return {"resources": {"memory": need}}
 
 
 async def _forgotten(futures: list[Any]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import mmap
 import os
 from collections.abc import Hashable, Iterator
@@ -23,6 +24,15 @@ from .extras import imported
 #: What tells HDF5 files and zip files by their names.
 HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
 ZIP = (".zip",)
+
+#: What stores, file systems and files of fsspec call those that they are around.
+_AROUND = ("_store", "fs", "sync_fs", "fss", "fo")
+
+#: How many of them are looked at.
+_DEEP = 32
+
+#: Keys of an array of zarr besides its chunks.
+_METADATA = ("zarr.json", ".zarray", ".zattrs")
 
 #: Work that NumPy spends on finding out whether two views share an element.
 _WORK: Any = 10_000
@@ -155,10 +165,10 @@ def identity_of(array: Any) -> Iterator[str]:
         store_path: Any = getattr(array, "store_path", None)
         store: Any = getattr(store_path, "store", None)
         yield str(store_path)
-        own = "" if store_path is None or not store_path.path else f"{store_path.path}/"
-        for key, kept in sorted(getattr(store, "_store_dict", {}).items()):  # of a MemoryStore
-            if key.startswith(own):
+        if _is_in_memory(store):
+            for key, kept in sorted(_contents(array).items()):
                 yield f"{key} {hashlib.sha256(kept.to_bytes()).hexdigest()}"
+            return
         files = _files_of(store)
         if files is not None and not getattr(files, "async_impl", False):
             place = f"{store_path.store.path}/{store_path.path}".rstrip("/")
@@ -201,20 +211,36 @@ def _files_of(store: Any) -> Any:
 
 
 def _is_in_memory(store: Any) -> bool:
-    """Tell whether a store is in a file system that each process has for itself."""
-    return getattr(_files_of(store), "protocol", "") == "memory"
+    """Tell whether a store is in memory that each process has for itself, whatever is around it."""
+    left, seen = [store], 0
+    while left and seen < _DEEP:
+        item, seen = left.pop(), seen + 1
+        if getattr(item, "protocol", "") == "memory" or hasattr(item, "_store_dict"):
+            return True
+        inner = [getattr(item, name, None) for name in _AROUND]
+        flat = [list(part.values()) if isinstance(part, dict) else [part] for part in inner]
+        left.extend([part for parts in flat for part in parts if part is not None])
+    return False
 
 
-def _copied(array: Any) -> Any:
-    """Return an array of zarr in memory of its own that is in a file system in memory."""
-    zarr, buffer = imported("zarr", "zarr"), imported("zarr.buffer.cpu", "zarr").Buffer
-    files = _files_of(array.store)
-    place = f"{array.store.path}/{array.path}".rstrip("/")
-    taken = {
-        name.removeprefix(place).lstrip("/"): buffer.from_bytes(data)
-        for name, data in files.cat(files.find(place)).items()
-    }
-    return zarr.open_array(zarr.storage.MemoryStore(taken), mode="r")
+def _contents(array: Any) -> dict[str, Any]:
+    """Return what a store has for an array of zarr, by keys below its path.
+
+    Keys are made from the metadata: not every file system that is around another lists them alike.
+    """
+    form = imported("zarr.core.buffer", "zarr").default_buffer_prototype()
+    counts = [-(-n // c) for n, c in zip(array.shape, array.shards or array.chunks, strict=True)]
+    chunks = map(array.metadata.encode_chunk_key, itertools.product(*map(range, counts)))
+
+    async def taken() -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key in itertools.chain(_METADATA, chunks):
+            value = await (array.store_path / key).get(form)
+            if value is not None:
+                found[key] = value
+        return found
+
+    return dict(imported("zarr.core.sync", "zarr").sync(taken()))
 
 
 class Carried:
@@ -233,7 +259,8 @@ class Carried:
         if library_of(a) == "h5py":
             return _dataset, (a.file.filename, a.name)
         if library_of(a) == "zarr" and _is_in_memory(a.store):
-            a = _copied(a)
+            zarr = imported("zarr", "zarr")
+            a = zarr.open_array(zarr.storage.MemoryStore(_contents(a)), mode="r")
         return Carried, (a,)
 
     def again(self) -> Any:

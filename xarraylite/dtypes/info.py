@@ -60,6 +60,12 @@ class FInfo:
     smallest_subnormal: float
     dtype: DType
 
+    def __getattr__(self, name: str) -> Any:
+        """Return what NumPy says beside that of its own types: ``tiny``, ``resolution``, ..."""
+        if name.startswith("_") or self.dtype.isbuiltin != 1:
+            raise AttributeError(f"finfo({self.dtype}) has no attribute {name!r}")
+        return getattr(np.finfo(self.dtype), name)
+
 
 @record(frozen=True, slots=True)
 class IInfo:

@@ -14,14 +14,17 @@ from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.ownership import is_value, memory_of
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE, owner_class
+from ..ir.walk import reads_anew
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
 from ..operands.others import array_of, dtype_of, numbers_of, or_numpy
+from ..operands.tracing import is_active
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
 
@@ -51,7 +54,8 @@ def asarray(
     Parameters
     ----------
     a : array, expression, scalar, buffer or nested lists
-        A container of the wanted dtype and layout is returned as it is.
+        A container of the wanted dtype and layout is returned as it is; of a lazy array the memory
+        that it stands for from then on, so that a function that writes into what it is given does.
     dtype : dtype, optional
         By default that of the values.
     order : {"C", "F"}, optional
@@ -60,7 +64,7 @@ def asarray(
         Where to put it.
     copy : bool, optional
         True: always copy.  False: never; refuse where that is impossible.  By default copy
-        everything but containers, so that what others write later is not seen.
+        everything but arrays of ours, so that what others write later is not seen.
     layout, strides : optional
         As for `XArray`.  With a `Nested` shape also ``"blocked"``: tiles of the extents of the
         inner layers, each stored contiguously.
@@ -121,13 +125,16 @@ def _made(
     shape: object,
 ) -> XContainer:
     check_device(device, "asarray")
+    own = dtype in (None, getattr(values, "dtype", 0))
+    if own and all([x is None for x in (copy, layout, strides, shape)]):
+        values = _remembered(values)
     layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
     if shape is not None:
         values, layout = _shaped(values, shape, layout)
     wanted = pinned_dtype(dtype)
     plain = strides is None and (layout is None or _lies_so(values, layout))
     as_is = plain and copy is not True
-    if as_is and isinstance(values, XContainer) and (wanted is None or values.dtype == wanted):
+    if as_is and isinstance(values, XContainer) and wanted in (None, values.dtype):
         return values
     if copy is False:
         if not plain or isinstance(values, list | tuple | XExpression):
@@ -137,6 +144,14 @@ def _made(
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
     return _owner(values, wanted)(values, dtype, layout, strides)
+
+
+def _remembered(values: object) -> object:
+    """Return the memory of a lazy array, which is its own from now on; others as they are."""
+    lazy = isinstance(values, XExpression) and not isinstance(values, XContainer)
+    if not lazy or is_active() or is_value(values) or reads_anew(values.node):  # type: ignore[attr-defined]
+        return values
+    return memory_of(values)
 
 
 def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:

@@ -16,6 +16,7 @@ from ..arrays.xarray import XArray
 from ..assignment.elements import array_of
 from ..ir.kind import NODE
 from .computed import Narrow, container, numpy_of, results
+from .conversion import asarray
 from .curves import polyadd, polyder, polydiv, polyint, polymul, polysub, roots
 from .foreign import called, value_of
 
@@ -410,6 +411,8 @@ def require(a: object, dtype: object = None, requirements: Any = None, **kwargs:
     True
     """
     made: XArray = _unless_as_is(np.require, a, dtype, requirements, **kwargs)
+    if made is not a and any([str(name)[:1] in ("F", "f") for name in requirements or ()]):
+        made = asarray(made, order="F")  # type: ignore[assignment]
     return made
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from .._errors import IndexRangeError, TracedValueError
+from .._errors import IndexRangeError, SliceStepError, SliceTypeError, TracedValueError
 from .._records import record
 from .broadcast import check_rank
 from .transform import FIXED, IndexMap, Transform
@@ -127,9 +127,9 @@ def _resolve(item: slice, extent: int) -> tuple[int, int, int]:
     try:
         start, stop, step = item.indices(extent)
     except TypeError:
-        raise IndexRangeError(f"slice {item!r}: bounds and step must be integers or None") from None
+        raise SliceTypeError(f"slice {item!r}: bounds and step must be integers or None") from None
     except ValueError:
-        raise IndexRangeError(f"slice {item!r}: the step must not be zero") from None
+        raise SliceStepError(f"slice {item!r}: the step must not be zero") from None
     length = len(range(start, stop, step))
     return (start, length, step) if length else (0, 0, 1)
 

@@ -15,13 +15,13 @@ from numpy.testing import assert_array_almost_equal_nulp as assert_array_almost_
 from numpy.testing import assert_array_equal as assert_array_equal
 from numpy.testing import assert_array_less as assert_array_less
 from numpy.testing import assert_array_max_ulp as assert_array_max_ulp
-from numpy.testing import assert_equal as assert_equal
 from numpy.testing import assert_no_warnings as assert_no_warnings
 from numpy.testing import assert_raises as assert_raises
 from numpy.testing import assert_raises_regex as assert_raises_regex
 from numpy.testing import assert_string_equal as assert_string_equal
 from numpy.testing import assert_warns as assert_warns
 
+from .asserts import assert_equal as assert_equal
 from .asserts import assert_same_bits as assert_same_bits
 from .asserts import assert_ulp as assert_ulp
 from .counters import Allocations as Allocations

@@ -16,6 +16,7 @@ import numpy as np
 from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import from_narrow
 from ..jagged.lazy import XJaggedExpression
+from ..operands.nodes import HasNode, OneValue
 
 
 def assert_same_bits(actual: object, expected: object) -> None:
@@ -171,3 +172,30 @@ def _refuse(wrong: NumpyArray, left: NumpyArray, right: NumpyArray, more: str) -
 def _show(value: Any) -> str:
     raw = np.asarray(value).tobytes()[::-1].hex()
     return f"{value} (0x{raw})"
+
+
+def assert_equal(
+    actual: object,
+    desired: object,
+    err_msg: str = "",
+    verbose: bool = True,
+    *,
+    strict: bool = False,
+) -> None:
+    """Raise unless two objects are equal, as `numpy.testing.assert_equal`; arrays by elements.
+
+    Raises
+    ------
+    AssertionError
+        If they differ, also in a part of a list, a tuple or a dictionary.
+    """
+    np.testing.assert_equal(_plain(actual), _plain(desired), err_msg, verbose, strict=strict)
+
+
+def _plain(x: Any) -> Any:
+    """Return an object with the arrays in it as NumPy's."""
+    if isinstance(x, HasNode | OneValue):
+        return np.asarray(x)[()]
+    if type(x) in (list, tuple):
+        return type(x)(map(_plain, x))
+    return {key: _plain(value) for key, value in x.items()} if type(x) is dict else x

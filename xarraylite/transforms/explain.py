@@ -13,6 +13,7 @@ What is asked of jagged arrays is the same question about arrays of their rows.
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -221,6 +222,12 @@ def _explain_stored(
         raise TypeError(
             "explain: labels, chunks and memory are for expressions over operands that are kept "
             f"elsewhere (open), got {type(what).__name__}"
+        )
+    if isinstance(target, str | os.PathLike) and type(what) is not XLabelled:
+        raise TypeError(
+            f"explain: {target!r} is where `store` would store, and nothing that "
+            f"{type(what).__name__} reads is kept elsewhere; explain it alone, as it is evaluated "
+            "block by block in the same way, or over operands that `open` was given"
         )
     return None
 

@@ -14,6 +14,7 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
+from ..assignment import direct, elements
 from ..dtypes.names import NumpyArray, int64
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
@@ -72,6 +73,7 @@ def view(x: object, /, *items: Any) -> XExpression:
 
 def basic(x: object, items: Sequence[Any]) -> XExpression | None:
     """Return a view of a container by ints, slices, None and dots; None: only machine code can."""
+    direct.count_use()
     return None
 
 
@@ -85,6 +87,8 @@ def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
             return XDynamicView.of(array, found)
         return taken(array, found)
     view = basic(array, key)
+    if view is None and isinstance(array, XContainer):
+        view = elements.part(array, key)  # from which on its kind is known
     if view is None:
         view = array._view(parse_index(key, shape, _no_array).transform)
     return taken(view, found) if found else view
