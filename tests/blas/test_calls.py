@@ -43,12 +43,13 @@ def test_stacked_and_strided_dot_products() -> None:
     np.testing.assert_allclose(float(every), flat[::2] @ flat[::2])
 
 
-def test_neither_threads_nor_repeats_change_a_bit() -> None:
-    a, b = [xl.asarray(RNG.standard_normal(300 * DOT + 3)) for _ in range(2)]
+@pytest.mark.parametrize(("blocks", "times"), [(3, 300), (300, 3)])
+def test_neither_threads_nor_repeats_change_a_bit(blocks: int, times: int) -> None:
+    a, b = [xl.asarray(RNG.standard_normal(blocks * DOT + 3)) for _ in range(2)]
     found = []
     for threads in (1, 2, 3):
         with xl.config(threads=threads):
-            found += [np.asarray(a @ b) for _ in range(3)]
+            found += [np.asarray(a @ b) for _ in range(times)]  # the last ones by machine code
     for one in found:
         assert_same_bits(one, found[0])
 

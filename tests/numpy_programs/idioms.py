@@ -165,6 +165,7 @@ xp.piecewise(v * 2, [v > 1, v > 2, v > 9], [1, 2, 3, 4])
 xp.piecewise([1, 2], [[True, False]], [9, -1])
 xp.require(a, requirements=["F"]).flags.f_contiguous, xp.require(a, float, "FORTRAN"[:1]).flags.fnc
 float(xp.finfo("f4").tiny), xp.finfo(float).precision, float(xp.finfo(float).resolution)
+xp.vectorize(lambda d: d * 2, otypes="O")(["a", "b"])
 xp.testing.assert_equal([v, {"i": i}], [v, {"i": i}]), xp.testing.assert_equal(v[0], 1.0)
 """
 

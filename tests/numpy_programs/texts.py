@@ -35,7 +35,14 @@ def records(xp: Xp) -> Any:
     empty = xp.zeros(2, dtype=[("x", "i4"), ("y", "f4")])
     empty["x"] = [1, 2]
     heights = xp.asarray(people["h"])
-    return [r["name"] for r in older], heights * 2, int(empty["x"].sum()), people.dtype.names
+    by_age = xp.sort(people, order="age"), xp.argsort(people, order=["age", "name"])
+    return (
+        by_age,
+        [r["name"] for r in older],
+        heights * 2,
+        int(empty["x"].sum()),
+        people.dtype.names,
+    )
 
 
 def dates(xp: Xp) -> Any:

@@ -468,7 +468,7 @@ class XContainer(Placed, XExpression):
         value = unwrapped(value)
         result = operation((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
-        if noalias or not direct.assigned(self, result, False):
+        if noalias or not direct.assigned(self, result, False, used=None if held else value):
             node = result.node
             del result  # whose references would be another reader's
             write(self, node, value, held, noalias)

@@ -195,8 +195,11 @@ def replayed(known: Replay, shape: Shape, operands: Operands) -> Any:
     return None
 
 
-def assigned(to: Any, e: Any, held: bool, noalias: bool = False) -> bool:
-    """Assign an expression, or memory, of the container's shape; tell whether it is done."""
+def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = None) -> bool:
+    """Assign an expression, or memory, of the container's shape; tell whether it is done.
+
+    ``used`` is an operand of the expression that nobody else holds.
+    """
     count_launch()
     if not e.lasting:
         return not noalias and settings.engine != "reference" and _moved(to, e)
@@ -208,7 +211,7 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False) -> bool:
         return False
     buffer = to._buffer
     waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != own_of(buffer, e)):
+    if waiting and (held or waiting < 0 or waiting != own_of(buffer, e) + own_of(buffer, used)):
         return False
     size, kind = math.prod(to._shape), e._kind
     if program and size <= program.limit and not repeats(program, e._operands, size):
@@ -384,7 +387,7 @@ def own_of(buffer: Buffer, e: Any) -> int:
 
     None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
     """
-    operands = e._operands
+    operands = getattr(e, "_operands", ())
     try:
         return 0 if _count(operands) > OWNED + 1 else operands.count(buffer._snapshot)
     except AttributeError:  # another thread has just written

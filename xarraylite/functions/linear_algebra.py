@@ -138,10 +138,11 @@ _FEW = 1 << 14
 
 
 def _are_real(a: object, b: object) -> bool:
-    """Tell whether two operands are small arrays of one real dtype that BLAS computes in."""
+    """Tell whether two operands are vectors or small, of one real dtype that BLAS computes in."""
     if not isinstance(a, XExpression) or not isinstance(b, XExpression):
         return False
-    small = a.size * b.size <= _FEW  # others have messages of their own function's
+    vectors = a._shape == b._shape and len(a._shape) == 1
+    small = vectors or a.size * b.size <= _FEW  # others have messages of their own function's
     return small and a.dtype.char in "fd" and a.dtype == b.dtype
 
 

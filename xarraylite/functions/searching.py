@@ -8,6 +8,7 @@ of numbers are found by `radix` where that is faster still.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from ..arrays import few
@@ -37,7 +38,7 @@ def sort(
     a: Any,
     axis: int | None = -1,
     kind: str | None = None,
-    order: None = None,
+    order: str | Sequence[str] | None = None,
     *,
     descending: bool = False,
     stable: bool = True,
@@ -52,8 +53,8 @@ def sort(
         Dimension to sort along; None sorts all elements.
     kind : {"quicksort", "heapsort", "mergesort", "stable"}, optional
         NumPy's names of algorithms; the first two are not stable.
-    order : None
-        Elements have no fields.
+    order : str or sequence of str, optional
+        Fields to compare records by; numbers have none.
     descending : bool, default False
         The other way round: NaN first.
     stable : bool, default True
@@ -77,6 +78,9 @@ def sort(
     """
     if axis is None:
         a, axis = np.ravel(a), 0
+    if order is not None:  # of records, by fields
+        made = np.sort(a, axis=axis, kind=kind or "stable", order=order)
+        return np.flip(made, axis) if descending else made
     keep = stable and kind in (None, "stable", "mergesort")
     many = np.size(a) >= _MANY
     made = np.sort(a, axis=axis, kind=kind if not keep else None if many else "stable")
@@ -103,7 +107,7 @@ def argsort(
     a: Any,
     axis: int | None = -1,
     kind: str | None = None,
-    order: None = None,
+    order: str | Sequence[str] | None = None,
     *,
     descending: bool = False,
     stable: bool = True,
@@ -131,6 +135,9 @@ def argsort(
     >>> xl.argsort(xl.asarray([3, 1, 1]), descending=True)
     XArray([0, 1, 2])
     """
+    if order is not None and not descending:
+        where: Any = np.argsort(a, axis=axis, kind=kind or "stable", order=order)
+        return where
     keep = stable and kind in (None, "stable", "mergesort")
     plain = keep and not descending and axis is not None and isinstance(a, np.ndarray)
     if plain and a.size < _MANY:

@@ -28,6 +28,7 @@ from ..dtypes.names import DType, as_dtype, is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow
 from ..dtypes.promotion import result_type
 from ..operands.nodes import HasNode, Lifted, OneValue
+from ..operands.others import dtype_of
 from ..ops.user import UserOp, global_names
 from ..runtime.evaluate import uses_reference
 from ..transforms.vectorize import fixed_arity, operation
@@ -150,7 +151,8 @@ def _values(x: object, narrow: Narrow) -> Any:
 
 def _fused(function: object, wanted: list[Any] | None) -> _Fused | None:
     arity = fixed_arity(function)
-    if not isinstance(function, FunctionType) or not arity:
+    text = wanted is not None and dtype_of(wanted[0]) is not None  # or objects, which NumPy makes
+    if not isinstance(function, FunctionType) or not arity or text:
         return None
     return _Fused(function, arity, as_dtype(wanted[0]) if wanted else None)
 

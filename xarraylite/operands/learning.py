@@ -186,6 +186,9 @@ def learn_fold(op: Reduction, x: object, made: object) -> None:
 PRODUCT = "matmul"
 _FEW = 1 << 18
 
+#: Elements that BLAS adds up in one dot product (`blas.calls.DOT`).
+_DOT = 1 << 13
+
 
 def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
     """Remember the shapes of small matrices or vectors that are multiplied, and the result.
@@ -205,6 +208,8 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
     if one.dtype.char in "FD" and (strides or one.rank == other.rank == 1):
         return  # which is made as a product of matrices
     extents = (*left._shape, *right._shape[1:])
+    if one.rank == other.rank == 1 and extents[0] > _DOT:
+        return  # which is made of several sums
     if min(extents) > 1 and math.prod(extents) < _FEW:
         shapes = left._shape, right._shape, made._shape
         one.learn(PRODUCT, other, (*shapes, made._buffer.made, made._kind))

@@ -16,8 +16,9 @@ from ..index.broadcast import as_shape, check_axis
 from ..index.indices import parse_index
 from ..layout.strided import COLUMN_MAJOR, Strided
 from ..operands.convert import LayoutLike, as_order
+from . import selection  # whose functions machine code replaces
 from .items import Positions, integers
-from .selection import basic, flat_positions, reshape_view
+from .selection import flat_positions, reshape_view
 
 
 def at(x: object, /, *index: SupportsIndex) -> XExpression:
@@ -37,7 +38,7 @@ def at(x: object, /, *index: SupportsIndex) -> XExpression:
     30
     """
     given: tuple[Any, ...] = index
-    made = basic(x, given)
+    made = selection.basic(x, given)
     if made is not None and not made.ndim and Ellipsis not in given:
         return made
     array, index = as_array(x, "at"), integers(index, "at")

@@ -27,9 +27,10 @@ from ..layout.tiled import TiledMap
 from ..operands import tracing
 from ..operands.gathers import index_leaf
 from ..operands.moving import moves
+from . import selection  # whose functions machine code replaces
 from .items import Pick, integers
 from .picked import XPicked, check_index, places
-from .selection import basic, pointed, reshape_view, selected, sequence
+from .selection import pointed, reshape_view, selected, sequence
 
 
 @moves
@@ -198,7 +199,7 @@ def strided_view(x: object, items: Sequence[Any], /) -> XExpression:
     >>> xl.strided_view(xl.zeros((3, 2, 4)), [xl.range(0, 1), xl.ellipsis, xl.newaxis, 1]).shape
     (1, 2, 1)
     """
-    made = basic(x, items)
+    made = selection.basic(x, items)
     if made is not None:
         return made
     given = sequence(items, "strided_view")
@@ -223,7 +224,7 @@ def row(x: object, index: SupportsIndex, /) -> XExpression:
     >>> xl.row(xl.asarray([[1, 2], [3, 4]]), 1)
     XView([3, 4])
     """
-    made = basic(x, (index,)) if index.__class__ is int else None
+    made = selection.basic(x, (index,)) if index.__class__ is int else None
     if made is not None and made.ndim == 1:
         return made
     return selected(_matrix(x, "row"), (*integers((index,), "row"), slice(None)))
@@ -238,7 +239,7 @@ def col(x: object, index: SupportsIndex, /) -> XExpression:
     >>> xl.col(xl.asarray([[1, 2], [3, 4]]), -1)
     XView([2, 4])
     """
-    made = basic(x, (_ALL, index)) if index.__class__ is int else None
+    made = selection.basic(x, (_ALL, index)) if index.__class__ is int else None
     if made is not None and made.ndim == 1:
         return made
     return selected(_matrix(x, "col"), (_ALL, *integers((index,), "col")))

@@ -455,9 +455,32 @@ def renewed(to: int, value: int, key: int) -> bool:
     return usual
 
 
+def joined(to: int, value: int, key: int) -> bool:
+    """Update a container by a lazy result of another shape, as an assignment; tell whether done."""
+    if is_traced() or not is_container(to) or not is_lazy(value):
+        return False
+    made = combined(to, value, key)
+    if made == 0:
+        return False
+    kind, operands, done = get(made, w.KIND), get(made, w.OPERANDS), False
+    usual = get(kind, w.DTYPE) == get(to, w.OWN_DTYPE)
+    if usual and is_same(get(made, w.SHAPE), get(to, w.SHAPE)):
+        buffer, items = get(to, w.OWN_BUFFER), operands + word(w.TUPLE_ITEMS)
+        own = own_of(buffer, items, load(operands + SIZE))
+        if is_alone(value):
+            others = get(value, w.OPERANDS)
+            own += own_of(buffer, others + word(w.TUPLE_ITEMS), load(others + SIZE))
+        if waiting_for(buffer) == own:
+            done = written(to, kind, get(to, w.KIND), items, True)
+    c.Py_DecRef(made)
+    return done
+
+
 def in_place(to: int, value: int, row: int) -> int:
     """``to += value`` of an array or a promise, for each operation with such an operator."""
     again = not is_promise(to)
     if updated(destination_of(to), value, word(row), again) or renewed(to, value, word(row)):
+        return keep(to)
+    if again and joined(to, value, word(row)):
         return keep(to)
     return call(word(row + 4), to, value, 2)
