@@ -330,7 +330,8 @@ def _keeping(make: Callable[[Box], Piece], once: float, choice: Choice) -> Choic
         if count > 1:
             row[axis] = grid.middle()[axis]
             break
-    kept = make(tuple(row)).moved + choice.piece.moved
+    loads = [*make(tuple(row)).loads, *choice.piece.loads]
+    kept = sum([load.source.kept(load.box) for load in loads])
     return replace(choice, rate=once, kept=kept)
 
 

@@ -115,12 +115,19 @@ class StoredArray:
         return math.prod(self.shape) * self.dtype.itemsize
 
     def moved(self, box: Box) -> int:
-        """Return the bytes of the chunks that must be read to get at a box."""
+        """Return the bytes of the chunks, or rows of them, that must be read to get at a box."""
+        return self._spanned(box, self.units)
+
+    def kept(self, box: Box) -> int:
+        """Return the bytes of the chunks that a box touches."""
+        return self._spanned(box, self.chunks)
+
+    def _spanned(self, box: Box, units: Sequence[int]) -> int:
         if not self.whole_chunks:
             return size_of(box) * self.dtype.itemsize
         total = self.dtype.itemsize
-        for selection, chunk, extent in zip(box, self.units, self.shape, strict=True):
-            total *= covered(selection, chunk, extent)
+        for selection, unit, extent in zip(box, units, self.shape, strict=True):
+            total *= covered(selection, unit, extent)
         return total
 
     def scratch(self, box: Box) -> int:

@@ -258,7 +258,7 @@ class Parts:
         Pieces that share chunks are no larger than starting them is worth, others as large as the
         budget allows.
         """
-        row = [load.moved for load in best.loads if keeps(load.source)]
+        row = [load.source.kept(load.box) for load in best.loads if keeps(load.source)]
         kept = sum(row) + max(row, default=0) if run.keeps else 0
         kept = kept if kept + best.need <= run.budget else 0
         per = min(self.leaf, self.length)
