@@ -16,12 +16,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from .._later import later
 from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode
+
+if TYPE_CHECKING:
+    from . import totals
+else:
+    totals = later(".assignment.totals")
 
 
 @contextmanager
@@ -43,6 +49,7 @@ def protect(
     held : bool
         Whether others than the assignment hold ``value``.
     """
+    totals.settle(buffer)
     kept = held and getattr(value, "lasting", False)
     consumed = buffer.release(*(0, 0) if kept else _own(buffer, root, top, value))
     try:
