@@ -22,7 +22,7 @@ from ..operands.convert import computed
 from . import direct
 
 #: Totals that stay lazy together: formulas of several take no more passes over their operands.
-_WAITING = 4
+_WAITING = 8
 
 
 class _Noted(threading.local):
