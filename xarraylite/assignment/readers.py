@@ -16,18 +16,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from .._later import later
 from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode
-
-if TYPE_CHECKING:
-    from . import totals
-else:
-    totals = later(".assignment.totals")
+from . import totals
 
 
 @contextmanager

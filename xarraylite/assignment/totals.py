@@ -19,7 +19,6 @@ from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from ..operands import tracing
 from ..operands.convert import computed
-from . import direct
 
 #: Totals that stay lazy together: formulas of several take no more passes over their operands.
 _WAITING = 8
@@ -65,8 +64,7 @@ def _compute(e: Any) -> None:
         return
     operands = e._operands
     try:
-        made = direct.evaluate(e)
-        made = computed(e, "eval") if made is None else made
+        made = computed(e, "eval")
     except Exception:
         return  # whoever asks for the values is told what is wrong
     known = kind_of(made.node)
