@@ -335,4 +335,4 @@ def test_random_bytes_are_read_or_refused() -> None:
             fields = decode_shape(data)
         except FormatError:
             continue
-        assert len(fields["dynamic"]) == len(fields["dimensions"])
+        assert len(fields["is_dynamic_dimension"]) == len(fields["dimensions"])

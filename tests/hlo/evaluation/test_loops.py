@@ -234,7 +234,7 @@ WRONG_SCANS = {
     "(f32[4], f32[]) scan(v, z), dimensions={1}, num_carries=1, to_apply=two": "along dimension 1",
     "(f32[4], f32[]) scan(v, z), dimensions={0}, num_carries=3, to_apply=two": "num_carries=3 of 2",
     "(f32[4], f32[]) scan(v, z), dimensions={0}, num_carries=-1, to_apply=two": "num_carries=-1",
-    "(f32[], f32[]) scan(z, z), dimensions={0}, num_carries=2, to_apply=two": "one size",
+    "(f32[], f32[]) scan(z, z), dimensions={0}, num_carries=2, to_apply=two": "how long",
     "(f32[4], f32[]) scan(v, z), dimensions={0}, num_carries=1, to_apply=kept": r"takes \(f32\[1\]",
     "(f32[4], s32[]) scan(v, z), dimensions={0}, num_carries=1, to_apply=other": "as it takes it",
 }
