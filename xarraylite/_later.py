@@ -11,6 +11,7 @@ without end, as what is imported may want a lock that the one who forks holds (l
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from importlib import import_module
@@ -45,9 +46,18 @@ if hasattr(os, "register_at_fork"):
 
 
 def imported(name: str) -> Any:
-    """Import a module of the package by its name there, such as ``.labels.products``."""
+    """Import a module of the package by its name there, such as ``.labels.products``.
+
+    The collector waits meanwhile: a finaliser that evaluates would meet half of the module.
+    """
     with _importing.held:
-        return import_module(name, __package__)
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return import_module(name, __package__)
+        finally:
+            if enabled:
+                gc.enable()
 
 
 class Later:

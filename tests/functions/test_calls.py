@@ -224,3 +224,29 @@ def test_casts_are_those_of_numpy() -> None:
         xl.add(xl.asarray(i), 1, casting="foo")
     for casting in ("safe", "unsafe"):
         assert isinstance(xl.add(1, 2, casting=casting), xl.XScalar)
+
+
+def test_results_are_written_over_what_they_read() -> None:
+    v = xl.asarray([1.0, 5.0, -2.0])
+    held, before = v * 2, v + 0
+    for _ in range(6):
+        xl.maximum(v, 0.5, out=v)
+        xl.multiply(v, 2.0, out=v)
+        xl.add(v[::-1], v, out=v)
+    assert held.tolist() == [2, 10, -4]
+    assert before.tolist() == [1, 5, -2]
+    w = np.array([1.0, 5.0, -2.0])
+    for _ in range(6):
+        np.maximum(w, 0.5, out=w)
+        np.multiply(w, 2.0, out=w)
+        np.add(w[::-1], w, out=w)
+    assert v.tolist() == w.tolist()
+
+
+def test_a_result_that_somebody_has_is_not_used_up() -> None:
+    v = xl.asarray([1.0, 5.0])
+    e = v * 2
+    for _ in range(3):
+        xl.positive(e, out=v)
+        xl.conj(e, out=v)
+        assert e.tolist() == [2, 10]

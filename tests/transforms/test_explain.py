@@ -14,7 +14,7 @@ from xarraylite.testing import assert_same_bits, count_allocations
 
 @pytest.fixture(autouse=True)
 def _compiled() -> None:
-    xl.config(engine="auto")
+    xl.config(engine="compiled")
 
 
 def test_an_expression_into_a_new_container() -> None:

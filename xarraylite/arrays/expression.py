@@ -15,7 +15,7 @@ import numpy as np
 
 from .._errors import DTypeError, NotWritableError
 from .._later import later
-from ..assignment import direct
+from ..assignment import direct, totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
@@ -35,15 +35,7 @@ from ..memory.snapshots import Snapshot
 from ..operands import recall, tracing
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn, learn_conversion
-from ..operands.nodes import (
-    Gathers,
-    HasNode,
-    Lifted,
-    as_node,
-    as_operand,
-    is_operand,
-    unwrapped,
-)
+from ..operands.nodes import Gathers, HasNode, Lifted, as_node, as_operand, is_operand, unwrapped
 from ..operands.operators import Operators, with_strangers
 from ..operands.others import as_other, instead
 from ..operands.representation import class_of, html
@@ -91,6 +83,8 @@ def used(x: object) -> Any:
 def _handle(found: recall.Found) -> XExpression:
     made = _new(XExpression)
     made._kind, made._shape, made._operands = found
+    if not made._shape:
+        totals.note(made)
     return made
 
 
@@ -218,6 +212,8 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
             self._kind, self._operands, self._node = NODE, (), node
         else:
             self._kind, self._operands = known
+            if not self._shape:
+                totals.note(self)
 
     @classmethod
     def _of(cls, node: Node) -> XExpression:

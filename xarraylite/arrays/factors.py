@@ -50,7 +50,7 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     if left.dtype.char not in _BLAS:
         return _folded(plain, left, right)
     lazy = [x for x in (left, right) if x.lasting]
-    if not lazy or any([type(x) is not plain for x in lazy]):
+    if not lazy or any([type(x) is not plain or x._kind is NODE for x in lazy]):
         return None
     ranks, dtype = (left.ndim, right.ndim), left.dtype
     if right.dtype != dtype or ranks not in _MATRICES:

@@ -23,6 +23,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
+from ..assignment import totals
 from ..dtypes.names import Named
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Scalar
@@ -92,6 +93,8 @@ class Recipe:
         for place, by in self.moved:
             items[place] += by
         made._kind, made._shape, made._operands = self.kind, self.shape, tuple(items)
+        if not self.shape:
+            totals.note(made)
         return made
 
 

@@ -22,6 +22,7 @@ from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode
+from . import totals
 
 
 @contextmanager
@@ -43,6 +44,7 @@ def protect(
     held : bool
         Whether others than the assignment hold ``value``.
     """
+    totals.settle(buffer)
     kept = held and getattr(value, "lasting", False)
     consumed = buffer.release(*(0, 0) if kept else _own(buffer, root, top, value))
     try:

@@ -27,6 +27,7 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
+from ..assignment import direct
 from ..assignment.assign import check_update
 from ..assignment.elements import array_of
 from ..dtypes.formats import loop_dtype
@@ -258,10 +259,11 @@ _BY_PLACE = frozenset(
 )
 
 
-def into(out: object, made: T, operation: str) -> T:
+def into(out: object, made: T, operation: str, fresh: bool = False) -> T:
     """Return a result, or write it into ``out`` by the rule of updates and return that.
 
-    A lazy ``out`` gets memory of its own, as in any other assignment.
+    A lazy ``out`` gets memory of its own, as in any other assignment.  Nobody but the callers has
+    a ``fresh`` result, so its operands may lie in ``out``.
 
     Raises
     ------
@@ -277,7 +279,10 @@ def into(out: object, made: T, operation: str) -> T:
     to = out if isinstance(out, XExpression) else adapt(out)
     result: Any = made
     check_update(to, operation, result.shape, result.dtype)
-    to[...] = result
+    if fresh and isinstance(to, XContainer) and direct.waiting_for(to._buffer):
+        to._store(..., result, False, False)
+    else:
+        to[...] = result
     return cast("T", out)  # of the same kind: an array
 
 

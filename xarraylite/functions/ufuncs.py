@@ -6,6 +6,7 @@ operators between numbers are.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
@@ -22,6 +23,7 @@ from ..dtypes.names import as_dtype, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.build import Operand, describe
+from ..memory.buffer import COUNTS
 from ..operands.nodes import Lifted, as_operand, is_number
 from ..operands.others import dtype_of, instead
 from ..ops.op import Op
@@ -182,6 +184,10 @@ def _loop(op: Op, nodes: Sequence[Operand], wanted: tuple[Any, ...], casting: st
     return (*loop, end)
 
 
+#: References to a result that only its function has: two names, and the argument of the count.
+_MINE = 3
+
+
 def written(
     made: XExpression, out: object, where: object, operation: str, casting: str = "same_kind"
 ) -> XExpression:
@@ -219,7 +225,8 @@ def written(
         made = expression.apply(OPS["where"], where, made, kept)
     if isinstance(out, XExpression | np.ndarray) and made.shape != out.shape:
         made = XExpression(build.broadcast_to(made.node, out.shape))
-    return into(out, made, operation)
+    fresh = COUNTS and sys.getrefcount(made) <= _MINE
+    return into(out, made, operation, fresh)
 
 
 def applied(op: Op, *operands: object) -> XExpression:

@@ -36,6 +36,9 @@ from .walk import postorder
 #: A flat tuple; see the module docstring.
 Operands: TypeAlias = tuple[Any, ...]
 
+#: Bytes that are much, if they are held for one value.
+MUCH = 1 << 19
+
 #: Entries of one table.
 _LIMIT = 4096
 

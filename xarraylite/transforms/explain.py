@@ -223,7 +223,7 @@ def _explain_stored(
             "explain: labels, chunks and memory are for expressions over operands that are kept "
             f"elsewhere (open), got {type(what).__name__}"
         )
-    if isinstance(target, str | os.PathLike) and type(what) is not XLabelled:
+    if isinstance(target, str | os.PathLike) and not isinstance(what, XLabelled):
         raise TypeError(
             f"explain: {target!r} is where `store` would store, and nothing that "
             f"{type(what).__name__} reads is kept elsewhere; explain it alone, as it is evaluated "

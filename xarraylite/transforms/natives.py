@@ -21,7 +21,7 @@ from ..arrays.memo import Recipe
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensorView
-from ..assignment import direct, elements, readers
+from ..assignment import direct, elements, readers, totals
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
 from ..blas.calls import dot, strided
@@ -208,7 +208,7 @@ def _words() -> dict[int, int]:
         for rank in (1, 2, 3):
             row_major(dtype, rank)  # of the masks and positions that NumPy's arrays are
     found |= {w.MATMUL: id(PRODUCT), w.DOT: id(dot), w.STRIDED_DOT: id(strided)}
-    found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(fronts.FRONTS)}
+    found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(fronts.FRONTS), w.NOTE: id(totals.note)}
     found[w.TRACING] = ctypes.addressof(tracing.running)
     found[w.EVALUATIONS] = ctypes.addressof(evaluations)
     found[w.MAKING] = ctypes.addressof(making)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ir.kind import MUCH
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_double, scratch, store, word
@@ -134,6 +135,16 @@ def number_of(value: int, entry: int) -> int:
     return keep(value) if c.PyObject_RichCompareBool(value, item(entry, 2), LE) == 1 else 0
 
 
+def holds_much(place: int, count: int) -> bool:
+    """Tell whether one of the operands at an address is much memory."""
+    for k in range(count):
+        operand = load(place + 8 * k)
+        memory = load(operand + CLASS) == word(w.SNAPSHOT_CLASS)
+        if memory and c.PyLong_AsLongLong(get(operand, w.NBYTES)) >= MUCH:
+            return True
+    return False
+
+
 def expression(kind: int, shape: int, place: int, count: int) -> int:
     """Return a new expression of operands at an address; 0 if there is no memory.
 
@@ -152,7 +163,12 @@ def expression(kind: int, shape: int, place: int, count: int) -> int:
         if made != 0:
             give(made, w.KIND, kind)
             give(made, w.SHAPE, shape)
-            return give_last(made, operands)
+            made = give_last(made, operands)
+            if shape == word(w.EMPTY) and holds_much(place, count):
+                noted = call(word(w.NOTE), made, 0, 1)
+                c.Py_DecRef(made if noted == 0 else noted)
+                made = 0 if noted == 0 else made
+            return made
         c.Py_DecRef(operands)
     else:
         for k in range(count):

@@ -176,7 +176,7 @@ BYTES = _slot("Counters", "bytes")
 TEMPORARIES = _slot("Counters", "temporaries")
 
 #: Functions of rooms above this one, and tables of theirs.
-MATMUL, DOT, STRIDED_DOT, SCALARS, FRONTS = _later(5)
+MATMUL, DOT, STRIDED_DOT, SCALARS, FRONTS, NOTE = _later(6)
 
 #: The methods and functions that these stand before.
 EVALUATED, FOLDED, APPLIED, NEW_CONTAINER, JITTED, PRODUCT, TO_FLOAT = _later(7)
