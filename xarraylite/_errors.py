@@ -19,7 +19,7 @@ class XarrayliteError(Exception):
     """Base class of all errors raised on purpose by this package."""
 
 
-class InputError(XarrayliteError):
+class InputError(XarrayliteError, ValueError):
     """A command cannot do what it was asked; the message is for its user."""
 
 

@@ -95,7 +95,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
     """
     if of._kind is NODE or tracing.running.value:
         return None
-    if of.size > FEW and not _picks_few(of, key):
+    if of.size > FEW:
         return _gathered(of, key)
     found = _index(key, True)
     if found is None:
@@ -112,32 +112,6 @@ def selected(of: Any, key: Any) -> XExpression | None:
     snapshot = Snapshot.alone(values.nbytes, Selected(elements.whole(of), index))
     snapshot.array(of._dtype, shape)[...] = values
     return copy_of(row_major(of._dtype, len(shape), fixed), shape, snapshot)
-
-
-def _picks_few(of: Any, key: Any) -> bool:
-    """Tell whether one list or array of positions selects few of a container's many elements.
-
-    Slices are taken for whole dimensions.
-    """
-    items = key if key.__class__ is tuple else (key,)
-    size, arrays = of.size, 0
-    for item, extent in zip(items, of._shape, strict=False):
-        cls, count = item.__class__, 1
-        if cls is slice:
-            continue
-        if cls is list:
-            if not item or item[0].__class__ is not int:
-                return False
-            count = len(item)
-        elif cls is np.ndarray:
-            if item.ndim != 1 or item.dtype.kind not in "iu":
-                return False
-            count = item.size
-        elif cls is not int:
-            return False
-        arrays += cls is not int
-        size = size // extent * count
-    return arrays == 1 and size <= FEW and len(items) <= len(of._shape)
 
 
 #: Kinds of gathers, by what leads to them: kind and shape of the memory, axis, positions.

@@ -180,6 +180,8 @@ def _copied(values: object, copy: bool | None) -> XContainer | None:
             return values
         return xarray.duplicated(values) if settings.default_layout == _ROW_MAJOR else None
     elif cls is XExpression:
+        if not copy:
+            return None  # what is its own memory from now on
         done = direct.evaluate(values)
         plain = done is not None and done.static_layout is ROW_MAJOR
         return done if plain and settings.default_layout == _ROW_MAJOR else None

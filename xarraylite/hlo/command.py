@@ -52,8 +52,10 @@ def run(face: ModuleType, options: argparse.Namespace) -> int:
 
     Raises
     ------
-    HloError, OSError
+    InputError, OSError
         For what cannot be read, naming the file.
+    HloError
+        For what cannot be reported on.
     """
     show(list(_blocks(_read(options.file), options)))
     return 0

@@ -6,6 +6,7 @@ count elements (`ElementStride`): programs that write either are right.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import SupportsIndex
 
@@ -74,12 +75,16 @@ def as_strided(
 
 
 def _elements(stride: SupportsIndex, size: int) -> SupportsIndex:
-    if isinstance(stride, ElementStride) or not isinstance(stride, int):
+    if isinstance(stride, ElementStride):
         return stride
-    count, rest = divmod(stride, size)
+    try:
+        nbytes = operator.index(stride)
+    except TypeError:
+        return stride  # which is refused
+    count, rest = divmod(nbytes, size)
     if rest:
         raise LayoutError(
-            f"as_strided: a stride of {stride} bytes is no whole number of {size}-byte elements; "
+            f"as_strided: a stride of {nbytes} bytes is no whole number of {size}-byte elements; "
             "strides are in bytes, as NumPy's, or those of a container, which count elements"
         )
     return count

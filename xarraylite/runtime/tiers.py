@@ -11,7 +11,7 @@ whose row says that their body has NumPy's (`Op.exact`), on plain numbers, and f
 numbers.  Other operations (``sin``) are evaluated by a kernel of their own, whose operands the
 interpreter has computed; one kernel then serves all expressions that they stand in.  So are folds
 of floats, if all that they read lies by rows: computed values are then folded in the same order.
-Other folds of floats, and users' functions, are compiled at once.
+Other folds of floats, and users' functions, are compiled at once.  All NaNs count as the same.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _SCHEMAS: Final[Schemas] = {
         3: Field("dimensions", repeated=True),
         4: Field("tuple_shapes", repeated=True, message="ShapeProto"),
         5: Field("layout", message="LayoutProto"),
-        6: Field("dynamic", repeated=True),
+        6: Field("is_dynamic_dimension", repeated=True),
     },
     "LayoutProto": {
         1: Field("minor_to_major", repeated=True),
@@ -106,14 +106,14 @@ def decode_shape(data: bytes | bytearray | memoryview) -> Message:
 
 def _check_shape(shape: Message) -> None:
     """Give a shape the flags that are left out, and refuse what no later check would see."""
-    flags, rank = shape["dynamic"], len(shape["dimensions"])
+    flags, rank = shape["is_dynamic_dimension"], len(shape["dimensions"])
     if len(flags) not in (0, rank):
         raise wire_error(
             f"{len(flags)} is_dynamic_dimension flags and {rank} dimensions in the ShapeProto",
             shape.start,
             "there must be one flag per dimension, or none",
         )
-    shape["dynamic"] = flags or [0] * rank
+    shape["is_dynamic_dimension"] = flags or [0] * rank
     for part in shape["tuple_shapes"]:
         _check_shape(part)
     layout = shape["layout"]

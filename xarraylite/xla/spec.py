@@ -440,7 +440,7 @@ def _from_message(shape: Message) -> ArraySpec:
         check_order(layout, len(dimensions), "from_proto_bytes")
         check_padded(layout, dimensions)
     shapes = _as_shapes(kind, [_from_message(inner) for inner in shape["tuple_shapes"]])
-    flags = _as_flags(dimensions, shape["dynamic"])
+    flags = _as_flags(dimensions, shape["is_dynamic_dimension"])
     spec = ArraySpec._trusted(_as_kind(kind), dimensions, layout, flags, shapes)
     _check_kind(spec)
     return spec

@@ -118,7 +118,7 @@ def scan_shape(call: Call, rows_first: bool = True) -> ArraySpec:
         0 <= carries <= len(call.shapes), f"num_carries={carries} of {len(call.shapes)} operands"
     )
     axis, *others = (*call.ints("dimensions"), -1)
-    call.require(axis >= 0 and others == [-1], "dimensions names one dimension")
+    call.require(axis >= 0 and others == [-1], "dimensions names one dimension, counted from 0")
 
     def parted(parts: Sequence[ArraySpec]) -> tuple[Sequence[ArraySpec], Sequence[ArraySpec]]:
         """Return rows, and what is carried."""
@@ -145,6 +145,7 @@ def scan_shape(call: Call, rows_first: bool = True) -> ArraySpec:
     )
     said = parted(_parts(call.result))[0] if call.result is not None else ()
     lengths = {row.dimensions[axis] for row in rows or said[:1] if row.is_array and row.rank > axis}
+    call.require(len(lengths) > 0, f"operands or the result say how long dimension {axis} is")
     call.require(len(lengths) == 1, f"operands have one size along dimension {axis}")
     found = joined([_stacked(made, axis, *lengths) for made in outputs], carried)
     whole = callee.root.shape if call.result is None else call.result
