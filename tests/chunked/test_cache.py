@@ -49,6 +49,19 @@ def test_a_sum_along_rows_reads_every_chunk_once(engine: str) -> None:
         assert total == float(xl.sum(xl.asarray(x) * 0.5))
 
 
+def test_pieces_of_a_sum_end_where_chunks_do(engine: str) -> None:
+    """Parts of 131072 end with every 256th row of 1536, so that no chunk is read for two pieces."""
+    if engine == "reference":
+        pytest.skip("NumPy adds in an order of its own, of which no part is a piece")
+    values = np.random.default_rng(3).normal(size=(1024, 1536))
+    kept = Kept(values, (256, 512))
+    with mock.patch.object(trees, "_MANY", 1 << 19):
+        found = xl.eval(xl.sum(xl.open(kept))).numpy()
+    assert found.tobytes() == xl.sum(xl.asarray(values)).numpy().tobytes()
+    rows = [(key[0].start, key[0].stop) for key in kept.read]
+    assert rows == [(k, k + 256) for k in range(0, 1024, 256)]
+
+
 @pytest.mark.parametrize(("memory", "most"), [(2_000_000, 1.0), (500_000, 2.9)])
 def test_passes_hold_the_chunks_that_they_share(memory: int, most: float, engine: str) -> None:
     kept = Kept(VALUES, (20, 30))

@@ -255,14 +255,18 @@ class Parts:
     ) -> tuple[list[tuple[int, int]], int, int] | None:
         """Return where pieces begin and end, bytes of chunks that they share, and bytes in flight.
 
-        Pieces that share chunks are no larger than starting them is worth, others as large as the
-        budget allows.
+        Pieces end where rows of chunks do if few parts are whole rows of them.  Those that share
+        chunks are no larger than starting them is worth, others as large as the budget allows.
         """
         row = [load.source.kept(load.box) for load in best.loads if keeps(load.source)]
         kept = sum(row) + max(row, default=0) if run.keeps else 0
         kept = kept if kept + best.need <= run.budget else 0
         per = min(self.leaf, self.length)
         full = (self.unit if self.leaf < self.unit else self.length) // per * per
+        even = self._even(best, per)
+        wider = self.piece(0, even, box) if per < even <= full else None
+        if wider and wider.need <= run.budget and size_of(wider.box) <= 2 * _MANY:
+            per, best = (even, wider) if wider.moved / even <= best.moved / per else (per, best)
         alone = best.inputs / per  # bytes for each position
         while True:
             shared = kept if best.moved / per > alone / WORTH else 0
@@ -270,7 +274,7 @@ class Parts:
             wider = self.piece(0, wide, box) if wide > per else None
             if wider is None or wider.need + shared > run.budget:
                 break
-            many = size_of(best.box) >= _MANY // (2 if shared else 1)
+            many = 3 * size_of(best.box) >= 2 * _MANY // (2 if shared else 1)
             if many and (shared or wider.moved / wide > WORTH * best.moved / per):
                 break
             per, best = wide, wider
@@ -281,6 +285,18 @@ class Parts:
                 if self.piece(low, high, box) is None:
                     return None
         return spans, shared, best.need + shared
+
+    def _even(self, piece: Piece, per: int) -> int:
+        """Return the fewest positions that are whole leaves, and whole rows of what is read.
+
+        Operands are taken to lie as what is folded does; `Piece.moved` tells of those that do not.
+        """
+        rows = [
+            load.source.units[at] if keeps(load.source) else 1
+            for load in piece.loads
+            if (at := self.first + len(load.source.shape) - len(self.node.arg.shape)) >= 0
+        ]
+        return math.lcm(per, self.row * math.lcm(*rows))
 
     def joined(
         self, spans: Iterable[tuple[int, int]], parts: Iterable[NumpyArray], shape: tuple[int, ...]
