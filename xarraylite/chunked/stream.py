@@ -164,21 +164,12 @@ def _evaluated(node: Node, over_stored: bool, run: Run, fold: Callable[[Reduce],
 
 
 def _is_few(node: Gather) -> bool:
-    """Tell whether a few elements are picked of a stored array, which memory copies at once.
-
-    Of a small array, by positions of any rank; of a large one, by a list of them, where they would
-    be few without the slices that are beside it.
-    """
-    picked = size = math.prod(node.shape)
-    arg, listed = node.arg, len(node.index.shape) == 1
+    """Tell whether a few elements are picked of a small array, which memory copies at once."""
+    picked, arg = math.prod(node.shape), node.arg
+    size = max(picked, math.prod(arg.shape))
     while isinstance(arg, View):
-        size, arg = max(size, math.prod(arg.shape)), arg.arg
-    size = max(size, math.prod(arg.shape))
-    if listed and picked:
-        alike = len(arg.shape) == len(node.arg.shape)
-        full = math.prod(arg.shape) // arg.shape[node.axis] * node.index.shape[0] if alike else 0
-        size = max(picked, full)
-    return isinstance(arg, Stored) and picked > 0 and size <= FEW
+        arg = arg.arg
+    return isinstance(arg, Stored) and picked > 0 and max(size, math.prod(arg.shape)) <= FEW
 
 
 def _copied(node: Gather, run: Run) -> Node:

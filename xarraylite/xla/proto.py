@@ -68,6 +68,7 @@ def _field_of(thing: Any, name: str) -> Any:
     """Return what is written of a spec, its layout, or a tile or split of that."""
     if name == "format":
         return thing.padded_dimensions is not None or thing.padding_value is not None
+    name = "dynamic" if name == "is_dynamic_dimension" else name
     value = getattr(thing, name, None)  # dim_level_types are read, so that they can be refused
     return value.number if isinstance(value, ElementType) else value
 
