@@ -24,7 +24,7 @@ import numpy as np
 
 from .._config import settings
 from .._later import later
-from ..compiler.graph import Graph, Key
+from ..compiler.graph import Graph
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.names import kind as kind_of
 from ..ir.kind import Form, Kind, leaves_of
@@ -48,7 +48,7 @@ FIRST = 16
 #: Bytes, of all operations together, that count as one more evaluation, and the most of one.
 _MORE, _MOST = 1 << 16, 1 << 22
 
-#: Signatures whose evaluations are counted.
+#: Structures whose evaluations are counted.
 _CAPACITY = 4096
 
 #: Dtypes on whose operations both engines agree as the table of operations says.
@@ -56,7 +56,7 @@ _PLAIN = frozenset(map(np.dtype, "?bhilqBHILQfd"))
 
 _NODES = (Concat, Iota, Scalar, View)
 
-_begun: dict[Key, int] = {}
+_begun: dict[tuple[Any, ...], int] = {}
 
 
 def begins(kind: Kind, shape: Shape, operands: Sequence[Any]) -> bool:
@@ -80,27 +80,46 @@ def begins(kind: Kind, shape: Shape, operands: Sequence[Any]) -> bool:
     nbytes = kind.weight * kind.itemsize * max(prod(shape), *folded, 0)
     if nbytes > _MOST:
         return False
-    kind.begun += 1 + nbytes // _MORE
-    return True
+    return _counts(kind, 1 + nbytes // _MORE)
 
 
 def begins_graph(graph: Graph, noalias: bool) -> bool:
-    """Tell whether an evaluation of a graph is one of its first, and count it."""
+    """Tell whether an evaluation of a graph is one of its first, and count it.
+
+    Graphs that differ in extents or strides alone are counted together.
+    """
     if settings.engine != "auto" or (noalias and settings.check_noalias):
         return False
-    key = graph.signature
+    key = tuple([(node.__class__, getattr(node, "op", None), node.dtype) for node in graph.nodes])
     count = _begun.get(key, 0)
     if count >= FIRST:
         return False
     nbytes = sum([prod(node.shape) * node.dtype.itemsize for node in graph.nodes])
     if nbytes > _MOST:
         return False
-    if count == 0 and not _serves(_node_parts(graph.nodes)):
-        count = FIRST
+    if not _serves(_node_parts(graph.nodes)):  # which strides decide, too
+        return False
+    _count(key, 1 + nbytes // _MORE)
+    return True
+
+
+def _counts(kind: Kind, cost: int) -> bool:
+    """Count an evaluation of a kind; tell whether it is one of its first.
+
+    Kinds of fixed extents that differ in these alone are counted together.
+    """
+    met = _count((repr(kind), kind.weight), cost) if kind.formed else kind.begun
+    kind.begun = met + cost
+    return met < FIRST
+
+
+def _count(key: tuple[Any, ...], cost: int) -> int:
+    """Count what has a structure; return what was counted before."""
+    met = _begun.get(key, 0)
     if len(_begun) >= _CAPACITY:
         _begun.clear()
-    _begun[key] = count + 1 + nbytes // _MORE
-    return count < FIRST
+    _begun[key] = met + cost
+    return met
 
 
 def forget() -> None:
