@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.testing import assert_same_bits
-from xarraylite.transforms import natives
+
+pytestmark = pytest.mark.usefixtures("machine_code")
 
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "v /= v.max()": lambda xp, m: m[0].__itruediv__(m[0].max()),
@@ -21,18 +22,6 @@ UPDATES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.fixture(params=[False, True], ids=["python", "machine code"])
-def machine_code(request: pytest.FixtureRequest, engine: str) -> Iterator[None]:
-    if engine == "reference":
-        yield
-        return
-    known = bool(natives._replaced)
-    (natives.install if request.param else natives.remove)()
-    yield
-    (natives.install if known else natives.remove)()
-
-
-@pytest.mark.usefixtures("machine_code")
 @pytest.mark.parametrize("name", UPDATES)
 def test_every_round(name: str) -> None:
     theirs = np.arange(1.0, 13.0).reshape(3, 4)
@@ -43,7 +32,6 @@ def test_every_round(name: str) -> None:
         assert_same_bits(ours.copy(), theirs)
 
 
-@pytest.mark.usefixtures("machine_code")
 def test_what_others_hold_keeps_its_values() -> None:
     v = xl.asarray([1.0, 2.0, 5.0])
     for _ in range(6):
@@ -57,7 +45,6 @@ def test_what_others_hold_keeps_its_values() -> None:
         assert float(other) == -sum(before)
 
 
-@pytest.mark.usefixtures("machine_code")
 def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:
     v, i = xl.asarray([1.0, 2.0]), xl.asarray([4, 6])
     for _ in range(3):

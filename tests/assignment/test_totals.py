@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,20 +12,10 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.testing import assert_same_bits, count_allocations
-from xarraylite.transforms import natives
+
+pytestmark = pytest.mark.usefixtures("machine_code")
 
 SIZE = 1 << 17
-
-
-@pytest.fixture(params=[False, True], ids=["python", "machine code"], autouse=True)
-def machine_code(request: pytest.FixtureRequest, engine: str) -> Iterator[None]:
-    if engine == "reference":
-        yield
-        return
-    known = bool(natives._replaced)
-    (natives.install if request.param else natives.remove)()
-    yield
-    (natives.install if known else natives.remove)()
 
 
 @pytest.mark.parametrize(
