@@ -179,8 +179,8 @@ def results_of(returned: Any, operation: str) -> list[Any]:
             who = "the traced function"
             which = f"result {k} of {who} is" if several else f"{who} returns"
             raise DTypeError(
-                f"{operation}: {which} a {type(item).__name__}; it returns an array or a number, or "
-                "a tuple or list of them, with nothing nested"
+                f"{operation}: {which} a {type(item).__name__}; it returns an array or a number, "
+                "or a tuple or list of them, with nothing nested"
             )
     return results
 

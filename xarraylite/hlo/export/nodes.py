@@ -67,9 +67,9 @@ def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) 
     ----------
     source : expression, callable or Jitted
         What to compute.  A function is called once with handles that have no values, as by
-        ``xl.jit``; it returns an expression, or a flat tuple or list of them.  Products of matrices,
-        sorting, running sums, shares of what is sorted and Fourier transforms become HLO's
-        operations.
+        ``xl.jit``; it returns an expression, or a flat tuple or list of them.  Products of
+        matrices, sorting, running sums, shares of what is sorted and Fourier transforms become
+        HLO's operations.
     *specs : ArraySpec, str, array or number
         For a function, one for each argument; a Python number is handed on as it is.
     name : str, optional
