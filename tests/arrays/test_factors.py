@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.labels import products
+from xarraylite.arrays import expression
 
 DTYPES = ["int64", "uint8", "bool", "float16", "bfloat16", "complex64", "complex128", "float64"]
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
@@ -74,7 +74,7 @@ def test_what_is_known_is_not_planned(dtype: str, monkeypatch: pytest.MonkeyPatc
     a, b = _operands(dtype, ((3, 4), (4, 2)))
     first = a @ b
     told = str(xl.explain(first))
-    monkeypatch.setattr(products, "matmul", None)
+    monkeypatch.setattr(expression.products, "matmul", None)
     again = a @ b
     assert np.array_equal(np.asarray(again), np.asarray(first))
     assert str(xl.explain(again)) == told

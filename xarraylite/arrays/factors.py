@@ -107,7 +107,8 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool
     e = None if node is None else plain(node)
     if e is None or e._kind is NODE:
         return
-    first = e._operands[:1]  # the extents that are folded; behind them, if the kinds of the
-    own = (*left.now(), *right.now())  # operands are parts of the fold's, come all of theirs
-    if first[0].__class__ is tuple and [*map(id, e._operands[1:])] == [*map(id, own)]:
+    own = (*left.now(), *right.now())  # all of the fold's operands, if theirs are parts of it,
+    first = e._operands[: max(len(e._operands) - len(own), 0)]  # but for folded extents
+    extents = not first or (len(first) == 1 and first[0].__class__ is tuple)
+    if extents and [*map(id, e._operands[len(first) :])] == [*map(id, own)]:
         left._kind.learn(_FOLD, stretched_key(left, right), (e._kind, e._shape, first))
