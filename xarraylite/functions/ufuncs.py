@@ -124,6 +124,8 @@ def directed(
         If the result does not stretch to the shape of ``out``.
     """
     made: XExpression
+    if isinstance(out, tuple) and len(out) != 1:
+        raise DTypeError(f"{op.name}: out must be one array, got a tuple of {len(out)}")
     if casting not in _CASTINGS:
         raise ValueError(f"{op.name}: casting must be one of {_CASTINGS}, got {casting!r}")
     plain = dtype is signature is None
