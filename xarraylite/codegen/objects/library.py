@@ -11,6 +11,7 @@ from . import (
     calls,
     evaluation,
     fronts,
+    launching,
     operators,
     picks,
     remembered,
@@ -21,8 +22,8 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, evaluation, fronts, operators, picks, remembered, replay),
-    *(scalars, scattered, views),
+    *(assignment, basics, calls, evaluation, fronts, launching, operators, picks, remembered),
+    *(replay, scalars, scattered, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
