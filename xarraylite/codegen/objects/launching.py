@@ -74,11 +74,13 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
     if load(record + FLAT) != 0:
         loops = 1
         store(extents, total)
+    outer = 1
     for k in range(loops - 1):
-        store(block + 8 * (k + 4), load(extents + 8 * k))
-    inner = load(extents + 8 * (loops - 1)) if loops != 0 else 1
-    store(block + 8, total // inner)
-    store(block + 24, inner)
+        extent = load(extents + 8 * k)
+        store(block + 8 * (k + 4), extent)
+        outer *= extent
+    store(block + 8, outer)
+    store(block + 24, load(extents + 8 * (loops - 1)) if loops != 0 else 1)
     low = high = 0
     for k in range(entries):
         kind, place, start = load(entry), block + 8 * load(entry + WORD), target

@@ -31,6 +31,7 @@ INLINE = frozenset(
     {
         "address_of",
         "count_of",
+        "counted",
         "is_promise",
         "get",
         "inside",
@@ -42,6 +43,7 @@ INLINE = frozenset(
         "is_traced",
         "item",
         "keep",
+        "spread",
     }
 )
 
