@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 else:
     products = later(".labels.products")
 
-#: Codes of the dtypes that BLAS multiplies, of those that NumPy does as we would, and the ranks of a matrix times a matrix or a vector.
+#: Codes of the dtypes that BLAS multiplies, and of those that NumPy multiplies as we would; the
+#: ranks of a matrix times a matrix or a vector.
 _BLAS = "fdFD"
 _WRAPPING = "?bBhHiIlLqQ"
 _MATRICES = frozenset(((2, 2), (2, 1), (1, 2)))
