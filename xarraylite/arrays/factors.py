@@ -68,7 +68,7 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
 
 def _told(left: Any, right: Any) -> products.Unwritten:
     """Return what `explain` is told of a product."""
-    return products.Unwritten(products.hollow_operand(left), products.hollow_operand(right))
+    return products.unwritten(products.of_matmul, (left, right))
 
 
 def _folded(plain: type[Any], left: Any, right: Any) -> Any:
