@@ -27,6 +27,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..labels import products
 from ..operands.nodes import as_node
+from ..operands.others import or_numpy
 from ..ops.table import OPS
 from .computed import into
 from .data_types import astype
@@ -36,6 +37,7 @@ Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
 @as_ufunc
+@or_numpy
 def matmul(
     x1: object, x2: object, /, out: object = None, *, dtype: object = None
 ) -> XArray | XExpression:
@@ -93,6 +95,7 @@ def matmul(
 
 
 @as_ufunc
+@or_numpy
 def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression:
     """Return the dot products of vectors along one dimension.
 
@@ -164,6 +167,7 @@ def _product_ranks(subscripts: str) -> tuple[int, int] | None:
     return (len(left), len(right)) if plain and max(len(left), len(right)) <= 2 else None
 
 
+@or_numpy
 def tensordot(a: object, b: object, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
     """Return the sum of products over pairs of dimensions.
 
@@ -231,6 +235,7 @@ def outer(a: object, b: object, out: object = None) -> XExpression:
     return into(out, apply(OPS["multiply"], rows, columns), "outer")
 
 
+@or_numpy
 def dot(a: object, b: object, out: object = None) -> XExpression:
     """Return the product of vectors or matrices by NumPy's rule for any ranks.
 
@@ -270,6 +275,7 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     return into(out, tensordot(a, b, axes=axes), "dot")
 
 
+@or_numpy
 def inner(a: object, b: object, /) -> XExpression:
     """Return the sums of products over the last dimensions, of which both have one.
 
@@ -286,6 +292,7 @@ def inner(a: object, b: object, /) -> XExpression:
     return tensordot(a, b, axes=([-1], [-1]))
 
 
+@or_numpy
 def vdot(a: object, b: object, /) -> XArray | XExpression:
     """Return the dot product of all elements, those of ``a`` conjugated.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._records import record
 from ..blas.path import count
-from ..blas.stacks import Product
+from ..blas.stacks import Product, wraps
 from ..dtypes.names import DType, dtype_name
 from ..ir import build
 from ..ir.node import Leaf, Node
@@ -61,7 +61,7 @@ def product_note(product: Product, left: Indexed, right: Indexed, summed: Labels
     stacked = count(gemm.stack, extents)
     times = f"{stacked} times " if gemm.stack else ""
     text = (
-        f"BLAS: {shown(left)} * {shown(right)} over {','.join(summed)}, "
+        f"{'NumPy' if wraps(product.dtype) else 'BLAS'}: {shown(left)} * {shown(right)} over {','.join(summed)}, "
         f"{times}[{m}, {k}] @ [{k}, {n}] in {dtype_name(product.dtype)}"
     )
     size = product.dtype.itemsize
