@@ -17,12 +17,13 @@ import itertools
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
 from ..dtypes.names import NumpyArray
 from .frames import new_array
+from .loads import Load
 from .retries import give_up_at
 from .selection import Box, owners_of, place_of, shape_of
 from .source import keeps, reading
@@ -105,7 +106,7 @@ class ChunkCache:
     )
 
     def __init__(self, capacity: int, held: Held, carried: bool = False) -> None:
-        self._before: dict[int, Before] = {}
+        self._before: list[Before] = []
         self._carried = carried
         self._capacity = capacity
         self._held = held
@@ -117,17 +118,16 @@ class ChunkCache:
             reading(), "xarraylite-chunks", initializer=give_up_at, initargs=(self.closed,)
         )
 
-    def begin(
-        self, readers: ThreadPoolExecutor, number: int, source: Any, box: Box
-    ) -> Future[NumpyArray]:
-        """Begin to read what a block needs of an operand, its ``number``-th read."""
+    def begin(self, readers: ThreadPoolExecutor, loads: Sequence[Load]) -> list[Future[NumpyArray]]:
+        """Begin to read what a block needs."""
         if not self._carried:
-            return readers.submit(self.read, source, box)
-        known = self._before.get(number)
-        before = [known] if known is not None and known[0] is source else []
-        future = readers.submit(self._read_on, source, box, before)
-        self._before[number] = source, box, future
-        return future
+            return [readers.submit(self.read, load.source, load.box) for load in loads]
+        found = []
+        for k, load in enumerate(loads):
+            before = [known for known in self._before[k : k + 1] if known[0] is load.source]
+            found.append(readers.submit(self._read_on, load.source, load.box, before))
+        self._before = [(x.source, x.box, future) for x, future in zip(loads, found, strict=True)]
+        return found
 
     def _read_on(self, source: Any, box: Box, before: list[Before]) -> NumpyArray:
         """Read a block, but for what the one before has read too; which is not held any longer."""

@@ -212,9 +212,7 @@ def run_blocks(
     try:
         while True:
             while len(coming) <= AHEAD and (piece := next(left, None)):
-                reads = [
-                    cache.begin(readers, k, x.source, x.box) for k, x in enumerate(piece.loads)
-                ]
+                reads = cache.begin(readers, piece.loads)
                 coming.append((piece, reads))
             if not coming:
                 break
