@@ -124,9 +124,20 @@ def test_a_failed_call_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["put", "place", "putmask", "copyto", "fill_diagonal"])
-def test_only_containers_are_written(name: str) -> None:
+def test_only_arrays_are_written(name: str) -> None:
     with pytest.raises(xl.DTypeError, match=f"{name}: got"):
-        getattr(xl, name)(np.zeros(3), [True], [1])
+        getattr(xl, name)([0.0] * 3, [True], [1])
+
+
+@pytest.mark.parametrize("name", ["put", "place", "putmask", "copyto"])
+def test_numpys_memory_is_written_by_numpy(name: str) -> None:
+    theirs, ours = np.arange(3.0), np.arange(3.0)
+    for module, array in ((np, theirs), (xl, ours)):
+        args = [module.asarray([True, False, True]), module.asarray([7, 8, 9])]
+        if name == "copyto":
+            args = [args[1]]
+        getattr(module, name)(array, *args)
+    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_out() -> None:

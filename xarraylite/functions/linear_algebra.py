@@ -33,6 +33,7 @@ from ..ir.walk import source_of
 from ..labels import products
 from ..operands import tracing
 from ..operands.nodes import HasNode, as_node
+from ..operands.others import or_numpy
 from ..ops.table import OPS
 from .computed import into
 from .data_types import astype
@@ -43,6 +44,7 @@ Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
 @as_ufunc
+@or_numpy
 def matmul(
     x1: object, x2: object, /, out: object = None, *, dtype: object = None
 ) -> XArray | XExpression:
@@ -100,6 +102,7 @@ def matmul(
 
 
 @as_ufunc
+@or_numpy
 def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression:
     """Return the dot products of vectors along one dimension.
 
@@ -223,6 +226,7 @@ def _product_ranks(subscripts: str) -> tuple[int, int] | None:
     return (len(left), len(right)) if plain and max(len(left), len(right)) <= 2 else None
 
 
+@or_numpy
 def tensordot(a: Any, b: Any, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
     """Return the sum of products over pairs of dimensions.
 
@@ -293,6 +297,7 @@ def outer(a: object, b: object, out: object = None) -> XExpression:
     return into(out, apply(OPS["multiply"], rows, columns), "outer")
 
 
+@or_numpy
 def dot(a: object, b: object, out: object = None) -> XExpression:
     """Return the product of vectors or matrices by NumPy's rule for any ranks.
 
@@ -332,6 +337,7 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     return into(out, tensordot(a, b, axes=axes), "dot")
 
 
+@or_numpy
 def inner(a: object, b: object, /) -> XExpression:
     """Return the sums of products over the last dimensions, of which both have one.
 
@@ -348,6 +354,7 @@ def inner(a: object, b: object, /) -> XExpression:
     return tensordot(a, b, axes=([-1], [-1]))
 
 
+@or_numpy
 def vdot(a: object, b: object, /) -> XArray | XExpression:
     """Return the dot product of all elements, those of ``a`` conjugated.
 
@@ -433,8 +440,8 @@ def einsum(
         left, right = operands
         return matmul(left, right, out)
     if dtype is None:
-        made: Any = _einsum(subscripts, not tracing.is_active(), *operands)
-        product: XArray | XExpression = _values(found, products.of_einsum, operands, subscripts)
+        given: Any = _einsum(subscripts, not tracing.is_active(), *operands)
+        product: XArray | XExpression = _values(given, products.of_einsum, operands, subscripts)
         return product if out is None else into(out, product, "einsum")
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = as_dtype(dtype)

@@ -27,6 +27,7 @@ from ..nullable.masked import write_where
 from ..operands import tracing
 from ..operands.convert import check_integers
 from ..operands.nodes import as_node
+from ..operands.others import or_numpy
 from .computed import Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
@@ -77,6 +78,7 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
     return values
 
 
+@or_numpy
 def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
     """Write values to positions of the flattened container.
 
@@ -148,6 +150,7 @@ def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str)
     to[...] = whole
 
 
+@or_numpy
 def place(arr: object, mask: object, vals: object) -> None:
     """Write values one after the other to the elements where a mask holds.
 
@@ -178,6 +181,7 @@ def place(arr: object, mask: object, vals: object) -> None:
         _scatter(to, chosen, values, "place")
 
 
+@or_numpy
 def putmask(a: object, mask: object, values: object) -> None:
     """Write values to the elements where a mask holds: each the value of its own position.
 
@@ -205,6 +209,7 @@ def putmask(a: object, mask: object, values: object) -> None:
         write_where(to, XExpression(chosen), spread)
 
 
+@or_numpy
 def copyto(
     dst: object,
     src: object,
@@ -257,6 +262,7 @@ def copyto(
     write_where(to, mask, XExpression(node).astype(to.dtype))
 
 
+@or_numpy
 def put_along_axis(arr: object, indices: object, values: object, axis: int | None) -> None:
     """Write values to positions that differ from place to place along an axis.
 
@@ -279,6 +285,7 @@ def put_along_axis(arr: object, indices: object, values: object, axis: int | Non
     )
 
 
+@or_numpy
 def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     """Write a value, or several in turn, to the main diagonal.
 
