@@ -95,6 +95,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
     """
     if of._kind is NODE or tracing.running.value:
         return None
+    direct.count_use()
     if of.size > FEW:
         return _gathered(of, key)
     found = _index(key, True)
