@@ -80,7 +80,7 @@ def test_refusals_are_those_of_assignments() -> None:
         with pytest.raises((IndexError, ValueError)):
             v[key] = xl.sum(v)
         assert np.array_equal(v.copy().numpy(), before)
-    fixed = xl.asarray(np.broadcast_to(np.float64(1), (3,)))
+    fixed = xl.adapt(bytes(24), dtype="float64")
     with pytest.raises(ValueError, match="read-only"):
         fixed[0] = xl.sum(v)
 
