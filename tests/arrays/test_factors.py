@@ -101,3 +101,49 @@ def test_remembered_parts_read_the_operands_of_the_moment(dtype: str) -> None:
         lazy = a * 1
         steps = np.diff(np.asarray(a))
         assert xl.diff(lazy) @ xl.diff(lazy) == steps @ steps
+
+
+@pytest.mark.usefixtures("compiled")
+def test_products_of_several_shapes_are_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A filter's step multiplies matrices by matrices, by columns, and rows by both."""
+    shapes = [
+        ((2, 2), (2, 2)),
+        ((2, 2), (2, 1)),
+        ((1, 2), (2, 2)),
+        ((1, 2), (2, 1)),
+        ((2,), (2, 3)),
+    ]
+    pairs = [_operands("float64", pair) for pair in shapes]
+    expected = [np.asarray(a @ b) for a, b in pairs]
+    monkeypatch.setattr(expression.products, "matmul", None)
+    for _ in range(3):
+        for (a, b), values in zip(pairs, expected, strict=True):
+            assert np.asarray(a @ b).tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int64"])
+def test_rows_and_columns_again_and_again_have_the_same_bits(dtype: str) -> None:
+    extents = np.random.default_rng(5)
+    for _ in range(40):
+        m, k, n = extents.choice([1, 2, 3, 8, 17, 40], 3)
+        a, b = [xl.asarray(extents.standard_normal(s) * 9, dtype=dtype) for s in ((m, k), (k, n))]
+        first = np.asarray(a @ b)
+        assert all(np.asarray(a @ b).tobytes() == first.tobytes() for _ in range(2))
+        assert (a @ b).strides == xl.zeros((m, n)).strides
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_results_of_products_are_told_of_in_what_is_computed_of_them(held: bool) -> None:
+    a, b = _operands("float64", ((3, 3), (3, 3)))
+    for _ in range(300):  # machine code takes over
+        made = a @ b
+        e = made + 1.0
+        if not held:
+            del made
+        assert np.array_equal(np.asarray(xl.eval(e)), np.asarray(a) @ np.asarray(b) + 1)
+    assert "BLAS" in str(xl.explain(e))
+    made = a @ b
+    e = made + 1.0
+    made[0, 0] = 100.0
+    assert np.array_equal(np.asarray(e), np.asarray(a) @ np.asarray(b) + 1)
+    assert "BLAS" not in str(xl.explain(made + 1.0))

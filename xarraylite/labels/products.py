@@ -25,7 +25,6 @@ from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Node
 from ..ir.translation import node_of
 from ..memory.block import Memory
-from ..operands.nodes import HasNode
 from ..ops.table import OPS
 from .labelled import Indexed, Labels, Term, XLabelled
 from .remembered import NOTHING, Call, Filled, call_of, filled, hollow, memories_of, recall
@@ -77,10 +76,12 @@ def unwritten(labelled: Callable[..., Labelling], operands: Any, *options: Any) 
     return Unwritten(labelled, tuple(map(_hollow_operand, operands)), options)
 
 
-def _hollow_operand(x: HasNode) -> Hollow:
+def _hollow_operand(x: Any) -> Hollow:
     """Return an operand that keeps no memory alive."""
     if x._kind is NODE:
         return hollow(x.node)
+    if not x.lasting:
+        return x._kind, x._shape, (NOTHING, x._start)
     return x._kind, x._shape, tuple([NOTHING if isinstance(y, Memory) else y for y in x.now()])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from ..dtypes.names import DType, bool_, int64, is_narrow_float, kind
@@ -186,6 +187,9 @@ def learn_fold(op: Reduction, x: object, made: object) -> None:
 PRODUCT = "matmul"
 _FEW = 1 << 18
 
+#: Shapes of which products of two kinds are remembered.
+_SHAPES = 8
+
 #: Elements that BLAS adds up in one dot product (`blas.calls.DOT`).
 _DOT = 1 << 13
 
@@ -208,8 +212,19 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
     if one.dtype.char in "FD" and (strides or one.rank == other.rank == 1):
         return  # which is made as a product of matrices
     extents = (*left._shape, *right._shape[1:])
-    if one.rank == other.rank == 1 and extents[0] > _DOT:
+    if math.prod(made._shape) == 1 and left._shape[-1] > _DOT:
         return  # which is made of several sums
-    if min(extents) > 1 and math.prod(extents) < _FEW:
-        shapes = left._shape, right._shape, made._shape
-        one.learn(PRODUCT, other, (*shapes, made._buffer.made, made._kind))
+    if (1 in extents and one.dtype.char in "FD") or not 0 < math.prod(extents) < _FEW:
+        return  # complex numbers are multiplied one by one there, and rounded otherwise
+    shapes, entry = (left._shape, right._shape, made._shape), None
+    others = [known for known in _entries(one.leads(PRODUCT, other)) if known[:3] != shapes]
+    for known in reversed(others[: _SHAPES - 1]):
+        entry = (*known[:-1], entry)
+    one.learn(PRODUCT, other, (*shapes, made._buffer.made, made._kind, entry))
+
+
+def _entries(entry: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield what is remembered of products of two kinds, each of which has the next."""
+    while entry is not None:
+        yield entry
+        entry = entry[-1]

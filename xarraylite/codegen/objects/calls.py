@@ -130,19 +130,26 @@ def factor_of(thing: int) -> int:
     return made
 
 
-def multiplied(left: int, right: int) -> int:
-    """Return the product of two small operands like two that were multiplied before; 0 if not so.
+def learned_product(left: int, right: int) -> int:
+    """Return what is remembered of the product of two operands of such shapes; 0 if nothing.
 
-    An entry has their shapes, the result's, what `explain` is told of it, and its kind.
+    An entry has their shapes, the result's, what `explain` is told of it, its kind, and the next.
     """
+    entry = leads(left, word(w.MATMUL), get(right, w.KIND))
+    while entry != 0 and entry != word(w.NONE):
+        same = is_same(get(left, w.SHAPE), item(entry, 0))
+        if same and is_same(get(right, w.SHAPE), item(entry, 1)):
+            return entry
+        entry = item(entry, 5)
+    return 0
+
+
+def multiplied(left: int, right: int) -> int:
+    """Return the product of operands like two that were multiplied before; 0 if not so."""
     if is_traced() or not is_container(left) or not is_container(right):
         return 0
-    entry = leads(left, word(w.MATMUL), get(right, w.KIND))
+    entry = learned_product(left, right)
     if entry == 0 or get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
-        return 0
-    if not is_same(get(left, w.SHAPE), item(entry, 0)):
-        return 0
-    if not is_same(get(right, w.SHAPE), item(entry, 1)):
         return 0
     shape, told, kind = item(entry, 2), item(entry, 3), item(entry, 4)
     nbytes = size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))

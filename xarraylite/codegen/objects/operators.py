@@ -38,6 +38,39 @@ def is_used_again(thing: int) -> bool:
     return c.PyLong_AsLongLong(used) != now
 
 
+def is_ordinary(buffer: int) -> bool:
+    """Tell whether a buffer is nothing special, or only the result of a product."""
+    if get(buffer, w.SPECIAL) == word(w.FALSE):
+        return True
+    told = c.PyObject_GenericGetAttr(buffer, word(w.MADE_NAME))
+    moving = c.PyObject_GenericGetAttr(buffer, word(w.MOVING_NAME))
+    product = told != word(w.NONE) and moving == word(w.FALSE)  # both have a default
+    c.Py_DecRef(told)
+    c.Py_DecRef(moving)
+    return product
+
+
+def is_unread(buffer: int) -> bool:
+    """Tell whether a buffer has no snapshot, and nobody is about to make one."""
+    return (
+        get(buffer, w.SNAPSHOT) == 0
+        and load(buffer + CLASS) == word(w.BUFFER)
+        and get(buffer, w.SHARED) == word(w.FALSE)
+        and load(word(w.MAKING)) == 0
+        and is_ordinary(buffer)
+    )
+
+
+def tell(snapshot: int, buffer: int) -> bool:
+    """Give a snapshot what is told of a product's result; tell whether it has all that is told."""
+    if get(buffer, w.SPECIAL) == word(w.FALSE):
+        return True
+    told = c.PyObject_GenericGetAttr(buffer, word(w.MADE_NAME))
+    done = told != 0 and c.PyObject_GenericSetAttr(snapshot, word(w.MADE_NAME), told) == 0
+    c.Py_DecRef(told)
+    return done
+
+
 def give_snapshot(thing: int) -> int:
     """Have the memory of a container that is new a snapshot, as `memory.buffer` makes it.
 
@@ -48,7 +81,8 @@ def give_snapshot(thing: int) -> int:
         if is_unread(buffer):
             keep(buffer)
             made, origin = new(word(w.SNAPSHOT_CLASS)), c.PyWeakref_NewRef(buffer, 0)
-            if made != 0 and origin != 0 and is_unread(buffer):
+            told = made != 0 and tell(made, buffer)
+            if told and origin != 0 and is_unread(buffer):
                 give(made, w.MEMORY, keep(get(buffer, w.MEMORY)))
                 give(made, w.MEMORY_START, keep(get(buffer, w.MEMORY_START)))
                 give(made, w.ADDRESS, keep(get(buffer, w.ADDRESS)))
@@ -61,17 +95,6 @@ def give_snapshot(thing: int) -> int:
                 c.Py_DecRef(origin)
             c.Py_DecRef(buffer)
     return thing
-
-
-def is_unread(buffer: int) -> bool:
-    """Tell whether an ordinary buffer has no snapshot, and nobody is about to make one."""
-    return (
-        get(buffer, w.SNAPSHOT) == 0
-        and load(buffer + CLASS) == word(w.BUFFER)
-        and get(buffer, w.SPECIAL) == word(w.FALSE)
-        and get(buffer, w.SHARED) == word(w.FALSE)
-        and load(word(w.MAKING)) == 0
-    )
 
 
 def put(place: int, thing: int) -> int:

@@ -76,7 +76,8 @@ FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, boo
 
 #: Names of methods and attributes.
 VIEW_NAME, RESHAPE_NAME, ITEM_NAME = map(_object, map(sys.intern, ("view", "reshape", "item")))
-OWNER_NAME, PIN_NAME, MADE_NAME = map(_object, map(sys.intern, ("owner", "pin", "made")))
+OWNER_NAME, PIN_NAME = map(_object, map(sys.intern, ("owner", "pin")))
+MADE_NAME, MOVING_NAME = map(_object, map(sys.intern, ("made", "_moving")))
 
 SETTINGS, COUNTERS, SLABS, TAKE = map(_object, (settings, counters, slabs.SLABS, slabs.take))
 REFERENCE, BY_ROWS = map(_object, (ENGINES[2], LAYOUTS[0]))
