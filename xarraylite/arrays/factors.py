@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 else:
     products = later(".labels.products")
 
-#: Codes of the dtypes that BLAS multiplies, of those that NumPy does as we would, and the ranks of a matrix times a matrix or a vector.
+#: Codes of the dtypes that BLAS multiplies, and of those that NumPy multiplies as we would; the
+#: ranks of a matrix times a matrix or a vector.
 _BLAS = "fdFD"
 _WRAPPING = "?bBhHiIlLqQ"
 _MATRICES = frozenset(((2, 2), (2, 1), (1, 2)))
@@ -67,7 +68,7 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
 
 def _told(left: Any, right: Any) -> products.Unwritten:
     """Return what `explain` is told of a product."""
-    return products.Unwritten(products.hollow_operand(left), products.hollow_operand(right))
+    return products.unwritten(products.of_matmul, (left, right))
 
 
 def _folded(plain: type[Any], left: Any, right: Any) -> Any:

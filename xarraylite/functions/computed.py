@@ -384,6 +384,12 @@ def invoked(
             written = writer.call(name, signature.bind(*args, **kwargs).arguments, by_name)
             if written is not NotImplemented:
                 return written
+        try:
+            return ordinarily(args, kwargs.copy())
+        except DTypeError:
+            return others.instead(name, args, kwargs)
+
+    def ordinarily(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         first = args[0] if args else None
         if isinstance(first, Parted) and name in first.own:
             return getattr(first, name)(*args[1:], **kwargs)

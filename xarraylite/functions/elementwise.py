@@ -11,6 +11,7 @@ Documentation comes from the op table too, so the dtype rule a page shows is the
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 from typing import Any
 
@@ -231,15 +232,17 @@ def where(condition: object, x: object = _MISSING, y: object = _MISSING) -> Any:
     if y is _MISSING:
         if x is not _MISSING:
             raise ValueError("where: give both values, or the condition alone")
-        return nonzero(condition)
+        return nonzero(np.asarray(condition) if isinstance(condition, np.ndarray) else condition)
     try:
         return expression.apply(OPS["where"], condition, x, y)
     except DTypeError:
-        values = [array_of(value) for value in (x, y)]
-        if values[0] is None or values[1] is None:
+        values = [(array_of(value), value) for value in (x, y)]
+        if all([other is None for other, _ in values]):
             raise
-        made: Any = np.where(np.asarray(condition), values[0], values[1])
-        return made
+        plain = [np.asarray(value) if other is None else other for other, value in values]
+        with contextlib.suppress(TypeError):  # of dates beside numbers
+            return np.where(np.asarray(condition), *plain)
+        raise
 
 
 @memoised

@@ -32,6 +32,7 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node
+from ..operands.others import or_numpy
 from . import jagged_joins
 from .computed import into
 from .groups import Lazy, takes_jagged
@@ -85,6 +86,7 @@ def broadcast_to(array: object, shape: Axes) -> XExpression:
     return stretched  # type: ignore[no-any-return]
 
 
+@or_numpy
 def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     """Return all arrays in their common shape.
 

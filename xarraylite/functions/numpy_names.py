@@ -224,6 +224,7 @@ def isfortran(a: object) -> bool:
     return str(getattr(a, "layout", "")) == "column_major" and not a.map.is_row_major()  # type: ignore[attr-defined]
 
 
+@or_numpy
 def min_scalar_type(a: object) -> np.dtype[Any]:
     """Return the narrowest of NumPy's dtypes that holds a number; of an array its own.
 
@@ -297,6 +298,7 @@ def _dtype_of(x: object, operation: str) -> np.dtype[Any]:
     return as_node(x, operation).dtype if known is NODE else known.dtype
 
 
+@or_numpy
 def iscomplexobj(x: object) -> bool:
     """Tell whether an array's dtype is complex.
 

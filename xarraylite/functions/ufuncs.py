@@ -25,7 +25,7 @@ from ..ir import build
 from ..ir.build import Operand, describe
 from ..memory.buffer import COUNTS
 from ..operands.nodes import Lifted, as_operand, is_number
-from ..operands.others import dtype_of, instead
+from ..operands.others import dtype_of, instead, is_not_ours
 from ..ops.op import Op
 from ..ops.table import OPS
 from .computed import into
@@ -323,7 +323,12 @@ def _method(name: str, method: str) -> Callable[..., Any]:
     """
 
     def call(array: object, *args: Any, **options: Any) -> Any:
-        array = array if isinstance(array, XExpression) else XArray(array)
+        known = isinstance(array, XExpression)
+        # What is written is the array itself; what is no numbers has no container.
+        if not known and not (
+            isinstance(array, np.ndarray) and (method == "at" or is_not_ours(array))
+        ):
+            array = XArray(array)
         return getattr(getattr(np, name), method)(array, *args, **options)
 
     call.__name__ = call.__qualname__ = f"{name}.{method}"

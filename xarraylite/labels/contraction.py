@@ -10,9 +10,9 @@ step ends in one of three ways:
   exact; narrow floats are multiplied and added in float32.  Dot products of rows that lie in memory
   as BLAS reads them are matrix products too, if they are the whole result.  So are small products
   of whole numbers, by NumPy's own loops: their sums wrap, whatever the order.
-* Anything else, such as other dot products and larger matrices of 32- or 64-bit integers: a lazy product under a
-  reduction, one fused kernel.  Products of integer matrices are packed so that the kernel reads
-  both along the summed label.
+* Anything else, such as other dot products and larger matrices of 32- or 64-bit integers: a lazy
+  product under a reduction, one fused kernel.  Products of integer matrices are packed so that
+  the kernel reads both along the summed label.
 
 Terms, scales and the conversion to the destination are elementwise and fused in the kernel that
 writes it; a single matrix product that fits its destination is written there by BLAS.
