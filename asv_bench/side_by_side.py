@@ -1,9 +1,9 @@
 """Larger than memory, side by side: this package, dask.array over NumPy, loops by hand and blosc2.
 
-Every side has the same arrays, in chunks of 1024 x 1024 on the disk (blosc2's are its own files
-with the same chunks and codec), and runs in a process of its own, which works on a small part
-first, so that imports and compilation are not counted.  Sides follow each other case by case, so
-what else the machine does befalls all of them.  Reported are CPU seconds, elapsed seconds and the
+Every side has the same arrays, in chunks of 1024 x 1024 (``--chunk``) on the disk (blosc2's are its
+own files with the same chunks and codec), and runs in a process of its own, which works on a small
+part first, so that imports and compilation are not counted. Sides follow each other case by case,
+so what else the machine does befalls all of them. Reported are CPU seconds, elapsed seconds and the
 most memory over that after imports, of the run with the least CPU time.
 
     python asv_bench/side_by_side.py --size 4GB --codec none lz4 --folder /data --rounds 1
@@ -32,7 +32,6 @@ from typing import Any
 
 import numpy as np
 
-CHUNK = 1024
 CODECS = ("none", "lz4", "zstd")
 CELL = 30.0
 SUN = (math.sin(math.radians(45.0)), math.cos(math.radians(45.0)), math.radians(135.0))
@@ -48,7 +47,7 @@ def hillshade(np: Any, z: Any) -> Any:
     return SUN[0] * np.cos(steep) + SUN[1] * np.sin(steep) * np.cos(SUN[2] - downhill)
 
 
-def blocks(shape: tuple[int, ...], step: tuple[int, int] = (CHUNK, CHUNK)) -> Iterator[At]:
+def blocks(shape: tuple[int, ...], step: tuple[int, int]) -> Iterator[At]:
     """Yield the chunks of a matrix."""
     for i in range(0, shape[0], step[0]):
         for j in range(0, shape[1], step[1]):
@@ -64,14 +63,20 @@ class Case:
         Where the operands are.
     codec : str
         One of `CODECS`.
+    chunk : int
+        Rows and columns of a chunk.
     """
 
     title = ""
     reads = "ab"
     trim = 0  # rows and columns that the result has less
 
-    def __init__(self, folder: Path, codec: str) -> None:
-        self.folder, self.codec = folder, codec
+    def __init__(self, folder: Path, codec: str, chunk: int) -> None:
+        self.folder, self.codec, self.chunk = folder, codec, chunk
+
+    def blocks(self, shape: tuple[int, ...], rows: int | None = None) -> Iterator[At]:
+        """Yield the chunks of a matrix, or blocks of more rows."""
+        return blocks(shape, (rows or self.chunk, self.chunk))
 
     def shape(self, a: Any, b: Any) -> tuple[int, ...]:
         """Return the shape of the result; () if it is a number."""
@@ -87,7 +92,7 @@ class Case:
 
     def target(self, a: Any, b: Any) -> Any:
         shape = self.shape(a, b)
-        return new_zarr(self.folder / "out", shape, self.codec) if shape else None
+        return new_zarr(self.folder / "out", shape, self.codec, self.chunk) if shape else None
 
     def here(self) -> object:
         import xarraylite as xl
@@ -105,14 +110,14 @@ class Case:
         out = self.target(a, b)
         if out is None:
             return float(e.compute())
-        return da.store(e.rechunk(CHUNK) if self.trim else e, out, lock=False)
+        return da.store(e.rechunk(self.chunk) if self.trim else e, out, lock=False)
 
     def copy(self) -> object:
         a, b = self.zarrs()
         out = self.target(a, b)
-        corner = (slice(CHUNK + self.trim),) * 2
+        corner = (slice(self.chunk + self.trim),) * 2
         made = None if out is None else self.lazy(np, a[corner], b[corner])
-        for at in blocks(a.shape):
+        for at in self.blocks(a.shape):
             a[at]
             if "b" in self.reads and at[1].start < b.shape[1]:
                 b[at]
@@ -156,7 +161,7 @@ class Elementwise(Case):
     def loop(self) -> object:
         a, b = self.zarrs()
         out = self.target(a, b)
-        for at in blocks(a.shape):
+        for at in self.blocks(a.shape):
             out[at] = self.lazy(np, a[at], b[at])
         return None
 
@@ -175,7 +180,7 @@ class Hillshade(Case):
     def loop(self) -> object:
         a, b = self.zarrs()
         out = self.target(a, b)
-        for at in blocks(out.shape):
+        for at in self.blocks(out.shape):
             halo = tuple(slice(s.start, s.stop + 2) for s in at)
             out[at] = hillshade(np, a[halo])
         return None
@@ -192,7 +197,7 @@ class Sum(Case):
 
     def loop(self) -> object:
         a, b = self.zarrs()
-        return sum(float(np.sum((a[at] - b[at]) ** 2)) for at in blocks(a.shape))
+        return sum(float(np.sum((a[at] - b[at]) ** 2)) for at in self.blocks(a.shape))
 
     def native(self, blosc2: Any, a: Any, b: Any, options: dict[str, Any]) -> object:
         return float(((a - b) ** 2).sum())
@@ -210,7 +215,7 @@ class Standardise(Case):
     def loop(self) -> object:
         a, b = self.zarrs()
         out = self.target(a, b)
-        for at in blocks(a.shape, (a.shape[0], CHUNK)):
+        for at in self.blocks(a.shape, a.shape[0]):
             out[at] = self.lazy(np, a[at], None)
         return None
 
@@ -228,9 +233,9 @@ class StandardiseAll(Standardise):
         a, b = self.zarrs()
         out = self.target(a, b)
         n = math.prod(a.shape)
-        mean = sum(float(np.sum(a[at])) for at in blocks(a.shape)) / n
-        std = math.sqrt(sum(float(np.sum((a[at] - mean) ** 2)) for at in blocks(a.shape)) / n)
-        for at in blocks(a.shape):
+        mean = sum(float(np.sum(a[at])) for at in self.blocks(a.shape)) / n
+        std = math.sqrt(sum(float(np.sum((a[at] - mean) ** 2)) for at in self.blocks(a.shape)) / n)
+        for at in self.blocks(a.shape):
             out[at] = (a[at] - mean) / std
         return None
 
@@ -246,7 +251,7 @@ class Transpose(Case):
     def loop(self) -> object:
         a, b = self.zarrs()
         out = self.target(a, b)
-        for at in blocks(a.shape):
+        for at in self.blocks(a.shape):
             out[at[::-1]] = a[at].T
         return None
 
@@ -268,12 +273,12 @@ class Product(Case):
     def loop(self) -> object:
         a, b = self.zarrs()
         out = self.target(a, b)
-        right = b[:, : self.WIDE]
-        for i in range(0, a.shape[0], CHUNK):
-            total = np.zeros((min(CHUNK, a.shape[0] - i), right.shape[1]))
-            for k in range(0, a.shape[1], CHUNK):
-                total += a[i : i + CHUNK, k : k + CHUNK] @ right[k : k + CHUNK]
-            out[i : i + CHUNK] = total
+        right, step = b[:, : self.WIDE], self.chunk
+        for i in range(0, a.shape[0], step):
+            total = np.zeros((min(step, a.shape[0] - i), right.shape[1]))
+            for k in range(0, a.shape[1], step):
+                total += a[i : i + step, k : k + step] @ right[k : k + step]
+            out[i : i + step] = total
         return None
 
     def native(self, blosc2: Any, a: Any, b: Any, options: dict[str, Any]) -> object:
@@ -297,51 +302,52 @@ def compression(codec: str) -> dict[str, Any]:
     return {"codec": blosc2.Codec.LZ4 if codec == "lz4" else blosc2.Codec.ZSTD, "clevel": 5}
 
 
-def new_zarr(path: Path, shape: tuple[int, ...], codec: str) -> Any:
+def new_zarr(path: Path, shape: tuple[int, ...], codec: str, chunk: int) -> Any:
     """Make an array on the disk."""
     import zarr
     from zarr.codecs import BloscCodec
 
     shutil.rmtree(path, ignore_errors=True)
     compressors: Any = {"none": None, "lz4": BloscCodec(cname="lz4"), "zstd": "auto"}[codec]
-    chunks = tuple(min(CHUNK, n) for n in shape)
+    chunks = tuple(min(chunk, n) for n in shape)
     return zarr.create_array(path, shape=shape, chunks=chunks, dtype="f8", compressors=compressors)
 
 
-def make(folder: Path, n: int, codec: str) -> None:
+def make(folder: Path, n: int, codec: str, chunk: int) -> None:
     """Write the operands, as zarr arrays and as blosc2's."""
     import blosc2
 
     for seed, name in enumerate("ab"):
-        array = new_zarr(folder / name, (n, n), codec)
+        array = new_zarr(folder / name, (n, n), codec, chunk)
         other = blosc2.empty(
-            (n, n), np.dtype("f8"), chunks=(min(CHUNK, n),) * 2, mode="w",
+            (n, n), np.dtype("f8"), chunks=(chunk,) * 2, mode="w",
             urlpath=str(folder / f"{name}.b2nd"), cparams=compression(codec),
         )  # fmt: skip
-        for k, at in enumerate(blocks((n, n))):
+        for k, at in enumerate(blocks((n, n), (chunk, chunk))):
             rng = np.random.default_rng((seed, k))
             size = [s.stop - s.start for s in at]
             array[at] = other[at] = np.round((rng.random(size) + 0.5) * 64)
 
 
-def child(name: str, side: str, folder: Path, codec: str) -> dict[str, float]:
+def child(name: str, side: str, folder: Path, codec: str, chunk: int) -> dict[str, float]:
     """Run one side of a case, after a small part of it, and return what it took."""
     importlib.import_module(MODULES.get(side, "zarr"))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    getattr(CASES[name](folder / "small", codec), side)()
+    getattr(CASES[name](folder / "small", codec, chunk), side)()
     start, used = time.perf_counter(), time.process_time()
-    getattr(CASES[name](folder, codec), side)()
+    getattr(CASES[name](folder, codec, chunk), side)()
     seconds, used = time.perf_counter() - start, time.process_time() - used
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {"cpu": used, "elapsed": seconds, "memory": (after - before) / 1024}
 
 
-def run(name: str, side: str, folder: Path, codec: str) -> dict[str, float] | None:
+def run(name: str, side: str, folder: Path, codec: str, chunk: int) -> dict[str, float] | None:
     """Run one side of a case in a process of its own; None if it has no such thing."""
     told = [sys.executable, __file__, "--child", name, side, "--folder", str(folder)]
     done = subprocess.run(
-        [*told, "--codec", codec], stdout=subprocess.PIPE, text=True, env=os.environ, check=False
-    )
+        [*told, "--codec", codec, "--chunk", str(chunk)],
+        stdout=subprocess.PIPE, text=True, env=os.environ, check=False,
+    )  # fmt: skip
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
 
 
@@ -364,27 +370,29 @@ def main() -> None:
     parser.add_argument("--case", nargs="+", default=list(CASES), choices=list(CASES))
     parser.add_argument("--side", nargs="+", default=list(SIDES), choices=SIDES)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--chunk", type=int, default=1024, help="rows and columns of a chunk")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     told = parser.parse_args()
     if told.child:
-        print(json.dumps(child(*told.child, told.folder, told.codec[0])))
+        print(json.dumps(child(*told.child, told.folder, told.codec[0], told.chunk)))
         return
     nbytes = float(told.size.upper().removesuffix("B").removesuffix("G")) * 1e9
-    n = max(CHUNK, round(math.sqrt(nbytes / 8) / CHUNK) * CHUNK)
+    chunk = told.chunk
+    n = max(chunk, round(math.sqrt(nbytes / 8) / chunk) * chunk)
     folder = Path(tempfile.mkdtemp(dir=told.folder))
     try:
         for codec in told.codec:
-            make(folder, n, codec)
+            make(folder, n, codec, chunk)
             (folder / "small").mkdir(exist_ok=True)
-            make(folder / "small", 2 * CHUNK, codec)
+            make(folder / "small", 2 * chunk, codec, chunk)
             print(f"\n{n} x {n} float64, codec {codec}; CPU s / elapsed s / MB over imports\n")
             print(f"| | {' | '.join(SIDES)} |\n|{'---|' * (1 + len(SIDES))}", flush=True)
             for name in told.case:
                 found: dict[str, dict[str, float] | None] = {}
                 for _ in range(told.rounds):
                     for side in told.side:
-                        one, best = run(name, side, folder, codec), found.get(side)
+                        one, best = run(name, side, folder, codec, chunk), found.get(side)
                         if best is None or (one is not None and one["cpu"] < best["cpu"]):
                             found[side] = one
                 table(name, found, lambda line: print(line, flush=True))

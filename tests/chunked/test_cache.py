@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
-from xarraylite.chunked import bands, plan, trees
+from xarraylite.chunked import bands, division, plan
 from xarraylite.chunked.cache import ChunkCache, Held
 from xarraylite.chunked.source import StoredArray
 
@@ -22,7 +23,7 @@ def small_blocks() -> object:
         mock.patch.object(plan, "ENOUGH", 1),
         mock.patch.object(bands, "ENOUGH", 1),
         mock.patch.object(plan, "SMALLEST", 1),
-        mock.patch.object(trees, "_MANY", 1),
+        mock.patch.object(division, "_MANY", 1),
     ):
         yield
 
@@ -55,11 +56,41 @@ def test_pieces_of_a_sum_end_where_chunks_do(engine: str) -> None:
         pytest.skip("NumPy adds in an order of its own, of which no part is a piece")
     values = np.random.default_rng(3).normal(size=(1024, 1536))
     kept = Kept(values, (256, 512))
-    with mock.patch.object(trees, "_MANY", 1 << 19):
+    with mock.patch.object(division, "_MANY", 1 << 19):
         found = xl.eval(xl.sum(xl.open(kept))).numpy()
     assert found.tobytes() == xl.sum(xl.asarray(values)).numpy().tobytes()
     rows = [(key[0].start, key[0].stop) for key in kept.read]
     assert rows == [(k, k + 256) for k in range(0, 1024, 256)]
+
+
+@pytest.mark.parametrize("compressors", [None, "blosc", "zstd"])
+@pytest.mark.parametrize("first", [0, 37])
+def test_pieces_begin_with_what_the_one_before_has_left(
+    first: int, compressors: str | None, tmp_path: Path, engine: str
+) -> None:
+    """Parts of 131072 end in the middle of rows of 700, and rows where chunks do not."""
+    zarr = pytest.importorskip("zarr")
+    x = np.random.default_rng(4).normal(size=(2000, 700))
+    codec = {"blosc": zarr.codecs.BloscCodec(cname="lz4"), "zstd": "auto", None: None}[compressors]
+    made = zarr.create_array(
+        tmp_path / "x", shape=x.shape, chunks=(300, 200), dtype="f8", compressors=codec
+    )
+    made[...] = x
+    kept, whole = Kept(x, (300, 200)), xl.asarray(x)
+    with mock.patch.object(division, "_MANY", 1 << 18):
+        for opened in (xl.open(made), xl.open(kept)):
+            for axis in (None, 0, 1):
+                a, b = opened[first:], whole[first:].copy()
+                found, expected = xl.eval(xl.sum(a, axis=axis)), xl.eval(xl.sum(b, axis=axis))
+                if engine == "reference":
+                    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-9)
+                else:
+                    assert found.numpy().tobytes() == expected.numpy().tobytes(), axis
+        kept.read.clear()
+        xl.eval(xl.sum(xl.open(kept)[first:]))
+        assert engine == "reference" or kept.elements == x[first:].size
+        plan = xl.explain(xl.sum(xl.open(made)[first:]))
+    assert plan.passes[0].again <= (0 if compressors else 700 * 8 * plan.passes[0].blocks)
 
 
 @pytest.mark.parametrize(("memory", "most"), [(2_000_000, 1.0), (500_000, 2.9)])

@@ -53,7 +53,7 @@ def test_what_is_read_again_is_told() -> None:
     keeps, small = planned(4_000_000), planned(2_000_000)
     assert keeps.again == 0
     assert 0 < keeps.kept < keeps.peak <= 4_000_000
-    assert "for chunks that later blocks need" in str(keeps)
+    assert "for what later blocks need too" in str(keeps)
     assert small.again > 0
     assert small.kept == 0
     assert small.peak <= 2_000_000

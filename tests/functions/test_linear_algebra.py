@@ -400,3 +400,40 @@ def test_einsum_refuses_to_lose_imaginary_parts() -> None:
 def test_the_inverse_of_a_number_is_refused(value: object) -> None:
     with pytest.raises(np.linalg.LinAlgError, match="pinv"):
         xl.linalg.pinv(value)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "complex128", "float16", "bool"])
+def test_folds_again_and_again(dtype: str) -> None:
+    """What no BLAS computes is remembered by kinds: other values, shapes, strides and layouts."""
+    rng = np.random.default_rng(5)
+    for n in (3, 3, 3, 4, 4, 0, 1, 3):
+        p, q = [rng.integers(0, 2, (n, n)).astype(dtype) for _ in range(2)]
+        if dtype == "complex128":
+            p = p * (1 - 2j)
+        a, b = xl.asarray(p), xl.asarray(q)
+        tiled = b.to_layout("{1,0:T(2,2)}")
+        for made, wanted in (
+            (xl.einsum("ij->j", a), np.einsum("ij->j", p)),
+            (xl.einsum("ij->ji", a), p.T),
+            (xl.einsum("ii", a), np.einsum("ii", p)),
+            (xl.einsum("ii->i", a), np.einsum("ii->i", p)),
+            (xl.einsum("i,jk->ij", xl.ravel(a), b), np.einsum("i,jk->ij", p.ravel(), q)),
+            (xl.einsum("ij,ij->i", a.T, b), np.einsum("ij,ij->i", p.T, q)),
+            (xl.einsum("ij,ij", a, tiled), np.einsum("ij,ij", p, q)),
+            (xl.einsum("ij,ij", a, a), np.einsum("ij,ij", p, p)),
+            (xl.einsum("ij,kj->ik", a + a, b), np.einsum("ij,kj->ik", p + p, q)),
+            (xl.vdot(a, b), np.vdot(p, q)),
+            (xl.vecdot(a, b[:, ::-1]), np.einsum("ij,ij->i", p.conj(), q[:, ::-1])),
+            (xl.tensordot(a, b, ([0], [1])), np.tensordot(p, q, ([0], [1]))),
+            (xl.tensordot(a, b, 2), np.tensordot(p, q, 2)),
+        ):
+            assert made.shape == wanted.shape
+            assert made.dtype == wanted.dtype
+            assert np.allclose(np.asarray(made, wanted.dtype), wanted)
+    told = [str(xl.explain(xl.einsum("ij,ij->j", tiled, a))) for _ in range(4)]
+    assert len({*told[1:]}) == 1
+    assert "in memory" not in told[0] + told[-1]
+    before = xl.einsum("ij->j", a)
+    kept = np.array(before)
+    a[...] = 0
+    assert np.array_equal(np.asarray(before), kept)

@@ -59,6 +59,48 @@ def test_written(name: str, dtype: str, place: str) -> None:
     np.testing.assert_array_equal(np.asarray(before, np.float64), plain)
 
 
+@pytest.mark.parametrize("place", ["row", "column", "tiled"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int16"])
+@pytest.mark.parametrize("name", CALLS)
+def test_written_where_nobody_waits(name: str, dtype: str, place: str) -> None:
+    """NumPy writes to the memory itself, which nobody else has afterwards."""
+    plain = np.arange(12.0).reshape(3, 4).astype(dtype)
+    ours, theirs = PLACES[place](xl.asarray(plain)), plain.copy()
+    shared = ours.buffer.shared
+    CALLS[name](xl, ours)
+    CALLS[name](np, theirs)
+    assert shared == ours.buffer.shared
+    np.testing.assert_array_equal(ours.copy().numpy(), theirs)
+
+
+def test_what_is_written_may_be_read() -> None:
+    """Values, positions and masks are those from before the call."""
+    a, plain = xl.asarray([3, 0, 2, 1]), np.array([3, 0, 2, 1])
+    xl.put(a, a, a)
+    np.put(plain, plain.copy(), plain.copy())
+    assert a.tolist() == plain.tolist()
+    xl.put(a, a[::-1], a[1:])
+    np.put(plain, plain[::-1].copy(), plain[1:].copy())
+    assert a.tolist() == plain.tolist()
+    xl.putmask(a, a > 1, a[::-1])
+    np.putmask(plain, plain > 1, plain[::-1].copy())
+    assert a.tolist() == plain.tolist()
+    flags = xl.asarray([True, False, True])
+    xl.place(flags, flags, flags[1:])
+    assert flags.tolist() == [False, False, True]
+    xl.putmask(flags, flags, ~flags)
+    assert flags.tolist() == [False, False, False]
+    m = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
+    xl.fill_diagonal(m, m[0, ::-1])
+    assert m.tolist() == [[2.0, 2.0], [3.0, 1.0]]
+    xl.put(m, [0], 1e300)
+    short = xl.zeros(2, "f4")
+    xl.put(short, [0, 1], m[0])
+    assert short.tolist() == [np.inf, 2.0]
+    with pytest.raises(ValueError, match="read-only"):
+        xl.put(xl.asarray(np.broadcast_to(np.float64(1), (3,)), copy=False), [0], 2.0)
+
+
 FAILED: dict[str, Callable[[Any], None]] = {
     "position": lambda a: xl.put(a, [0, 99], 1),
     "cast": lambda a: xl.copyto(a, 1j * np.ones(4)),
@@ -82,9 +124,20 @@ def test_a_failed_call_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["put", "place", "putmask", "copyto", "fill_diagonal"])
-def test_only_containers_are_written(name: str) -> None:
+def test_only_arrays_are_written(name: str) -> None:
     with pytest.raises(xl.DTypeError, match=f"{name}: got"):
-        getattr(xl, name)(np.zeros(3), [True], [1])
+        getattr(xl, name)([0.0] * 3, [True], [1])
+
+
+@pytest.mark.parametrize("name", ["put", "place", "putmask", "copyto"])
+def test_numpys_memory_is_written_by_numpy(name: str) -> None:
+    theirs, ours = np.arange(3.0), np.arange(3.0)
+    for module, array in ((np, theirs), (xl, ours)):
+        args = [module.asarray([True, False, True]), module.asarray([7, 8, 9])]
+        if name == "copyto":
+            args = [args[1]]
+        getattr(module, name)(array, *args)
+    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_out() -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+from fractions import Fraction
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 Xp = ModuleType
 
@@ -102,5 +105,73 @@ def days_and_numbers(xp: Xp) -> Any:
     return days, xp.arange(2) + first, xp.timedelta64(2, "h") * xp.array([1, 3]), days[-1] - first
 
 
+def board(xp: Xp) -> Any:
+    b = xp.full((3, 3), " ")
+    for row, column, mark in [(0, 0, "X"), (1, 1, "O"), (0, 1, "X"), (2, 2, "O"), (0, 2, "X")]:
+        b[row, column] = mark
+    lines = [*b, *b.T, xp.diag(b), xp.diag(xp.fliplr(b))]
+    xp.fill_diagonal(b, "-")
+    xp.put(b, [1], "?")
+    return [bool((line == "X").all()) for line in lines], b.tolist(), xp.pad(b, 1).shape
+
+
+def sums_of_time(xp: Xp) -> Any:
+    waits = xp.array([90, 30, 60], "m8[m]")
+    late = waits > xp.timedelta64(45, "m")
+    return (
+        xp.cumsum(waits).tolist(),
+        (-waits).tolist(),
+        xp.isnan(waits).tolist(),
+        (xp.divide(waits, xp.timedelta64(1, "h"))).tolist(),
+        xp.result_type(waits, "m8[s]"),
+        xp.any(waits).item(),
+        waits[late].tolist(),
+    )
+
+
+def masked_measurements(xp: Xp) -> Any:
+    x = xp.ma.array([[4.0, 1.0], [2.0, 9.0]], mask=[[0, 1], [0, 0]])
+    roots = xp.sqrt(x)
+    return (
+        roots.filled(-1.0).tolist(),
+        float(xp.mean(x)),
+        float(xp.sum(x)),
+        xp.max(x, axis=0).tolist(),
+        (xp.ones((2, 2)) * x).tolist(),
+        xp.add(xp.ones((2, 2)), x).filled(0).tolist(),
+        xp.sort(x, axis=None).tolist(),
+        xp.concatenate([x, x]).shape,
+        xp.where(x)[0].tolist(),
+    )
+
+
+def fractions_and_large_numbers(xp: Xp) -> Any:
+    thirds = xp.array([Fraction(1, 3), Fraction(1, 6)], dtype=object)
+    large = xp.array([2**70, 1], dtype=object)
+    kept = xp.asarray(thirds)
+    return (
+        thirds.sum(),
+        xp.sum(thirds),
+        xp.max(thirds),
+        xp.dot(thirds, thirds),
+        xp.cumsum(thirds).tolist(),
+        xp.add.reduce(large),
+        xp.multiply(large, 2).tolist(),
+        xp.sort(large).tolist(),
+        kept.dtype == object,
+    )
+
+
+def written_in_numpys_memory(xp: Xp) -> Any:
+    memory = np.arange(6.0)  # of a file, say
+    xp.copyto(memory, xp.asarray([9.0]), where=memory > 4)
+    xp.put(memory, [0, 1], xp.asarray([7.0, 8.0]))
+    xp.add.at(memory, [2, 2], 1.0)
+    xp.putmask(memory, memory == 3, -1)
+    return memory.tolist()
+
+
 PROGRAMS = [totals_by_name, chosen_words, records, dates, texts_of_numbers, drawn_words]
 PROGRAMS += [moved_words, days_and_numbers]
+PROGRAMS += [board, sums_of_time, masked_measurements, fractions_and_large_numbers]
+PROGRAMS += [written_in_numpys_memory]

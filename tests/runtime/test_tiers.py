@@ -130,6 +130,20 @@ def test_folds_have_the_same_bits(data: st.DataObject) -> None:
         assert_same_bits(xl.eval(fold(write(), axis=axis) * 2), first)
 
 
+@pytest.mark.parametrize("name", ["sum", "max", "std"])
+def test_results_lie_alike_in_both_tiers(name: str) -> None:
+    """Also where an extent of 1 leaves the strides open."""
+    a = xl.asarray(np.random.default_rng(1).random((4, 5, 6)), layout="column_major")
+    for axes in [0, 1, 2, (0, 1), (0, 2), (1, 2)]:
+        seen = {
+            xl.eval(getattr(xl, name)(a, axis=axes, keepdims=True)).strides
+            for _ in range(2 * FIRST)
+        }
+        with xl.config(engine="reference"):
+            seen.add(xl.eval(getattr(xl, name)(a, axis=axes, keepdims=True)).strides)
+        assert len(seen) == 1, (axes, seen)
+
+
 def test_large_work_is_compiled_at_once() -> None:
     a, before = xl.zeros(1 << 19), made()
     xl.eval(a + a * 3.0)

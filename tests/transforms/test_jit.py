@@ -136,6 +136,23 @@ def test_several_results() -> None:
     assert isinstance(xl.jit(lambda u: [u, u.T])(xl.ones((2, 3))), list)
 
 
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda u: (u, (u * 2, u)), r"result 1 of the traced function is a tuple"),
+        (lambda u: [[u], u], r"result 0 of the traced function is a list"),
+        (lambda u: {"twice": u * 2}, r"the traced function returns a dict"),
+        (lambda u: (u, {"twice": u * 2}), r"result 1 of the traced function is a dict"),
+        (lambda u: None, r"the traced function returns a NoneType"),
+    ],
+    ids=["tuple", "list", "dict", "inner dict", "nothing"],
+)
+@pytest.mark.parametrize("by", ["jit", "to_hlo"])
+def test_results_are_flat(function: Any, message: str, by: str) -> None:
+    with pytest.raises(xl.DTypeError, match=f"^{by}: {message}; it returns"):
+        xl.jit(function)(xl.ones(2)) if by == "jit" else xl.to_hlo(function, "f32[2]")
+
+
 def test_results_share_no_memory_with_arguments() -> None:
     same = xl.jit(lambda u: u)
     a = xl.asarray([1, 2])

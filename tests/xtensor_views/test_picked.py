@@ -425,3 +425,66 @@ def test_views_of_one_element_are_no_values() -> None:
         with pytest.raises(TypeError, match="unhashable"):
             hash(one)
     assert a.tolist() == [11.0, 21.0, 31.0, 41.0]
+
+
+@pytest.mark.parametrize("layout", ["row_major", "column_major", "{1,0:T(2,2)}"])
+def test_elements_of_views_by_integers(layout: str) -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    a = xl.asarray(values, layout=layout)
+    kept, found = xl.view(a, xl.keep(2, 0, 0), xl.keep(3, 1)), xl.index_view(a, [(2, 3), (0, 1)])
+    want = values[np.ix_([2, 0, 0], [3, 1])]
+    for i in range(-3, 3):
+        assert [kept[i, k] for k in range(-2, 2)] == [want[i, k] for k in range(-2, 2)]
+    assert [found[-2], found[1], *found] == [11, 1, 11, 1]
+    assert type(found[0]) is type(a[0, 0])
+    assert kept[0].tolist() == want[0].tolist()
+    assert kept[0, 0, ...].shape == ()
+    for wrong in (2, -3):
+        with pytest.raises(xl.IndexRangeError, match="out of range"):
+            found[wrong]
+    a[2, 3] = 50
+    assert found[0] == kept[0, 0] == 50
+
+
+@pytest.mark.parametrize("order", ["K", "C", "F", "A"])
+@pytest.mark.parametrize("layout", ["row_major", "column_major"])
+def test_copies_of_views_have_the_order_that_is_asked_for(order: Any, layout: str) -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    view = xl.view(xl.asarray(values, layout=layout), xl.range(), xl.keep(3, 0))
+    made = view.copy(order)
+    assert made.tolist() == values[:, [3, 0]].tolist()
+    assert made.strides == ((1, 3) if order == "F" else (2, 1))
+    with pytest.raises(ValueError, match="order must be"):
+        view.copy("Z")
+
+
+def test_lists_of_integers_and_of_other_things() -> None:
+    a = xl.arange(5)
+    assert xl.index_view(a, [4, -5, 1]).tolist() == [4, 0, 1]
+    assert xl.index_view(a, [(4,), (-5,)]).tolist() == [4, 0]
+    for wrong in ([1, (2,)], [(2,), 1], [1, 7], [1, 2.5], [1, "x"], [2**70]):
+        with pytest.raises(xl.IndexRangeError):
+            xl.index_view(a, wrong)
+
+
+def test_elements_of_arrays_that_repeat() -> None:
+    m = xl.asarray(np.arange(6).reshape(2, 3))
+    at = xl.periodic(m, 5, np.int64(-2))
+    at[...] = 40
+    assert int(m[1, 1]) == int(xl.periodic(m, -1, 4)) == 40
+    for wrong in ((1,), (1, 2, 3), (1, 2.0), (True, 1)):
+        with pytest.raises(xl.IndexRangeError):
+            xl.periodic(m, *wrong)
+    assert [xl.in_bounds(m, i, 2) for i in (-1, 0, 1, 2)] == [False, True, True, False]
+    with pytest.raises(xl.IndexRangeError):
+        xl.in_bounds(m, 5, 1.5)
+
+
+def test_elements_in_a_row_by_number() -> None:
+    values = np.arange(6).reshape(2, 3)
+    m = xl.asarray(values)
+    assert [m.flat[k] for k in range(-6, 6)] == [values.flat[k] for k in range(-6, 6)]
+    m.flat[-1] = 9
+    assert m[1, 2] == 9
+    with pytest.raises(IndexError):
+        m.flat[6]

@@ -1,7 +1,7 @@
 """Matrix products that need not be planned.
 
-BLAS reads memory, so lazy operands are evaluated first.  What it does not multiply (whole numbers,
-short floats) is a fold: of small operands the kind of that fold is learned, and the next such
+BLAS reads memory, so lazy operands are evaluated first.  What it does not multiply (short floats,
+lazy whole numbers) is a fold: of small operands the kind of that fold is learned, and the next such
 product is evaluated as any expression of a kind is.
 """
 
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 else:
     products = later(".labels.products")
 
-#: Codes of the dtypes that BLAS multiplies, and the ranks of a matrix times a matrix or a vector.
+#: Codes of the dtypes that BLAS multiplies, and of those that NumPy multiplies as we would; the
+#: ranks of a matrix times a matrix or a vector.
 _BLAS = "fdFD"
+_WRAPPING = "?bBhHiIlLqQ"
 _MATRICES = frozenset(((2, 2), (2, 1), (1, 2)))
 
 #: The key of folds in the tables of kinds, and multiplications up to which they are learned.
@@ -66,7 +68,7 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
 
 def _told(left: Any, right: Any) -> products.Unwritten:
     """Return what `explain` is told of a product."""
-    return products.Unwritten(products.hollow_operand(left), products.hollow_operand(right))
+    return products.unwritten(products.of_matmul, (left, right))
 
 
 def _folded(plain: type[Any], left: Any, right: Any) -> Any:
@@ -91,7 +93,8 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
 def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool) -> None:
     """Remember a small product: what BLAS was called with, ``in_place`` or not, or the fold."""
     left, right = operands
-    if left.dtype.char in _BLAS:
+    code = left.dtype.char
+    if code in _BLAS or (code in _WRAPPING and not (left.lasting or right.lasting)):
         learn_product(left, right, made, in_place)
         return
     if not isinstance(right, plain) or tracing.is_active():
@@ -105,7 +108,8 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool
     e = None if node is None else plain(node)
     if e is None or e._kind is NODE:
         return
-    first = e._operands[:1]  # the extents that are folded; behind them, if the kinds of the
-    own = (*left.now(), *right.now())  # operands are parts of the fold's, come all of theirs
-    if first[0].__class__ is tuple and [*map(id, e._operands[1:])] == [*map(id, own)]:
+    own = (*left.now(), *right.now())  # all of the fold's operands, if theirs are parts of it,
+    first = e._operands[: max(len(e._operands) - len(own), 0)]  # but for folded extents
+    extents = not first or (len(first) == 1 and first[0].__class__ is tuple)
+    if extents and [*map(id, e._operands[len(first) :])] == [*map(id, own)]:
         left._kind.learn(_FOLD, stretched_key(left, right), (e._kind, e._shape, first))

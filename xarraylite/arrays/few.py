@@ -95,6 +95,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
     """
     if of._kind is NODE or tracing.running.value:
         return None
+    direct.count_use()
     if of.size > FEW:
         return _gathered(of, key)
     found = _index(key, True)
@@ -182,6 +183,18 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     except elements.REFUSED:
         return False
     return True
+
+
+def stored(to: Any, key: Any, value: XExpression) -> bool:
+    """Write one value, computed first; tell whether it is done."""
+    if value._shape or NODE in (value._kind, to._kind) or tracing.is_active():
+        return False
+    one: Any = (values_of(value) if value.lasting else elements.array_of(value))[()]
+    if value._kind.dtype is not to._kind.dtype:
+        one = one.item()
+        if one.__class__ not in to._kind.stored:
+            one = elements.fitting(to._kind, one)
+    return one is not None and elements.stored(to, key, one)
 
 
 def computed(value: Any, node: Node, dtype: Any) -> NumpyArray:

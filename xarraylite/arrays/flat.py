@@ -51,8 +51,11 @@ class Flat:
     @property
     def coords(self) -> tuple[int, ...]:
         """Indices of the element that comes next."""
+        return self._place(self.index)
+
+    def _place(self, left: int) -> tuple[int, ...]:
+        """Return the indices of the element at a position, which is in range."""
         place: tuple[int, ...] = ()
-        left = self.index
         for extent in self._array.shape[:0:-1]:
             left, last = divmod(left, extent)
             place = (last, *place)
@@ -68,6 +71,8 @@ class Flat:
 
     def _index(self, key: Any) -> tuple[Any, ...]:
         """Return the indices along all dimensions of the elements that one index selects."""
+        if key.__class__ is int and -len(self) <= key < len(self):
+            return self._place(key % len(self))
         key = np.asarray(key) if hasattr(key, "__array__") else key
         places = np.arange(len(self))[key]
         index = np.unravel_index(places, self._array.shape or (1,))

@@ -435,6 +435,8 @@ def wrote(to: Any, node: Node, value: object) -> bool:
         kind.keep(key, direct.writes(kind, target, same) or False)
         program = kind.writes[key]
     size = math.prod(to.shape)
+    if not program and getattr(value, "_kind", NODE) is kind:
+        kind.keep(target, kind.writes.get(target, False))  # from now on a plan for one shape
     if not program or repeats(program, operands, size):
         return False
     large = size > program.limit

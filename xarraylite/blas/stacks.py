@@ -17,6 +17,7 @@ from ..dtypes.names import (
     float32,
     float64,
     int8,
+    is_narrow,
     is_narrow_float,
     is_narrow_int,
     kind,
@@ -33,6 +34,11 @@ BLAS_DTYPES = frozenset((float32, float64, complex64, complex128))
 
 #: What it makes dot products of, without conjugating one side.
 DOT_DTYPES = frozenset((float32, float64))
+
+
+def wraps(dtype: DType) -> bool:
+    """Tell whether NumPy's products of a dtype are ours: no order of adding changes a bit."""
+    return kind(dtype) in "biu" and not is_narrow(dtype)
 
 
 def accumulator(dtype: DType) -> DType:

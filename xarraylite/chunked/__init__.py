@@ -5,7 +5,8 @@ an expression is an ordinary expression over memory.
 
 * What is kept elsewhere: `opening`, `source`, `zarrs`, `operand`; which arrays are the same:
   `places`.
-* Blocks: `selection`, `cut`, `loads`, `plan`; reductions: `folds`, `trees`, `bands`.
+* Blocks: `selection`, `cut`, `loads`, `plan`.
+* Reductions: `folds`, `trees` with `splits` and `joins`, `division`, `bands`.
 * Running them: `pipeline`, `cache`, `stream`, `cluster` with `parcel`.
 * Into storage: `storing`, `target`, `inner`, `journal`; what is told: `explaining`, `progress`.
 """

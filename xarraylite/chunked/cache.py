@@ -5,6 +5,8 @@ decode them again.  A run that has the memory keeps the chunks that were used la
 row-major order, so as many as one row of blocks touches are enough to read each chunk once.
 Passes that read one operand would decode all of it again; the chunks that were decoded first are
 held for the next pass, as many as the budget has room for besides what is in flight.
+Where a block begins with the last rows of the one before (a piece of a sum that ends where chunks
+do not), these are copied.
 Chunks are read by threads of the cache's own, several of a block at once: who assembles the block
 waits for them.
 """
@@ -15,18 +17,22 @@ import itertools
 import math
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, cast
 
 from ..dtypes.names import NumpyArray
 from .frames import new_array
+from .loads import Load
 from .retries import give_up_at
 from .selection import Box, owners_of, place_of, shape_of
 from .source import keeps, reading
 
 Key = tuple[int, tuple[int, ...]]
 Ranges = tuple[range, ...]
+
+#: An operand, and what was read of it for the block before.
+Before = tuple[Any, Box, Future[NumpyArray]]
 
 
 class Held:
@@ -83,11 +89,25 @@ class ChunkCache:
         Bytes of chunks that are kept; 0 for none.
     held : Held
         Chunks that other passes have read, or will read.
+    carried : bool, default False
+        Whether blocks begin with what the one before has read last.
     """
 
-    __slots__ = ("_capacity", "_held", "_kept", "_lock", "_pool", "_size", "closed")
+    __slots__ = (
+        "_before",
+        "_capacity",
+        "_carried",
+        "_held",
+        "_kept",
+        "_lock",
+        "_pool",
+        "_size",
+        "closed",
+    )
 
-    def __init__(self, capacity: int, held: Held) -> None:
+    def __init__(self, capacity: int, held: Held, carried: bool = False) -> None:
+        self._before: list[Before] = []
+        self._carried = carried
         self._capacity = capacity
         self._held = held
         self._kept: OrderedDict[Key, tuple[Future[NumpyArray], int]] = OrderedDict()
@@ -98,14 +118,44 @@ class ChunkCache:
             reading(), "xarraylite-chunks", initializer=give_up_at, initargs=(self.closed,)
         )
 
-    def read(self, source: Any, box: Box) -> NumpyArray:
-        """Return the elements of an operand in a box, row-major."""
+    def begin(self, readers: ThreadPoolExecutor, loads: Sequence[Load]) -> list[Future[NumpyArray]]:
+        """Begin to read what a block needs."""
+        if not self._carried:
+            return [readers.submit(self.read, load.source, load.box) for load in loads]
+        found = []
+        for k, load in enumerate(loads):
+            before = [known for known in self._before[k : k + 1] if known[0] is load.source]
+            found.append(readers.submit(self._read_on, load.source, load.box, before))
+        self._before = [(x.source, x.box, future) for x, future in zip(loads, found, strict=True)]
+        return found
+
+    def _read_on(self, source: Any, box: Box, before: list[Before]) -> NumpyArray:
+        """Read a block, but for what the one before has read too; which is not held any longer."""
+        _, known, future = before.pop() if before else (None, (), None)
+        axis = _continued(known, box)
+        if axis is None or future is None:
+            return self.read(source, box)
+        made, left = new_array(shape_of(box), source.dtype), known[axis][-1] + 1
+        count = left - box[axis][0]
+        ahead = (slice(None),) * axis
+        made[(*ahead, slice(count))] = future.result()[(*ahead, slice(-count, None))]
+        del future
+        if count < len(box[axis]):
+            rest = (*box[:axis], range(left, box[axis][-1] + 1), *box[axis + 1 :])
+            place = made[(*ahead, slice(count, None))]
+            values = self.read(source, rest, place if place.flags.c_contiguous else None)
+            if values is not place:
+                place[...] = values
+        return made
+
+    def read(self, source: Any, box: Box, made: NumpyArray | None = None) -> NumpyArray:
+        """Return the elements of an operand in a box, row-major; in memory that is given, maybe."""
         ranges = tuple([s for s in box if isinstance(s, range)])
         if not keeps(source) or len(ranges) < len(box):
             return cast("NumpyArray", source.read(box))
         if not self._capacity and id(source) not in self._held.sources:
-            made, reads = source.parts(box)
-            if len(reads) < 2:
+            made, reads = source.parts(box, made)
+            if not reads:
                 return cast("NumpyArray", source.read(box))
             for wait in [self._pool.submit(read) for read in reads]:
                 wait.result()
@@ -115,7 +165,8 @@ class ChunkCache:
         if len(chunks) == 1 and shape_of(box) == shape_of(chunks[0]):
             known = self._chunk(source, chunks[0])
             return known.result() if known else cast("NumpyArray", source.read(box))
-        made = new_array(shape_of(box), source.dtype)
+        if made is None:
+            made = new_array(shape_of(box), source.dtype)
         waits: list[tuple[Ranges, Ranges, Future[NumpyArray]]] = []
         for chunk in chunks:
             known = self._chunk(source, chunk)
@@ -157,6 +208,7 @@ class ChunkCache:
         self.closed.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._kept.clear()
+        self._before.clear()
 
 
 def _box(source: Any, index: tuple[int, ...]) -> tuple[range, ...]:
@@ -175,3 +227,14 @@ def _common(box: Ranges, chunk: Ranges) -> Ranges:
         at = place_of(s, c.start, c.stop)[1]
         found.append(range(c.start + at.start, c.start + at.stop, at.step))
     return tuple(found)
+
+
+def _continued(known: Box, box: Box) -> int | None:
+    """Return the dimension along which a box begins before another one ends, all else the same."""
+    others = [k for k, (a, b) in enumerate(zip(known, box, strict=False)) if a != b]
+    axis = others[0] if others else 0
+    if len(others) > 1 or not known:
+        return None
+    a, b = known[axis], box[axis]
+    steps = isinstance(a, range) and isinstance(b, range) and a.step == b.step == 1
+    return axis if steps and a[0] <= b[0] <= a[-1] <= b[-1] else None

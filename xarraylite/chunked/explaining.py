@@ -48,7 +48,7 @@ class Pass:
     read, needed, written : int
         Bytes of chunks that are read, of different chunks among them, and of results.
     peak, kept : int
-        Bytes in flight, and of chunks that are kept for later blocks among them.
+        Bytes in flight, and of what is kept for later blocks among them.
     held : int
         Bytes of chunks that are there since an earlier pass.
     steps : tuple of str
@@ -79,7 +79,7 @@ class Pass:
     @property
     def again(self) -> int:
         """Bytes that are read more than once: halos, and chunks that several blocks share."""
-        return self.read - self.needed
+        return max(0, self.read - self.needed)  # of some chunks only rows are read
 
     def add(self, piece: Piece, times: int, held: Held) -> None:
         """Count a block that stands for some more like it; ``held`` is shared with other passes."""
@@ -105,7 +105,7 @@ class Pass:
 
     def __str__(self) -> str:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
-        kept = f", {self.kept:,} of them for chunks that later blocks need" if self.kept else ""
+        kept = f", {self.kept:,} of them for what later blocks need too" if self.kept else ""
         there = f", and {self.held:,} that an earlier pass has read" if self.held else ""
         told = "about {:.3g} s, as fast as what ran before"
         told = told if measured.known else "at least {:.3g} s, which memory alone takes"

@@ -23,13 +23,14 @@ from ..ir.walk import rebuild, with_args
 from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .cut import Request, requests
+from .division import Begin, Result, divided, lengths_of
 from .joins import leaf_of
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
 from .plan import WORTH, BudgetError, Choice, Cuts, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, whole, window_of
-from .trees import Begin, Parts, Result, lengths_of, tree_in_memory
+from .trees import Parts, tree_in_memory
 
 #: How a reduction can be folded: bytes that are read for it, and its results.
 Way = tuple[float, Iterator[Result]]
@@ -117,9 +118,9 @@ def _in_parts(
     """Return the results as folded in the parts of their tree, if that can be."""
     for spread in (False, True) if tree is not None else ():
         plan = Parts.of(node, cast("Tree", tree), spread)
-        divided = None if plan is None else plan.divided(run, chunks, known)
-        if divided is not None:
-            return [(divided.moved, divided.results(run, begin))]
+        division = None if plan is None else divided(plan, run, chunks, known)
+        if division is not None:
+            return [(division.moved, division.results(run, begin))]
     return []
 
 

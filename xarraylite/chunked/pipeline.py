@@ -203,7 +203,7 @@ def run_blocks(
     clock, ended = run.clock, threading.Event()
     pool.trim(max(0, run.budget - need))  # what other passes have used has other sizes, often
     run.held.fit(run.budget - need)
-    cache = ChunkCache(kept, run.held)
+    cache = ChunkCache(0 if pieces.carried else kept, run.held, pieces.carried)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read", give_up_at, (cache.closed,))
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write", give_up_at, (ended,))
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
@@ -212,7 +212,7 @@ def run_blocks(
     try:
         while True:
             while len(coming) <= AHEAD and (piece := next(left, None)):
-                reads = [readers.submit(cache.read, x.source, x.box) for x in piece.loads]
+                reads = cache.begin(readers, piece.loads)
                 coming.append((piece, reads))
             if not coming:
                 break

@@ -143,10 +143,13 @@ class Cuts:
         Cuts one.
     keys : iterable
         What it is given: where a block lies.
+    carried : bool, default False
+        Whether a block begins with what the one before has read last.
     """
 
     make: Callable[[Any], Piece]
     keys: Iterable[Any]
+    carried: bool = False
 
     def __iter__(self) -> Iterator[Piece]:
         return map(self.make, self.keys)

@@ -162,19 +162,24 @@ class StoredArray:
             made[place] = values[np.ix_(*inside)] if inside else values
         return made
 
-    def parts(self, box: Box) -> tuple[NumpyArray, list[Callable[[], None]]]:
+    def parts(
+        self, box: Box, made: NumpyArray | None = None
+    ) -> tuple[NumpyArray, list[Callable[[], None]]]:
         """Return memory, and what reads the elements of ranges to it, chunk by chunk if it can be.
 
-        Each raises what `read` does.
+        Each raises what `read` does.  The memory is new if there is none given, row-major.
         """
         own = getattr(self._fetch, "parts", None)
-        made, parts = own(as_slices(box), shape_of(box)) if own else (_NOTHING, [])
+        made, parts = own(as_slices(box), shape_of(box), made) if own else (_NOTHING, [])
         return made, [functools.partial(self._fill, box, made, *part) for part in parts]
 
     def _fill(
         self, box: Box, made: NumpyArray, at: tuple[slice, ...], part: Callable[[], bool]
     ) -> None:
-        if not part():
+        done = False
+        with contextlib.suppress(OSError):  # reading again says what is wrong
+            done = part()
+        if not done:
             inside = [range(s[k.start], s[k.stop - 1] + 1) for s, k in zip(box, at, strict=True)]
             made[at] = self._get(tuple(inside))
 

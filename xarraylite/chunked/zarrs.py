@@ -117,14 +117,16 @@ class ZarrReader:
         found: NumpyArray = out.as_numpy_array()
         return found
 
-    def parts(self, key: Sequence[slice], shape: tuple[int, ...]) -> tuple[NumpyArray, list[Part]]:
-        """Return memory, and what reads the elements of slices to it, chunk by chunk.
+    def parts(
+        self, key: Sequence[slice], shape: tuple[int, ...], made: NumpyArray | None = None
+    ) -> tuple[NumpyArray, list[Part]]:
+        """Return memory, new or what is given, and what reads the elements of slices to it.
 
         Each tells whether its file is there and whole; there are none where the library must read.
         """
         if not self.direct or any([s.step != 1 for s in key]):
             return np.empty(0, self._dtype), []
-        made = new_array(shape, self._dtype)
+        made = new_array(shape, self._dtype) if made is None else made
         chunks = self._array.chunks
         sides = [
             [(k, max(s.start, k * c), min(s.stop, (k + 1) * c))

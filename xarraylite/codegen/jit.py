@@ -88,9 +88,8 @@ INTRINSICS: dict[str, Any] = {
 
 _WORD = ir.IntType(64)
 
-# Numba links what it compiles, though it is never called here: an address for names of ours.
-for _name in (outside.STATE, outside.LAUNCH, outside.CALL):
-    llvm.add_symbol(_name, 8)
+# Numba links what it compiles, though it is never called here: an address for a name of ours.
+llvm.add_symbol(outside.STATE, 8)
 
 
 def _memory(arity: int, codegen: Any, result: Any = types.int64) -> Any:
@@ -135,6 +134,11 @@ def _stored(builder: Any, address: Any, value: Any) -> Any:
     return value
 
 
+def _status(builder: Any, kernel: Any, block: Any) -> Any:
+    kind = ir.FunctionType(ir.IntType(32), [_WORD])
+    return builder.sext(builder.call(_at(builder, kernel, kind), [block]), _WORD)
+
+
 def _scratch(builder: Any) -> Any:
     with builder.goto_entry_block():
         room = builder.alloca(ir.ArrayType(_WORD, api.SCRATCH))
@@ -155,6 +159,7 @@ MEMORY: dict[str, Any] = {
     "load_byte": _memory(1, _loaded_byte),
     "load_double": _memory(1, _loaded_double, types.float64),
     "load_float": _memory(1, _loaded_float),
+    "run": _memory(2, _status),
     "store": _memory(2, _stored),
     "scratch": _memory(0, _scratch),
     "word": _memory(1, _found),

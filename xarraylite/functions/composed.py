@@ -241,6 +241,7 @@ def divmod(
 
 
 @as_ufunc
+@or_numpy
 def modf(
     x: object, /, *outs: object, out: object = None, where: object = True
 ) -> tuple[XExpression, XExpression]:

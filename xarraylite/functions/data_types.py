@@ -14,6 +14,7 @@ from ..ir.kind import NODE
 from ..jagged.lazy import XJaggedExpression
 from ..operands.moving import maps
 from ..operands.nodes import HasNode, as_node
+from ..operands.others import or_numpy
 from .groups import Lazy, takes_jagged
 
 
@@ -57,6 +58,7 @@ def astype(x: object, dtype: object, /, *, copy: bool = True, device: str | None
     return array.astype(dtype, copy=copy)
 
 
+@or_numpy
 def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
     """Return the dtype that an operation on all arguments has.
 
@@ -92,6 +94,7 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
     return promotion.result_type(*kinds)
 
 
+@or_numpy
 def can_cast(from_: object, to: object, casting: str = "safe") -> bool:
     """Return whether one dtype converts to another under a casting rule.
 

@@ -11,6 +11,7 @@ Documentation comes from the op table too, so the dtype rule a page shows is the
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 from typing import Any
 
@@ -31,7 +32,7 @@ from ..xtensor_views.regular import part
 from .arguments import whole
 from .computed import into
 from .searching import nonzero
-from .ufuncs import Unary, binary, unary
+from .ufuncs import Unary, applied, binary, unary
 
 add = binary("add")
 subtract = binary("subtract")
@@ -177,15 +178,15 @@ def round(a: object, decimals: int = 0, out: object = None) -> XExpression:
 def _rounded(x: object, decimals: int) -> XExpression:
     node, decimals = as_node(x, "round"), whole(decimals, "round", "decimals")
     if not decimals:
-        return expression.apply(OPS["round"], x)
+        return applied(OPS["round"], x)
     if kind(node.dtype) in "iu" and decimals > 0:
         return XExpression(node)
     scale: object = 10.0 ** builtins.abs(decimals)
     there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
     if kind(node.dtype) == "b":
-        node = build.cast(node, float64)
-    made = expression.apply(OPS["round"], expression.apply(OPS[there], XExpression(node), scale))
-    return expression.apply(OPS[back], made, scale).astype(node.dtype)
+        x = XExpression(build.cast(node, float64))
+    made = applied(OPS["round"], applied(OPS[there], x, scale))
+    return applied(OPS[back], made, scale).astype(node.dtype)
 
 
 _MISSING: Any = object()
@@ -231,15 +232,17 @@ def where(condition: object, x: object = _MISSING, y: object = _MISSING) -> Any:
     if y is _MISSING:
         if x is not _MISSING:
             raise ValueError("where: give both values, or the condition alone")
-        return nonzero(condition)
+        return nonzero(np.asarray(condition) if isinstance(condition, np.ndarray) else condition)
     try:
         return expression.apply(OPS["where"], condition, x, y)
     except DTypeError:
-        values = [array_of(value) for value in (x, y)]
-        if values[0] is None or values[1] is None:
+        values = [(array_of(value), value) for value in (x, y)]
+        if all([other is None for other, _ in values]):
             raise
-        made: Any = np.where(np.asarray(condition), values[0], values[1])
-        return made
+        plain = [np.asarray(value) if other is None else other for other, value in values]
+        with contextlib.suppress(TypeError):  # of dates beside numbers
+            return np.where(np.asarray(condition), *plain)
+        raise
 
 
 @memoised
@@ -311,10 +314,10 @@ def _clipped(x: object, min: object, max: object) -> XExpression:
     if min is None and max is None:
         return expression.apply(OPS["cast"], x)
     if min is None:
-        return expression.apply(OPS["minimum"], x, max)
+        return applied(OPS["minimum"], x, max)
     if max is None:
-        return expression.apply(OPS["maximum"], x, min)
-    return expression.apply(OPS["clip"], x, min, max)
+        return applied(OPS["maximum"], x, min)
+    return applied(OPS["clip"], x, min, max)
 
 
 def _bounds(x: object) -> tuple[int, int] | tuple[None, None]:

@@ -328,6 +328,7 @@ def append(arr: object, values: object, axis: SupportsIndex | None = None) -> La
     return concat([arr, values], axis=axis)
 
 
+@or_numpy
 def block(arrays: Any) -> XExpression:
     """Return blocks, given as nested lists, joined: the innermost along the last dimension.
 

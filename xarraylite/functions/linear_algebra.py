@@ -13,29 +13,38 @@ from __future__ import annotations
 import functools
 import operator
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
 from ..arrays.container import XContainer
+from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised
+from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
+from ..assignment import direct
 from ..assignment.assign import check_cast
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..ir import build
 from ..ir.build import describe
+from ..ir.kind import NODE
+from ..ir.walk import source_of
 from ..labels import products
-from ..operands.nodes import as_node
+from ..operands import tracing
+from ..operands.nodes import HasNode, as_node
+from ..operands.others import or_numpy
 from ..ops.table import OPS
 from .computed import into
 from .data_types import astype
+from .manipulation import reshape
 from .ufuncs import as_ufunc
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
 @as_ufunc
+@or_numpy
 def matmul(
     x1: object, x2: object, /, out: object = None, *, dtype: object = None
 ) -> XArray | XExpression:
@@ -93,6 +102,7 @@ def matmul(
 
 
 @as_ufunc
+@or_numpy
 def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression:
     """Return the dot products of vectors along one dimension.
 
@@ -129,8 +139,55 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression
     """
     if axis.__class__ is int and axis == -1 and _are_real_vectors(x1, x2):
         return matmul(x1, x2)
+    made = _vecdot(x1, x2, axis, not tracing.is_active())
+    result: XArray | XExpression = _values(made, products.of_vecdot, (x1, x2), axis)
+    return result
+
+
+@memoised
+def _vecdot(x1: object, x2: object, axis: int, fold: bool) -> XArray | XExpression:
     left, right = as_node(x1, "vecdot"), as_node(x2, "vecdot")
-    return XArray._filled(products.vecdot(left, right, axis), left, right)
+    return XArray._filled(products.vecdot(left, right, axis, fold), left, right)
+
+
+@memoised
+def _tensordot(a: object, b: object, axes: Any, fold: bool) -> XArray | XExpression:
+    left, right = as_node(a, "tensordot"), as_node(b, "tensordot")
+    return XArray._filled(products.tensordot(left, right, axes, fold), left, right)
+
+
+@memoised
+def _einsum(subscripts: str, fold: bool, *operands: Any) -> XArray | XExpression:
+    if len(operands) == 1 and isinstance(operands[0], XContainer):
+        step = products.moved(subscripts, operands[0].node)
+        if step is not None:
+            return operands[0]._view(step)
+    nodes = [as_node(x, "einsum") for x in operands]
+    return XArray._filled(products.einsum(subscripts, nodes, None, fold), *nodes)
+
+
+def _values(made: Any, labelled: Callable[..., Any], operands: Sequence[Any], *options: Any) -> Any:
+    """Return a product, computed if it is a fold of memory.
+
+    Parameters
+    ----------
+    made : array or expression
+        A container, or the fold.
+    labelled : callable
+        What `explain` has of operands and options where it is asked for.
+    operands : sequence of array
+    *options : optional
+    """
+    if isinstance(made, XContainer) or tracing.is_active():
+        return made
+    if made._kind is NODE and source_of(made.node) is not None:
+        return made  # kept elsewhere
+    done: Any = None if made._kind is NODE else direct.evaluate(made)
+    if done is None or done._kind.strides is not None:
+        done = eval_(made, layout="row_major")
+    arrays = [x if isinstance(x, HasNode) else as_array(x, "product") for x in operands]
+    done._buffer.made, done._buffer.special = products.unwritten(labelled, arrays, *options), True
+    return done
 
 
 #: Products of two sizes up to which `@` is asked, which has the least to look at.
@@ -138,17 +195,22 @@ _FEW = 1 << 14
 
 
 def _are_real(a: object, b: object) -> bool:
-    """Tell whether two operands are vectors or small, of one real dtype that BLAS computes in."""
+    """Tell whether two operands are vectors or small, of one real dtype that NumPy multiplies."""
     if not isinstance(a, XExpression) or not isinstance(b, XExpression):
         return False
     vectors = a._shape == b._shape and len(a._shape) == 1
     small = vectors or a.size * b.size <= _FEW  # others have messages of their own function's
-    return small and a.dtype.char in "fd" and a.dtype == b.dtype
+    return small and a.dtype.char in "fd?bBhHiIlLqQ" and a.dtype == b.dtype
 
 
 def _are_real_vectors(a: Any, b: Any) -> bool:
     """Tell whether two arrays are real vectors as long as each other, whose product is `@`'s."""
     return _are_real(a, b) and len(a._shape) == 1 and a._shape == b._shape
+
+
+def _meet(a: Any, b: Any) -> bool:
+    """Tell whether vectors or matrices can be multiplied."""
+    return bool(0 < a.ndim <= 2 and 0 < b.ndim <= 2 and a.shape[-1] == b.shape[0])
 
 
 @functools.lru_cache(256)
@@ -164,7 +226,8 @@ def _product_ranks(subscripts: str) -> tuple[int, int] | None:
     return (len(left), len(right)) if plain and max(len(left), len(right)) <= 2 else None
 
 
-def tensordot(a: object, b: object, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
+@or_numpy
+def tensordot(a: Any, b: Any, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
     """Return the sum of products over pairs of dimensions.
 
     Parameters
@@ -199,8 +262,11 @@ def tensordot(a: object, b: object, axes: int | tuple[Axes, Axes] = 2) -> XArray
     XArray([[ 506, 1298],
             [1298, 3818]])
     """
-    left, right = as_node(a, "tensordot"), as_node(b, "tensordot")
-    return XArray._filled(products.tensordot(left, right, axes), left, right)
+    if axes.__class__ is int and axes == 1 and _are_real(a, b) and _meet(a, b):
+        return matmul(a, b)
+    made = _tensordot(a, b, axes, not tracing.is_active())
+    result: XArray | XExpression = _values(made, products.of_tensordot, (a, b), axes)
+    return result
 
 
 @memoised
@@ -231,6 +297,7 @@ def outer(a: object, b: object, out: object = None) -> XExpression:
     return into(out, apply(OPS["multiply"], rows, columns), "outer")
 
 
+@or_numpy
 def dot(a: object, b: object, out: object = None) -> XExpression:
     """Return the product of vectors or matrices by NumPy's rule for any ranks.
 
@@ -270,6 +337,7 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     return into(out, tensordot(a, b, axes=axes), "dot")
 
 
+@or_numpy
 def inner(a: object, b: object, /) -> XExpression:
     """Return the sums of products over the last dimensions, of which both have one.
 
@@ -286,6 +354,7 @@ def inner(a: object, b: object, /) -> XExpression:
     return tensordot(a, b, axes=([-1], [-1]))
 
 
+@or_numpy
 def vdot(a: object, b: object, /) -> XArray | XExpression:
     """Return the dot product of all elements, those of ``a`` conjugated.
 
@@ -297,7 +366,7 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     """
     if _are_real_vectors(a, b):
         return matmul(a, b)
-    flat = [XExpression(build.reshape(as_node(x, "vdot"), (-1,))) for x in (a, b)]
+    flat = [reshape(x, (-1,)) for x in (a, b)]
     return vecdot(*flat)
 
 
@@ -366,17 +435,17 @@ def einsum(
             "of its groups"
         )
     ranks = _product_ranks(subscripts) if dtype is None and len(operands) == 2 else None
-    if ranks is not None and _are_real(*operands) and tuple([x.ndim for x in operands]) == ranks:
+    plain = ranks is not None and _are_real(*operands)
+    if plain and tuple([x.ndim for x in operands]) == ranks and _meet(*operands):
         left, right = operands
-        if left.shape[-1] == right.shape[0]:
-            return matmul(left, right, out)
-    if dtype is out is None and len(operands) == 1 and isinstance(operands[0], XContainer):
-        step = products.moved(subscripts, operands[0].node)
-        if step is not None:
-            return operands[0]._view(step)
+        return matmul(left, right, out)
+    if dtype is None:
+        given: Any = _einsum(subscripts, not tracing.is_active(), *operands)
+        product: XArray | XExpression = _values(given, products.of_einsum, operands, subscripts)
+        return product if out is None else into(out, product, "einsum")
     nodes = [as_node(x, "einsum") for x in operands]
-    wanted = None if dtype is None else as_dtype(dtype)
-    if wanted is not None and kind(wanted) != "c":
+    wanted = as_dtype(dtype)
+    if kind(wanted) != "c":
         for node in nodes:
             build.require_real(node, f"einsum to {dtype_name(wanted)}")
     made = XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)

@@ -7,10 +7,11 @@ either, so that `errstate` has nothing to do but keep programs running.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from .._errors import DTypeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
@@ -224,6 +225,7 @@ def isfortran(a: object) -> bool:
     return str(getattr(a, "layout", "")) == "column_major" and not a.map.is_row_major()  # type: ignore[attr-defined]
 
 
+@or_numpy
 def min_scalar_type(a: object) -> np.dtype[Any]:
     """Return the narrowest of NumPy's dtypes that holds a number; of an array its own.
 
@@ -260,7 +262,12 @@ def shape(a: object) -> tuple[int, ...]:
     >>> xl.shape([[1, 2]])
     (1, 2)
     """
-    return a._shape if isinstance(a, HasNode) else as_node(a, "shape").shape
+    if isinstance(a, HasNode):
+        return a._shape
+    try:
+        return as_node(a, "shape").shape
+    except DTypeError:
+        return np.shape(cast("Any", a))  # of what is no array: ()
 
 
 @or_numpy
@@ -297,6 +304,7 @@ def _dtype_of(x: object, operation: str) -> np.dtype[Any]:
     return as_node(x, operation).dtype if known is NODE else known.dtype
 
 
+@or_numpy
 def iscomplexobj(x: object) -> bool:
     """Tell whether an array's dtype is complex.
 

@@ -25,7 +25,7 @@ from ..ir import build
 from ..ir.build import Operand, describe
 from ..memory.buffer import COUNTS
 from ..operands.nodes import Lifted, as_operand, is_number
-from ..operands.others import dtype_of, instead
+from ..operands.others import dtype_of, instead, is_not_ours
 from ..ops.op import Op
 from ..ops.table import OPS
 from .computed import into
@@ -124,6 +124,8 @@ def directed(
         If the result does not stretch to the shape of ``out``.
     """
     made: XExpression
+    if isinstance(out, tuple) and len(out) != 1:
+        raise DTypeError(f"{op.name}: out must be one array, got a tuple of {len(out)}")
     if casting not in _CASTINGS:
         raise ValueError(f"{op.name}: casting must be one of {_CASTINGS}, got {casting!r}")
     plain = dtype is signature is None
@@ -232,7 +234,7 @@ def written(
 def applied(op: Op, *operands: object) -> XExpression:
     """Return an operation: lazily, or of numbers alone its value, which has the same face."""
     if all([is_number(x) for x in operands]):
-        value: XExpression = compute(XScalar, op, operands, {})
+        value: XExpression = compute(XScalar, op, operands)
         return value
     return expression.apply(op, *operands)
 
@@ -255,7 +257,7 @@ def unary(name: str) -> Unary:
     ) -> XExpression:
         if out is dtype is signature is None and where is True and casting == "same_kind":
             if is_number(x):
-                return applied(op, x)
+                return compute(XScalar, op, (x,))  # type: ignore[no-any-return]
             try:
                 return expression.apply(op, x)
             except DTypeError:
@@ -323,7 +325,12 @@ def _method(name: str, method: str) -> Callable[..., Any]:
     """
 
     def call(array: object, *args: Any, **options: Any) -> Any:
-        array = array if isinstance(array, XExpression) else XArray(array)
+        known = isinstance(array, XExpression)
+        # What is written is the array itself; what is no numbers has no container.
+        if not known and not (
+            isinstance(array, np.ndarray) and (method == "at" or is_not_ours(array))
+        ):
+            array = XArray(array)
         return getattr(getattr(np, name), method)(array, *args, **options)
 
     call.__name__ = call.__qualname__ = f"{name}.{method}"

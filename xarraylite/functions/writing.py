@@ -1,7 +1,7 @@
 """Writing to some elements of a container; readers that wait keep the old values.
 
 Each function checks everything first and then makes one assignment, so a call that fails changes
-nothing.
+nothing.  Where nobody waits for the old values NumPy writes to the container's memory itself.
 """
 
 from __future__ import annotations
@@ -14,14 +14,20 @@ import numpy as np
 from .._errors import DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.few import values_of
 from ..arrays.operand import as_array
+from ..assignment import direct, elements
 from ..assignment.assign import check_cast
-from ..dtypes.names import NumpyArray, bool_, dtype_name
+from ..blas.calls import quiet
+from ..dtypes.names import NumpyArray, bool_, dtype_name, is_narrow
 from ..ir.build import WEAK_TYPES, describe
+from ..ir.kind import NODE
 from ..nullable.array import Memory
 from ..nullable.masked import write_where
+from ..operands import tracing
 from ..operands.convert import check_integers
 from ..operands.nodes import as_node
+from ..operands.others import or_numpy
 from .computed import Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
@@ -38,6 +44,30 @@ def _values(x: object, operation: str) -> NumpyArray:
     return np.asarray(numpy_of(x, operation, Narrow()))
 
 
+def _memory(
+    to: Memory, values: NumpyArray, *others: NumpyArray
+) -> tuple[NumpyArray, NumpyArray] | None:
+    """Return a container's memory and values of its dtype, if NumPy may write them there.
+
+    It must be ordinary memory for which nobody waits and of which nothing else is read, and NumPy's
+    conversion be ours.
+    """
+    if not isinstance(to, XContainer) or to._kind is NODE or tracing.running.value:
+        return None
+    own, dtype = values.dtype, to.dtype
+    if own is not dtype:
+        whole = own.kind in "iu" and dtype.kind in "iu"
+        if is_narrow(dtype) or not (whole or np.can_cast(own, dtype, "same_kind")):
+            return None
+        with quiet():
+            values = values.astype(dtype)
+    if direct.waiting_for(to._buffer):
+        return None
+    array = elements.array_of(to)
+    apart = not any([np.may_share_memory(array, x) for x in (values, *others)])
+    return (array, values) if apart and array.flags.writeable else None
+
+
 def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> NumpyArray:
     """Return what is written; Python integers must fit, and arrays cast under the rule."""
     check_integers(x, to.dtype, operation)
@@ -48,6 +78,7 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
     return values
 
 
+@or_numpy
 def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
     """Write values to positions of the flattened container.
 
@@ -95,12 +126,23 @@ def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str)
     """Write values, repeated, to positions of the flattened container."""
     if not values.size:
         raise ShapeError(f"{operation}: there are no values to write")
-    values = np.resize(values, places.size)
+    if values.size > 1:
+        values = np.resize(values, places.size)
+    elif values.ndim:
+        values = values.reshape(())
+    own = _memory(to, values, places)
+    if own is not None and own[0].flags.c_contiguous:
+        array, values = own
+        try:
+            array.reshape(-1)[places] = values
+        except IndexError as error:
+            raise refusal(operation, [array, places], error) from None
+        return
     flat = to._reshaped((to.size,))
     if isinstance(flat, Memory):
         flat[places] = values
         return
-    whole = np.array(to.numpy(), order="C")
+    whole = np.array(values_of(to), order="C")
     try:
         whole.reshape(-1)[places] = values.astype(whole.dtype)
     except IndexError as error:
@@ -108,6 +150,7 @@ def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str)
     to[...] = whole
 
 
+@or_numpy
 def place(arr: object, mask: object, vals: object) -> None:
     """Write values one after the other to the elements where a mask holds.
 
@@ -128,11 +171,17 @@ def place(arr: object, mask: object, vals: object) -> None:
         raise ShapeError(
             f"place({to.summary()}, {list(where.shape)}): mask and data must be the same size"
         )
-    chosen, values = np.flatnonzero(where), _fitting(vals, to, "place", "safe")
+    values = _fitting(vals, to, "place", "safe")
+    own = _memory(to, values, where)
+    if own is not None and values.size:
+        np.place(own[0], where.reshape(to.shape), own[1])
+        return
+    chosen = np.flatnonzero(where)
     if chosen.size:
         _scatter(to, chosen, values, "place")
 
 
+@or_numpy
 def putmask(a: object, mask: object, values: object) -> None:
     """Write values to the elements where a mask holds: each the value of its own position.
 
@@ -151,11 +200,16 @@ def putmask(a: object, mask: object, values: object) -> None:
     if chosen.shape != to.shape:
         raise ShapeError(f"putmask({to.summary()}, {describe(chosen)}): the shapes must agree")
     new = _fitting(values, to, "putmask", "safe")
-    if new.size:
+    there = _values(mask, "putmask")
+    own = _memory(to, new, there)
+    if own is not None and new.size:
+        np.putmask(own[0], there, own[1])
+    elif new.size:
         spread = np.resize(new, to.size).reshape(to.shape)
         write_where(to, XExpression(chosen), spread)
 
 
+@or_numpy
 def copyto(
     dst: object,
     src: object,
@@ -191,6 +245,9 @@ def copyto(
     XArray([1., 0., 3.])
     """
     to = _destination(dst, "copyto")
+    if where is True and isinstance(src, XExpression) and src.dtype == to.dtype:
+        to[...] = src
+        return
     node = as_node(src, "copyto")
     source: Any = type(src) if type(src) in WEAK_TYPES else node.dtype
     check_cast("copyto", f"{to.summary()}, {describe(node)}", source, to.dtype, casting)
@@ -205,6 +262,7 @@ def copyto(
     write_where(to, mask, XExpression(node).astype(to.dtype))
 
 
+@or_numpy
 def put_along_axis(arr: object, indices: object, values: object, axis: int | None) -> None:
     """Write values to positions that differ from place to place along an axis.
 
@@ -223,9 +281,11 @@ def put_along_axis(arr: object, indices: object, values: object, axis: int | Non
         "put_along_axis",
         lambda whole, new: np.put_along_axis(whole, places, new, axis),
         values,
+        places,
     )
 
 
+@or_numpy
 def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     """Write a value, or several in turn, to the main diagonal.
 
@@ -250,15 +310,20 @@ def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     _written(a, "fill_diagonal", lambda whole, new: np.fill_diagonal(whole, new, wrap), val)
 
 
-def _written(a: object, name: str, function: Callable[..., None], values: object) -> None:
-    """Have NumPy write to a copy of the elements, and assign that."""
+def _written(
+    a: object, name: str, function: Callable[..., None], values: object, *read: NumpyArray
+) -> None:
+    """Have NumPy write to the elements, or to a copy of them that is assigned then."""
     to = _destination(a, name)
     new = _fitting(values, to, name)
-    whole = np.array(to.numpy(), order="C")
+    own = _memory(to, new, *read)
+    whole, new = own or (np.array(values_of(to), order="C"), new)
     try:
         function(whole, new)
     except (ValueError, TypeError, IndexError) as error:
         raise refusal(name, [whole, new], error) from None
+    if own is not None:
+        return
     if isinstance(to, XContainer):
         to[...] = whole
         return

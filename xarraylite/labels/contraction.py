@@ -8,10 +8,11 @@ step ends in one of three ways:
   flags of BLAS.  Operands that are lazy, tiled, of another dtype or strided as no matrix is are
   copied once (*packed*).  Integers of up to 16 bits and bool go through floats where the sums stay
   exact; narrow floats are multiplied and added in float32.  Dot products of rows that lie in memory
-  as BLAS reads them are matrix products too, if they are the whole result.
-* Anything else, such as other dot products and 32- or 64-bit integers: a lazy product under a
-  reduction, one fused kernel.  Products of integer matrices are packed so that the kernel reads
-  both along the summed label.
+  as BLAS reads them are matrix products too, if they are the whole result.  So are small products
+  of whole numbers, by NumPy's own loops: their sums wrap, whatever the order.
+* Anything else, such as other dot products and larger matrices of 32- or 64-bit integers: a lazy
+  product under a reduction, one fused kernel.  Products of integer matrices are packed so that
+  the kernel reads both along the summed label.
 
 Terms, scales and the conversion to the destination are elementwise and fused in the kernel that
 writes it; a single matrix product that fits its destination is written there by BLAS.
@@ -27,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..blas.path import Sketch, contraction_order, count, merged_stride, plan_gemm
-from ..blas.stacks import DOT_DTYPES, Matrices, Product, accumulator, carrier, matrices
+from ..blas.stacks import DOT_DTYPES, Matrices, Product, accumulator, carrier, matrices, wraps
 from ..dtypes.names import DType, bool_, dtype_name, int64, kind
 from ..index import transform
 from ..ir import build
@@ -62,6 +63,9 @@ DOTS = 4
 
 #: Multiplications up to which BLAS makes whatever lies as it likes: there is no kernel to wait for.
 SMALL = 1 << 12
+
+#: The same of whole numbers, of which NumPy's own loops make products: vectors and matrices.
+WRAPPING = 1 << 20, 1 << 17
 
 _MULTIPLY, _ADD, _SUBTRACT, _NEGATIVE = [
     OPS[name] for name in ("multiply", "add", "subtract", "negative")
@@ -232,8 +236,9 @@ class Lowering:
             factors = [self.converted(left), self.converted(right)]
             return Indexed(source.product(factors, kept), kept)
         dtype = carrier(self.acc, count(summed, self.extents))
-        direct = direct and dtype == self.dtype == self.writes
-        if direct and self.fits(left, right, summed, union):
+        own = direct and self.dtype == self.writes
+        direct = own and dtype == self.dtype
+        if (direct or (own and wraps(self.dtype))) and self.fits(left, right, summed, union):
             return self.product(left, right, summed, self.dtype, self.destination)
         few = dtype != self.dtype and count(union, self.extents) <= SMALL
         if dtype is None or few or not self.is_matrix_product(left, right, summed, union):
@@ -269,10 +274,13 @@ class Lowering:
         All that is small, and dot products.
         """
         size = count(union, self.extents)
-        small = 0 < size <= SMALL
-        alone = count(
-            [k for k in union if k not in left.labels or k not in right.labels], self.extents
-        )
+        rows, columns = [
+            count([k for k in one.labels if k not in other.labels], self.extents)
+            for one, other in ((left, right), (right, left))
+        ]
+        alone = rows * columns
+        most = WRAPPING[min(rows, columns) > 1] if wraps(self.dtype) else SMALL
+        small = 0 < size <= most
         dots = size and alone == 1 and self.dtype in DOT_DTYPES
         if not small and not (dots and count(summed, self.extents) >= DOTS):
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._records import record
 from ..blas.path import count
-from ..blas.stacks import Product
+from ..blas.stacks import Product, wraps
 from ..dtypes.names import DType, dtype_name
 from ..ir import build
 from ..ir.node import Leaf, Node
@@ -60,8 +60,9 @@ def product_note(product: Product, left: Indexed, right: Indexed, summed: Labels
     m, k, n = [count(g, extents) for g in (gemm.rows, gemm.inner, gemm.columns)]
     stacked = count(gemm.stack, extents)
     times = f"{stacked} times " if gemm.stack else ""
+    who = "NumPy" if wraps(product.dtype) else "BLAS"
     text = (
-        f"BLAS: {shown(left)} * {shown(right)} over {','.join(summed)}, "
+        f"{who}: {shown(left)} * {shown(right)} over {','.join(summed)}, "
         f"{times}[{m}, {k}] @ [{k}, {n}] in {dtype_name(product.dtype)}"
     )
     size = product.dtype.itemsize

@@ -29,7 +29,7 @@ from ..operands.nodes import HasNode
 from ..ops.table import OPS
 from .labelled import Indexed, Labels, Term, XLabelled
 from .remembered import NOTHING, Call, Filled, call_of, filled, hollow, memories_of, recall
-from .writing import computed, folded, lazily
+from .writing import computed, folded, lazily, multiplied
 
 Shape = tuple[int, ...]
 
@@ -45,19 +45,39 @@ class Explained(NamedTuple):
 Hollow = Node | tuple[Kind, Shape, Operands]
 
 
-class Unwritten(NamedTuple):
-    """What `explain` needs of a matrix product of lazy operands, as long as nobody asks."""
+#: Operands with a label for each dimension, and the labels of the result.
+Labelling = tuple[list[tuple[Node, Labels]], Labels]
 
-    left: Hollow
-    right: Hollow
+
+class Unwritten(NamedTuple):
+    """What `explain` needs of a product, as long as nobody asks.
+
+    Attributes
+    ----------
+    labelled : callable
+        Gives operands their labels: one of this module.
+    operands : tuple
+        What it takes.
+    options : tuple
+        And what else.
+    """
+
+    labelled: Callable[..., Labelling]
+    operands: tuple[Hollow, ...]
+    options: tuple[Any, ...] = ()
 
     def explained(self) -> Explained:
         """Return it with nodes."""
-        left, right = [x if isinstance(x, Node) else node_of(*x) for x in self]
-        return Explained(*_summed(*_labels_of(left, right), None, "matmul")[:2])
+        nodes = [x if isinstance(x, Node) else node_of(*x) for x in self.operands]
+        return Explained(*_summed(*self.labelled(*nodes, *self.options), None, "product")[:2])
 
 
-def hollow_operand(x: HasNode) -> Hollow:
+def unwritten(labelled: Callable[..., Labelling], operands: Any, *options: Any) -> Unwritten:
+    """Return what `explain` needs of a product of arrays."""
+    return Unwritten(labelled, tuple(map(_hollow_operand, operands)), options)
+
+
+def _hollow_operand(x: HasNode) -> Hollow:
     """Return an operand that keeps no memory alive."""
     if x._kind is NODE:
         return hollow(x.node)
@@ -78,6 +98,7 @@ def contract(
     operation: str,
     call: Call | None = None,
     check: Check | None = None,
+    fold: bool = False,
 ) -> Made:
     """Return the sum of products as memory of its own; lazily, where an operand is no memory.
 
@@ -96,6 +117,8 @@ def contract(
         What the next such product is recognised by.
     check : callable, optional
         May refuse the result.
+    fold : bool, default False
+        Whether a product that no BLAS computes is returned lazily.
 
     Raises
     ------
@@ -114,7 +137,7 @@ def contract(
         ]
     )
     made = Explained(XLabelled((Term(hollows),), end, value.extents), out)
-    return computed(value, out, operation, call, made)
+    return (multiplied if fold else computed)(value, out, operation, call, made)
 
 
 def _summed(
@@ -185,12 +208,12 @@ def matmul(left: Node, right: Node, check: Check | None = None) -> Made:
     known = _again(call, check)
     if known is not None:
         return known
-    return contract(*_labels_of(left, right), None, "matmul", call, check)
+    return contract(*of_matmul(left, right), None, "matmul", call, check)
 
 
 def fold(left: Node, right: Node) -> Node | None:
     """Return a matrix product that BLAS does not compute as a lazy fold; None if it does."""
-    value, out, _ = _summed(*_labels_of(left, right), None, "matmul")
+    value, out, _ = _summed(*of_matmul(left, right), None, "matmul")
     return folded(value, out)
 
 
@@ -199,7 +222,7 @@ def reads_in_place(left: Node, right: Node) -> bool:
     return recall(call_of(("matmul",), left, right)) is not None
 
 
-def _labels_of(left: Node, right: Node) -> tuple[list[tuple[Node, Labels]], Labels]:
+def of_matmul(left: Node, right: Node) -> Labelling:
     """Return the operands of a matrix product with their labels, and those of the result."""
     shown = f"matmul({describe(left)}, {describe(right)})"
     if not left.shape or not right.shape:
@@ -222,12 +245,17 @@ def _labels_of(left: Node, right: Node) -> tuple[list[tuple[Node, Labels]], Labe
     return [(left, own_left), (right, own_right)], stack + rows + columns
 
 
-def vecdot(left: Node, right: Node, axis: int) -> Made:
+def vecdot(left: Node, right: Node, axis: int, fold: bool = False) -> Made:
     """Return the dot products along ``axis``, the left operand conjugated; see `xl.vecdot`."""
     call = call_of(("vecdot", axis), left, right) if type(axis) is int else None
     known = _again(call)
     if known is not None:
         return known
+    return contract(*of_vecdot(left, right, axis), None, "vecdot", call, None, fold)
+
+
+def of_vecdot(left: Node, right: Node, axis: int) -> Labelling:
+    """Return the operands of dot products with their labels, and those of the result."""
     shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
     axis = _whole(axis, AxisError(f"{shown}: the axis is a whole number"))
     least = min(len(left.shape), len(right.shape))
@@ -244,8 +272,7 @@ def vecdot(left: Node, right: Node, axis: int) -> Made:
     out = labels[: count + axis] + labels[count + axis + 1 :]
     if kind(left.dtype) == "c":
         left = conjugate(left)
-    operands = [(x, _last(labels, len(x.shape))) for x in (left, right)]
-    return contract(operands, out, None, "vecdot", call)
+    return [(x, _last(labels, len(x.shape))) for x in (left, right)], out
 
 
 def _check_stacks(left: Shape, right: Shape, shown: str) -> None:
@@ -267,13 +294,18 @@ def conjugate(node: Node) -> Node:
     return build.elementwise(OPS["conj"], node)
 
 
-def tensordot(left: Node, right: Node, axes: object) -> Made:
+def tensordot(left: Node, right: Node, axes: object, fold: bool = False) -> Made:
     """Return the sum of products over pairs of dimensions; see `xl.tensordot`."""
     named = _named(axes)
     call = None if named is None else call_of(("tensordot", named), left, right)
     known = _again(call)
     if known is not None:
         return known
+    return contract(*of_tensordot(left, right, axes), None, "tensordot", call, None, fold)
+
+
+def of_tensordot(left: Node, right: Node, axes: object) -> Labelling:
+    """Return the operands with their labels, and those of the result."""
     shown = f"tensordot({describe(left)}, {describe(right)}, axes={axes})"
     first, second = _pairs_of_axes(axes, len(left.shape), len(right.shape), shown)
     for a, b in zip(first, second, strict=True):
@@ -288,8 +320,7 @@ def tensordot(left: Node, right: Node, axes: object) -> Made:
         own_right[b] = own_left[a]
     out = [k for d, k in enumerate(own_left) if d not in first]
     out += [k for d, k in enumerate(own_right) if d not in second]
-    operands = [(left, tuple(own_left)), (right, tuple(own_right))]
-    return contract(operands, tuple(out), None, "tensordot", call)
+    return [(left, tuple(own_left)), (right, tuple(own_right))], tuple(out)
 
 
 def _named(axes: object) -> object:
@@ -355,14 +386,20 @@ def moved(spec: str, operand: Node) -> Transform | None:
     return Transform(tuple([extents[label] for label in out]), maps)
 
 
-def einsum(spec: str, operands: Sequence[Node], dtype: DType | None) -> Made:
+def einsum(spec: str, operands: Sequence[Node], dtype: DType | None, fold: bool = False) -> Made:
     """Return the sum of products that ``spec`` says; see `xl.einsum`."""
     call = call_of(("einsum", spec, dtype), *operands) if len(operands) == 2 else None
     again = _again(call)
     if again is not None:
         return again
+    return contract(*of_einsum(*operands, spec), dtype, "einsum", call, None, fold)
+
+
+def of_einsum(*given: Any) -> Labelling:
+    """Return the operands with their labels, and those of the result; subscripts come last."""
+    *operands, spec = given
     inputs, out = _read(spec, operands)
-    return contract(list(zip(operands, inputs, strict=True)), out, dtype, "einsum", call)
+    return list(zip(operands, inputs, strict=True)), out
 
 
 def _read(spec: str, operands: Sequence[Node]) -> tuple[list[Labels], Labels]:

@@ -272,14 +272,27 @@ def computed(
     SizeError
         If the result exceeds the ``max_result_bytes`` setting; nothing is computed then.
     """
-    check_size(labels, value.extents, value.dtype, operation)
-    place = Strided.row_major(tuple([value.extents[k] for k in labels]))
-    result = Lowering(value, labels, Sketch(labels, place.strides), value.dtype).run()
-    if isinstance(result, Product):
-        return _made(result, labels, call, explained_as)
+    result = multiplied(value, labels, operation, call, explained_as)
+    if isinstance(result, Filled):
+        return result
+    place = Strided.row_major(result.shape)
     buffer, _ = engine.evaluate(result, place)
     buffer.made, buffer.special = explained_as, True
     return Filled(buffer, place, value.dtype)
+
+
+def multiplied(
+    value: XLabelled,
+    labels: Labels,
+    operation: str,
+    call: Call | None = None,
+    explained_as: object = None,
+) -> Filled | Node:
+    """Return an expression's matrix product; what is a kernel's is lazy.  See `computed`."""
+    check_size(labels, value.extents, value.dtype, operation)
+    place = Strided.row_major(tuple([value.extents[k] for k in labels]))
+    result = Lowering(value, labels, Sketch(labels, place.strides), value.dtype).run()
+    return _made(result, labels, call, explained_as) if isinstance(result, Product) else result
 
 
 def lazily(value: XLabelled, labels: Labels) -> Node | None:

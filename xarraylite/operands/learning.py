@@ -203,7 +203,7 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
     strides = [*(one.strides or ()), *(other.strides or ())]
     if strides and not (in_place and min(strides) > 0):
         return
-    if one.dtype.char not in "fdFD" or not {one.rank, other.rank} <= {1, 2}:
+    if one.dtype.char not in "fdFD?bBhHiIlLqQ" or not {one.rank, other.rank} <= {1, 2}:
         return
     if one.dtype.char in "FD" and (strides or one.rank == other.rank == 1):
         return  # which is made as a product of matrices

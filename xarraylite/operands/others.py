@@ -2,8 +2,9 @@
 
 No kernel computes with them, so containers have none.  But programs have names beside their
 numbers, and NumPy keeps these well: what would be an array of them is NumPy's array, and a function
-that is given one is NumPy's function.  Whoever refuses such operands as no numbers asks here first.
-Numbers in the other byte order, as files have them, are kept so too, and native as operands.
+that is given one, or an array with a mask, is NumPy's function.  Whoever refuses such operands as
+no numbers asks here first.  Numbers in the other byte order, as files have them, are kept so too,
+and native as operands.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 from .._errors import DTypeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
-from .nodes import HasNode, OneValue, values_in
+from .nodes import HasNode, OneValue, is_masked, values_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,6 +37,11 @@ def is_other(dtype: object) -> bool:
     if not isinstance(dtype, np.dtype) or dtype in SUPPORTED:
         return False
     return dtype.kind in _KINDS or not dtype.isnative
+
+
+def is_not_ours(array: NumpyArray | np.generic) -> bool:
+    """Tell whether an array's elements are no numbers, or masked."""
+    return is_other(array.dtype) or array.dtype.hasobject or is_masked(array)
 
 
 def dtype_of(dtype: object) -> np.dtype[Any] | None:
@@ -60,7 +66,7 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
     if wanted is not None:
         return np.array(plain, dtype=wanted)
     if isinstance(plain, np.ndarray | np.generic):
-        return np.array(plain) if is_other(plain.dtype) else None
+        return np.array(plain) if is_other(plain.dtype) or plain.dtype.hasobject else None
     if not isinstance(plain, list | tuple | str | bytes):
         return None
     try:
@@ -107,20 +113,8 @@ def as_other(values: object, dtype: object) -> NumpyArray:
     return np.asarray(values).astype(other)
 
 
-#: Functions of NumPy's that text, dates and the like have too: they move, compare and subtract.
-_OTHERS = frozenset(
-    name
-    for names in (
-        "broadcast_to concat stack vstack hstack dstack column_stack repeat tile roll flip fliplr",
-        "flipud rot90 reshape ravel transpose permute_dims squeeze expand_dims moveaxis swapaxes",
-        "split array_split hsplit vsplit dsplit atleast_1d atleast_2d atleast_3d meshgrid take",
-        "copy array_equal array_equiv size ndim shape select array2string array_repr array_str",
-        "min max amin amax ptp nanmin nanmax argmin argmax sum mean diff clip abs absolute",
-        "equal not_equal less less_equal greater greater_equal maximum minimum add subtract",
-        "multiply count_nonzero diagonal empty_like zeros_like ones_like full_like",
-    )
-    for name in names.split()
-)
+#: What writes in place is NumPy's where its destination is: containers know who waits for them.
+_WRITERS = frozenset(["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"])
 
 
 def instead(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -131,13 +125,19 @@ def instead(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     DTypeError
         The one that is handled, where operands are numbers or NumPy refuses them too.
     """
-    if name not in _OTHERS or not any([_is_of_others(x) for x in args]):
+    function = getattr(_numpy, name, None)
+    if name in _WRITERS:
+        fits = isinstance(args[0] if args else None, np.ndarray)
+    else:
+        fits = any([_is_of_others(x) for x in args or options.values()])
+    if not fits or not callable(function):
         raise  # noqa: PLE0704
     plain = [[*map(_plain, x)] if isinstance(x, list) else _plain(x) for x in args]
     try:
         named = {key: x if key == "out" else _plain(x) for key, x in options.items()}
-        return getattr(_numpy, name)(*plain, **named)
-    except TypeError:
+        with np.errstate(all="ignore"):
+            return function(*plain, **named)
+    except (TypeError, AttributeError):  # an object has no such method
         pass
     raise  # noqa: PLE0704
 
@@ -164,8 +164,10 @@ def _plain(x: Any) -> Any:
 
 
 def _is_of_others(x: object) -> bool:
+    if isinstance(x, np.dtype):
+        return is_other(x) or x.hasobject
     if isinstance(x, np.ndarray | np.generic):
-        return is_other(x.dtype)
+        return is_not_ours(x)
     if isinstance(x, list | tuple):
         texts = bool(x) and all([isinstance(y, str) for y in x])
         return texts or any([_is_of_others(y) for y in x])

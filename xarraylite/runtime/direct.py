@@ -21,6 +21,7 @@ from ..codegen.emit.body import VECTOR
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.streams import Access, Inner, Operand, Words
 from ..codegen.kernel import Kernel, kernels
+from ..codegen.objects.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.limits import ACROSS_BYTES, CHUNK, PARALLEL_FROM, STREAM_BYTES
@@ -31,15 +32,7 @@ from ..ir.translation import form_of, node_of, of, twins
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
-from .launch import (
-    ADDRESS,
-    MOST_DIMENSIONS,
-    MOST_WORDS,
-    can_launch,
-    entry,
-    number_code,
-    packed,
-)
+from .launch import can_launch, entry, number_code, packed
 from .launcher import launcher_of
 from .program import Direct
 
@@ -188,9 +181,9 @@ def _entry(leaf: Kind, word: int, rank: int, same: bool) -> list[int]:
         return entry(number_code(leaf.dtype), word)
     size = leaf.dtype.itemsize
     if leaf.strides is None:
-        return entry(ADDRESS, word, size, same, leaf.rank)
+        return entry(IN_MEMORY, word, size, same, leaf.rank)
     steps = [0] * (rank - leaf.rank) + [s * size for s in leaf.strides]
-    return entry(ADDRESS, word, size, same, -1, steps)
+    return entry(IN_MEMORY, word, size, same, -1, steps)
 
 
 def _inner(leaf: Kind) -> Inner:

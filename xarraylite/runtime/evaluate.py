@@ -126,6 +126,8 @@ def execute(graph: Graph, target: Target, noalias: bool) -> None:
         return
     evaluations.value += 1
     if uses_reference():
+        if noalias and settings.check_noalias:
+            planning.plan(graph, target, noalias)  # which checks the promise; there are no kernels
         write(target.buffer, target.dtype, target.map, reference.compute(graph))
         return
     if tiers.begins_graph(graph, noalias):
@@ -170,7 +172,8 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     """Return the layout of a new result: that of its operands where they agree, else row-major.
 
     Tiled if all operands are tiled alike, column-major or in another order of dimensions if all
-    are.  Operands of lower rank and those whose layout is both row- and column-major do not count.
+    are.  Operands of lower rank and those whose layout is both row- and column-major do not count;
+    a result that is both has the strides of rows.
     """
     shape = node.shape
     common = _common_tiles(graph, node) if tiled else None
@@ -180,7 +183,8 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     places = [leaf.map for leaf in _layout_candidates(graph, node) if not _is_both(leaf.map)]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
-            return Strided.column_major(shape)
+            columns = Strided.column_major(shape)
+            return Strided.row_major(shape) if columns.is_row_major() else columns
         order = places[0].based()
         dense = isinstance(order, Strided) and order.is_contiguous() and order.shape == shape
         if dense and all(place.based() == order for place in places):

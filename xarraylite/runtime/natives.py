@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..codegen import routines
 from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
 from ..codegen.objects.api import ANY, LISTED, METHODS, NOTHING, ONE, TWO
-from ..codegen.objects.outside import CALL, LAUNCH, STATE
+from ..codegen.objects.outside import STATE
 from . import launch
 
 #: The flags and the signature of CPython's definition of a method, by how it is called.
@@ -59,52 +58,19 @@ def can_load() -> bool:
         return False
     inside = object()
     for holder, at in (((inside,), tuple.__basicsize__), ([inside], 0)):
-        place = id(holder) + at if at else _word(id(holder) + 24)
-        if _word(place) != id(inside) or _word(id(holder) + 16) != 1:
+        place = id(holder) + at if at else launch.word_at(id(holder) + 24)
+        if launch.word_at(place) != id(inside) or launch.word_at(id(holder) + 16) != 1:
             return False
     array = np.empty(1, np.uint8)
     address: int = array.__array_interface__["data"][0]
-    return _word(id(array) + 16) == address
-
-
-def _word(address: int) -> int:
-    return ctypes.c_int64.from_address(address).value
-
-
-def offset(cls: type, name: str) -> int:
-    """Return how far behind an object's address one of its slots is."""
-    probe: Any = object.__new__(cls)
-    inside = object()
-    slot: Any = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
-    slot.__set__(probe, inside)
-    places = [k for k in range(2, cls.__basicsize__ // 8) if _word(id(probe) + 8 * k) == id(inside)]
-    slot.__delete__(probe)
-    (place,) = places
-    return 8 * place
+    return launch.word_at(id(array) + 16) == address
 
 
 def text(methods: Sequence[Native], words: int) -> str:
     """Return the LLVM assembly of a module of methods."""
-    declared: dict[str, str] = {}
-    parts = [f"@{STATE} = internal global [{words} x i64] zeroinitializer"]
-    for piece in (routines.text_of(OBJECTS), launch.inner()):
-        for line in piece.splitlines():
-            if line.startswith("declare "):
-                declared.setdefault(line.partition("(")[0].partition("@")[2], line)
-            elif not line.startswith(f"@{STATE} = "):
-                parts.append(line.replace(" alwaysinline", ""))
-    declared.pop(LAUNCH, None)
-    declared.pop(CALL, None)
-    parts += [_method(k, native) for k, native in enumerate(methods)]
-    parts.append(_entry(len(methods), 8 * words))
-    outside = (
-        "declare void @Py_IncRef(ptr)",
-        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
-        "declare void @PyErr_SetNone(ptr)",
-    )
-    for line in outside:
-        declared.setdefault(line.partition("(")[0].partition("@")[2], line)
-    return "\n".join([*declared.values(), *parts])
+    state = f"@{STATE} = internal global [{words} x i64] zeroinitializer"
+    parts = [_method(k, native) for k, native in enumerate(methods)]
+    return launch.module(OBJECTS, state, [*parts, _entry(len(methods), 8 * words)])
 
 
 def _method(number: int, native: Native) -> str:
@@ -155,6 +121,10 @@ def _entry(count: int, nbytes: int) -> str:
         for k in range(count)
     )
     return f"""
+declare i64 @PyLong_AsLongLong(ptr)
+declare void @Py_IncRef(ptr)
+declare void @PyErr_SetNone(ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 @_Py_NoneStruct = external global i8
 @PyExc_TypeError = external global ptr
 

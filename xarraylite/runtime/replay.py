@@ -23,6 +23,7 @@ from typing import Any
 
 from .._records import record
 from ..codegen.kernel import Kernel
+from ..codegen.objects.launching import MOST_WORDS
 from ..codegen.objects.replay import OPERAND, TARGET
 from ..compiler.graph import Graph, canonical
 from ..compiler.limits import PARALLEL_FROM
@@ -37,7 +38,7 @@ from ..memory.buffer import NOWHERE
 from ..memory.target import Target
 from .bound import are_read, over, sample
 from .evaluate import program_of, result_layout
-from .launch import MOST_WORDS, number_code
+from .launch import number_code
 
 _TEMPORARY = 2
 

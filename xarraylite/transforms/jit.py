@@ -38,7 +38,7 @@ from ..operands.moving import Joins, apart, together
 from ..operands.nodes import unwrapped
 from ..operands.tracing import tracing
 from ..runtime import evaluate as engine
-from .planned import NONE, Output, Quick, planned, run
+from .planned import NONE, Output, Quick, planned, results_of, run
 from .stages import Stage, Stages, is_traced
 
 P = ParamSpec("P")
@@ -128,16 +128,16 @@ class Jitted(Generic[P, R]):
         with tracing() as trace:
             trace.writer = stages = Stages(arrays, snapshots, trace)
             result = self._function(*together(handles, joins))
-            several = isinstance(result, tuple | list)
-            parts, made = apart(result if several else [result])
+            parts, made = apart(results_of(result, "jit"))
             outputs = [planned(item, arrays, snapshots, trace) for item in parts]
         for leaf in leaves:  # the trace outlives this call, the arguments need not
             if isinstance(leaf, Leaf):
                 snapshot = leaf.snapshot
                 assert isinstance(snapshot, LateSnapshot), "made by `_handle`"
                 snapshot.become(NOWHERE)
-        # Named tuples too.
-        pack = getattr(type(result), "_make", type(result)) if several else _first
+        pack: Callable[[list[Any]], Any] = _first
+        if isinstance(result, tuple | list):  # named tuples too
+            pack = getattr(type(result), "_make", type(result))
         if not all([join is None for _, join in made]):
             outer = pack
             pack = lambda values: outer(together(values, made))  # noqa: E731
@@ -210,7 +210,8 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     Parameters
     ----------
     function : callable
-        Takes arrays and scalars by position; returns an expression, or a tuple or list of them.
+        Takes arrays and scalars by position; returns an expression, or a flat tuple or list of
+        them.
         It must not depend on values of arrays and NumPy scalars: asking one of them raises.  It
         may multiply matrices, sort and decompose: these are computed between kernels.
         Arrays that it closes over are read at every call.  Python scalars are part of the
@@ -225,6 +226,8 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     ------
     TracedValueError
         While tracing, if the function asks an argument for a value.
+    DTypeError
+        If what it returns is nested.
 
     Examples
     --------

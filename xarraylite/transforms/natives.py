@@ -40,7 +40,8 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..runtime.counting import evaluations
-from ..runtime.natives import Loaded, Native, can_load, offset
+from ..runtime.launch import offset
+from ..runtime.natives import Loaded, Native, can_load
 from ..runtime.program import Direct
 from ..runtime.replay import Replay, Rewrite
 from ..xtensor_views import selection

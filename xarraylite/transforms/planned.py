@@ -173,6 +173,27 @@ class Output:
         )
 
 
+def results_of(returned: Any, operation: str) -> list[Any]:
+    """Return the results of a traced function as a list.
+
+    Raises
+    ------
+    DTypeError
+        If one of them has several in it, or is nothing.
+    """
+    several = isinstance(returned, tuple | list)
+    results = list(returned) if several else [returned]
+    for k, item in enumerate(results):
+        if item is None or isinstance(item, tuple | list | dict):
+            who = "the traced function"
+            which = f"result {k} of {who} is" if several else f"{who} returns"
+            raise DTypeError(
+                f"{operation}: {which} a {type(item).__name__}; it returns an array or a number, "
+                "or a tuple or list of them, with nothing nested"
+            )
+    return results
+
+
 def planned(item: object, arrays: list[Any], snapshots: dict[int, int], trace: Trace) -> Output:
     """Plan one result of the traced function."""
     node = as_node(item, "jit")

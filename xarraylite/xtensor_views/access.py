@@ -61,10 +61,14 @@ def periodic(x: object, /, *index: SupportsIndex) -> XExpression:
     >>> int(xl.periodic(xl.asarray([[1, 2], [3, 4]]), 2, -3))
     2
     """
-    array, given = as_array(x, "periodic"), integers(index, "periodic")
-    if len(index) != array.ndim or 0 in array.shape:
-        raise IndexRangeError(f"periodic: index {index} in an array of shape {array.shape}")
-    return at(array, *[i % n for i, n in zip(given, array.shape, strict=True)])
+    array = x if isinstance(x, XExpression) else as_array(x, "periodic")
+    shape = array.shape
+    if len(index) != len(shape) or 0 in shape:
+        raise IndexRangeError(f"periodic: index {index} in an array of shape {shape}")
+    given = _numbers(index, "periodic")
+    place = tuple([i % n for i, n in zip(given, shape, strict=True)])
+    made = selection.basic(array, place)
+    return at(array, *place) if made is None else made
 
 
 def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
@@ -78,10 +82,18 @@ def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     (True, False, False)
     """
     shape = x.shape if isinstance(x, XExpression) else as_array(x, "in_bounds").shape
-    given = integers(index, "in_bounds")
+    given = _numbers(index, "in_bounds")
     if len(given) != len(shape):
         return False
-    return not any([i < 0 or i >= n for i, n in zip(given, shape, strict=True)])
+    return all([0 <= i < n for i, n in zip(given, shape, strict=True)])
+
+
+def _numbers(index: tuple[SupportsIndex, ...], operation: str) -> tuple[int, ...]:
+    """Return an index as Python's integers, which it usually has."""
+    for item in index:
+        if item.__class__ is not int:
+            return integers(index, operation)
+    return index  # type: ignore[return-value]
 
 
 @memoised

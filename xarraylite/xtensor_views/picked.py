@@ -20,6 +20,7 @@ import numpy as np
 from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray, layout_named
 from ..assignment import elements
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name, int64
@@ -27,7 +28,7 @@ from ..index.transform import FIXED, IndexMap, Transform
 from ..ir import build
 from ..ir.kind import NODE, owner_class
 from ..ir.node import RANK, Leaf, Node
-from ..layout.strided import Strided
+from ..layout.strided import COLUMN_MAJOR, Strided
 from ..memory.arrays import read
 from ..memory.arrays import write as write_elements
 from ..memory.buffer import Buffer
@@ -135,8 +136,12 @@ class XPicked(Scattered):
 
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new container that owns them; see `XContainer.copy`."""
+        layout = layout_named(order)
+        made: Any = None if layout is COLUMN_MAJOR else self._evaluated()
+        if made is not None:
+            return made  # type: ignore[no-any-return]
         owner: type[XArray] = owner_class(self._fixed_now(), self.dtype, self.shape)
-        return owner(self, layout=layout_named(order))
+        return owner(self, layout=layout)
 
     def __copy__(self) -> XArray:
         """Return a copy, as of any view of memory."""
@@ -151,6 +156,21 @@ class XPicked(Scattered):
         return self.copy().__reduce__()
 
     # --- views --------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a view of the elements that ``key`` selects, or the value of one element."""
+        index = key if key.__class__ is tuple else (key,)
+        whole = self._base._kind is not NODE and len(index) == len(self._shape) > 0
+        if not whole or tracing.running.value or not all([i.__class__ is int for i in index]):
+            return super().__getitem__(key)
+        try:
+            return scalar_of(self._at(index))
+        except IndexError:
+            return super().__getitem__(key)  # which says what is wrong
+
+    def _at(self, index: tuple[int, ...]) -> Any:
+        """Return the element of strided memory at integers, as NumPy does."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def _element(self) -> Any:
         """Return the only element of a view as a value; while a function is traced, the view."""
@@ -297,6 +317,11 @@ class XDynamicView(XPicked):
         assert isinstance(base, XContainer)
         return XDynamicView.of(base, takes) if takes else base
 
+    def _at(self, index: tuple[int, ...]) -> Any:
+        takes = self._takes
+        at = [takes[k][i] if k in takes else i for k, i in enumerate(index)]
+        return elements.array_of(self._base)[tuple(at)]
+
     def _fill(self, out: NumpyArray) -> None:
         source = elements.array_of(self._base)
         *others, (axis, chosen) = self._takes.items()
@@ -408,6 +433,9 @@ class XIndexView(XPicked):
         memory = base._buffer
         run = self._memory = np.ndarray((size,), base._dtype, memory._memory, memory._start + low)
         return run
+
+    def _at(self, index: tuple[int, ...]) -> Any:
+        return self._run()[self._places()[index]]
 
     def _fill(self, out: NumpyArray) -> None:
         self._run().take(self._places(), None, out, "clip")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -72,6 +72,13 @@ class XReshapeView(XPicked):
     def positions(self) -> Positions:
         """Return where each element stands in the row-major order of the base's elements."""
         return np.arange(self.size, dtype=np.int64).reshape(self._whole()).transpose(self._axes)
+
+    def _at(self, index: tuple[int, ...]) -> Any:
+        place = 0
+        for k in self._back():
+            range(self._shape[k])[index[k]]  # which says whether it is in range
+            place = place * self._shape[k] + index[k] % self._shape[k]
+        return elements.array_of(self._base)[np.unravel_index(place, self._base.shape)]
 
     def _fill(self, out: NumpyArray) -> None:
         values = elements.array_of(self._base)

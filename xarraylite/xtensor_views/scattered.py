@@ -152,6 +152,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
                 self._container, known[0], self._shape, operands
             )
             return done
+        direct.count_use()
         kind, shape = self._copied_kind(), self._shape
         cls = kind.owned(shape) or self._container
         made: XContainer = elements.new_container(cls, kind, shape, math.prod(shape))

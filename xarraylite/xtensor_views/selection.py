@@ -242,6 +242,8 @@ def index_view(x: object, indices: Any, /) -> XExpression:
     >>> v
     XIndexView([11, 16, 12])
     """
+    if indices.__class__ is list and indices and all([i.__class__ is int for i in indices]):
+        indices = np.array(indices)
     made = indexed(x, indices)
     if made is not None:
         return made
@@ -271,7 +273,7 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
     try:
         listed = values_of(indices)
     except (TypeError, ValueError):
-        listed = np.empty(0, object)
+        listed = np.zeros(1, object)  # which is refused below
     listed = listed.reshape(0, rank) if listed.size == 0 and len(indices) == 0 else listed
     if listed.ndim == 1 and rank == 1:
         listed = listed[:, None]

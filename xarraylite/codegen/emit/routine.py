@@ -140,3 +140,6 @@ def _one_of(methods: Mapping[str, tuple[int, str]]) -> str:
 
 #: What `codegen.objects` does: no scalar routine, and made and kept like one.
 OBJECTS = Routine(f"i64({_one_of(METHODS)})", ("i64",) * 5, "i64", hint="entry")
+
+#: One function of it, for processes that launch a few times.
+LAUNCH = Routine("i64(started(a0, a1, a2, a3))", ("i64",) * 4, "i64", hint="launch")

@@ -32,6 +32,11 @@ def store(address: int, value: int) -> int:
     raise NotImplementedError(address, value)
 
 
+def run(kernel: int, block: int) -> int:
+    """Run a kernel on its argument block; return its status."""
+    raise NotImplementedError(kernel, block)
+
+
 def scratch() -> int:
     """Return the address of `SCRATCH` words that live until the caller returns."""
     raise NotImplementedError

@@ -31,6 +31,7 @@ from .basics import (
 )
 from .calls import array_of, factor_of
 from .evaluation import address_of, begin_of, bump, lazy_values, new_buffer, record_of
+from .launching import started
 from .operators import combined, leads, number_of, of_number
 from .replay import ran
 from .scalars import inside
@@ -154,7 +155,7 @@ def written(to: int, kind: int, key: int, items: int, again: bool) -> bool:
     record = record_of(c.PyDict_GetItemWithError(get(kind, w.WRITES), key))
     if record != 0 and size_of(get(to, w.SHAPE)) * load(record + TWICE) <= REPEATED:
         count_evaluation()
-        if c.xl_launch(record, begin_of(to), get(to, w.SHAPE), items) != 0:
+        if started(record, begin_of(to), get(to, w.SHAPE), items) != 0:
             return True
     return again and written_again(to, kind, items)
 

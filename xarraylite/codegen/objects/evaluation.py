@@ -33,6 +33,7 @@ from .basics import (
     tuple_of,
     whole,
 )
+from .launching import started
 from .replay import ran
 
 
@@ -207,7 +208,7 @@ def computed(kind: int, shape: int, operands: int) -> int:
     keep(shape)
     buffer = new_buffer(load(record + BYTES_EACH) * (1 if folds != 0 else size))
     if buffer != 0:
-        done = c.xl_launch(record, address_of(buffer), over, operands + 8 * folds)
+        done = started(record, address_of(buffer), over, operands + 8 * folds)
         if done == 0:
             c.Py_DecRef(buffer)
             buffer = 0
@@ -330,6 +331,6 @@ def to_float(thing: int) -> int:
             size, result = size_of(load(operands)), scratch()
             usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
             count_evaluation()
-            if usual and c.xl_launch(record, result, load(operands), operands + 8) != 0:
+            if usual and started(record, result, load(operands), operands + 8) != 0:
                 return c.PyFloat_FromDouble(load_double(result))
     return call(word(w.TO_FLOAT), thing, 0, 1)

@@ -11,6 +11,7 @@ from . import (
     calls,
     evaluation,
     fronts,
+    launching,
     operators,
     picks,
     remembered,
@@ -21,8 +22,8 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, evaluation, fronts, operators, picks, remembered, replay),
-    *(scalars, scattered, views),
+    *(assignment, basics, calls, evaluation, fronts, launching, operators, picks, remembered),
+    *(replay, scalars, scattered, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
@@ -30,6 +31,7 @@ INLINE = frozenset(
     {
         "address_of",
         "count_of",
+        "counted",
         "is_promise",
         "get",
         "inside",
@@ -41,6 +43,7 @@ INLINE = frozenset(
         "is_traced",
         "item",
         "keep",
+        "spread",
     }
 )
 

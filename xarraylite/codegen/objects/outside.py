@@ -1,4 +1,4 @@
-"""Functions of C, which every process of CPython has, and two of our own.
+"""Functions of C, which every process of CPython has.
 
 These are names for Numba (`codegen.jit` knows what to make of them); none is called in Python.
 """
@@ -68,14 +68,8 @@ PyType_IsSubtype = Outside("PyType_IsSubtype", "ipp")
 memcpy = Outside("memcpy", "pppp")
 memset = Outside("memset", "ppip")
 
-#: Symbols of our own: the words that `api.word` reads, and a launch.
-STATE, LAUNCH, CALL = "xl_state", "xl_launch", "xl_call"
-
-#: ``xl_launch(record, destination, shape, operands)``: see `runtime.launch`; 0 if it refused.
-xl_launch = Outside(LAUNCH, "ppppp")
-
-#: ``xl_call(kernel, block)``: run one kernel, and return its status.
-xl_call = Outside(CALL, "ppp")
+#: Our own symbol: the words that `api.word` reads.
+STATE = "xl_state"
 
 
 def functions() -> dict[str, Outside]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import load, load_float, scratch, store
+from .api import load, load_float, run, scratch, store
 from .basics import DATA, get
 
 #: Bytes of a record's head, of a step's, and of what is said of an address and of a number.
@@ -31,9 +31,8 @@ def address_at(entry: int, target: int, temporary: int, operands: int) -> int:
     return base * load(entry + 32) + load(entry + 24)
 
 
-def put_number(place: int, entry: int, operands: int) -> None:
-    """Store the bits of a number among the operands, in one word or two."""
-    thing, kind = load(operands + load(entry + 8)), load(entry + 16)
+def put_number(place: int, thing: int, kind: int) -> None:
+    """Store the bits of a number, in one word or two."""
     if kind == INTEGER:
         store(place, c.PyLong_AsUnsignedLongLongMask(thing))
         return
@@ -61,9 +60,10 @@ def ran(record: int, target: int, temporary: int, operands: int) -> bool:
             store(block + 8 * load(entry), place)
             entry += ADDRESS_ENTRY
         for _ in range(load(at + 24)):
-            put_number(block + 8 * load(entry), entry, operands)
+            number = load(operands + load(entry + 8))
+            put_number(block + 8 * load(entry), number, load(entry + 16))
             entry += NUMBER_ENTRY
-        if c.xl_call(load(at), block) != 0:
+        if run(load(at), block) != 0:
             return False
         at = entry
     return True

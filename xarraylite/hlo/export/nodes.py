@@ -48,6 +48,7 @@ from ...operands.gathers import gathered_again
 from ...operands.nodes import as_node
 from ...operands.tracing import tracing
 from ...transforms.jit import Jitted
+from ...transforms.planned import results_of
 from ...transforms.stages import is_traced
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
@@ -66,9 +67,9 @@ def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) 
     ----------
     source : expression, callable or Jitted
         What to compute.  A function is called once with handles that have no values, as by
-        ``xl.jit``; it returns an expression, or a tuple or list of them.  Products of matrices,
-        sorting, running sums, shares of what is sorted and Fourier transforms become HLO's
-        operations.
+        ``xl.jit``; it returns an expression, or a flat tuple or list of them.  Products of
+        matrices, sorting, running sums, shares of what is sorted and Fourier transforms become
+        HLO's operations.
     *specs : ArraySpec, str, array or number
         For a function, one for each argument; a Python number is handed on as it is.
     name : str, optional
@@ -136,10 +137,9 @@ def _of_function(function: Any, specs: Iterable[Any], name: str, labels: str | N
     handles = [export.handle(spec) for spec in specs]
     with tracing(export):
         result = plain(*handles)
-        several = isinstance(result, tuple | list)
-        nodes = [_node(item, labels) for item in (result if several else [result])]
+        nodes = [_node(item, labels) for item in results_of(result, "to_hlo")]
     title = name or getattr(plain, "__name__", "function").strip("<>")
-    return export.module(nodes, several, title)
+    return export.module(nodes, isinstance(result, tuple | list), title)
 
 
 class _Export:

@@ -1,0 +1,227 @@
+"""In which pieces a reduction is folded: how many positions each has, and what it reads.
+
+A piece has some whole leaves of the tree (`trees`), wherever these begin and end among the chunks.
+So chunks at its ends have elements of the next piece too.  Either it is read up to where rows of
+chunks end, and the next one begins with what is left of that, or the chunks are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..dtypes.names import NumpyArray
+from ..ir.node import Node
+from .cut import requests
+from .pipeline import Run, run_blocks
+from .plan import WORTH, Cuts, Grid, Piece, is_small, too_small
+from .selection import Box, corner, shape_of, size_of, whole, window_of
+from .source import keeps
+from .trees import Parts
+
+#: Elements that are folded at a time, at least, where memory allows; half of it where chunks are
+#: kept, as a piece opens no file then, and fewer touch less fresh memory.
+_MANY = 1 << 21
+
+Result = tuple[Box, NumpyArray]
+Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """How a reduction is folded piece by piece.
+
+    Attributes
+    ----------
+    plan : Parts
+        Makes the pieces.
+    grid : Grid
+        The blocks of results.
+    spans : list of (int, int)
+        Where the pieces of each begin and end.
+    need : int
+        Bytes in flight.
+    kept : int
+        Bytes that are kept from piece to piece.
+    carried : bool
+        Whether that is what a piece begins with and the one before has read (`Cuts.carried`);
+        chunks otherwise.
+    """
+
+    plan: Parts
+    grid: Grid
+    spans: list[tuple[int, int]]
+    need: int
+    kept: int = 0
+    carried: bool = False
+
+    @property
+    def moved(self) -> float:
+        """Bytes that are read, about: chunks that are kept once, others as often as blocks ask."""
+        box = window_of([0] * len(self.grid.shape), self.grid.block)
+        low, high = self.spans[0]
+        piece = self.plan.piece(low, high, whole(self.plan.node.shape) if self.kept else box, True)
+        assert piece is not None, "tried before"
+        return _rate(piece) * math.prod(self.plan.node.arg.shape)
+
+    def results(self, run: Run, begin: Begin) -> Iterator[Result]:
+        """Yield the results block by block."""
+        node, grid, spans = self.plan.node, self.grid, self.spans
+        ready = begin(grid.block)
+        boxes = [box for box in grid.boxes() if corner(box) not in ready]
+        run.report(f"{node.op.name} over axes {node.axes}", len(spans) * len(boxes))
+        for box in boxes:
+            full = grid.widened(box)
+            keys = [(low, high, full) for low, high in spans]
+            parts = self._parts(Cuts(self.plan, keys, self.carried), run)
+            yield box, self.plan.joined(spans, parts, shape_of(full))[grid.inside(box)]
+
+    def _parts(self, pieces: Cuts, run: Run) -> Iterator[NumpyArray]:
+        found: list[NumpyArray] = []
+
+        def take(piece: Piece, values: NumpyArray) -> None:
+            found.append(values)
+
+        for piece in run_blocks(pieces, run, take, kept=self.kept, need=self.need):
+            run.advance(piece)
+            yield from found
+            found.clear()
+
+
+def divided(
+    plan: Parts, run: Run, chunks: Sequence[int] | None, known: Sequence[int] | None
+) -> Division | None:
+    """Return the blocks of results of a reduction, and the pieces of each.
+
+    Where all results of one part are too much for the budget, there are several blocks, of whole
+    chunks; where that is too much, leaves instead of parts.  None if parts cannot be folded one by
+    one.
+
+    Raises
+    ------
+    SizeError
+        If the budget is too small for any piece; it says how much would do.
+    """
+    shape = plan.node.shape
+    stored = [lengths_of(plan.node.arg)[k] for k in plan.kept]
+    forms = [(plan, chunks or stored), (plan.finer(), chunks or stored)]
+    if not chunks:  # results in memory may be of parts of chunks
+        forms.append((forms[1][0], [1] * len(shape)))
+    least: Piece | None = None
+    for form, lengths in forms:
+        block = list(known or shape)
+        while form is not None:
+            box = window_of([0] * len(shape), block)
+            first = form.piece(0, min(form.leaf, form.length), box)
+            if first is None:
+                break
+            if first.need <= run.budget:
+                found = _division(form, run, Grid(shape, tuple(block)), first)
+                if found is not None:
+                    return found
+                break
+            least = first if least is None or first.need < least.need else least
+            steps = [-(-b // c) for b, c in zip(block, lengths, strict=True)]
+            axis = max(range(len(shape)), key=steps.__getitem__, default=0)
+            small = lengths is not forms[0][1] and is_small(first)
+            if small or known is not None or not shape or steps[axis] < 2:
+                break
+            block[axis] = -(-steps[axis] // 2) * lengths[axis]
+    if least is not None:
+        raise too_small(least, run.budget)
+    return None
+
+
+def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | None:
+    """Return pieces of a block of results, of which one leaf is given; None if they are no parts.
+
+    They have a few million elements, unless too much of what is read for them is in other pieces
+    too.  Then they are read up to where rows of chunks end; where one such row is too much, chunks
+    are kept; and where these are too much, pieces are as large as the budget allows.
+    """
+    leaf, budget = min(plan.leaf, plan.length), run.budget
+    step, best = _grown(plan, grid, leaf, first, budget, _MANY)
+    if _rate(best) <= first.inputs / size_of(first.box) / WORTH:
+        return _tried(plan, grid, step)
+    rows, ahead = _units(plan, first)
+    even = -(-leaf // (rows * plan.row)) * rows * plan.row
+    on = replace(plan, rows=rows, ahead=ahead) if run.keeps else plan
+    wider = _one(on, grid, even) if even <= plan.whole else None
+    if wider is not None and wider.need <= budget:
+        step, best = _grown(on, grid, even, wider, budget, _MANY)
+        found = _tried(on, grid, step, first.inputs, True) if run.keeps else None
+        if found is not None and found.need <= budget:
+            return found
+    row = [load.source.kept(load.box) for load in first.loads if keeps(load.source)]
+    kept = sum(row) + max(row, default=0)
+    if run.keeps and kept + first.need <= budget:
+        step, _ = _grown(plan, grid, leaf, first, budget - kept, _MANY // 2)
+        return _tried(plan, grid, step, kept)
+    return _tried(plan, grid, _grown(plan, grid, step, best, budget)[0])
+
+
+def _grown(
+    plan: Parts, grid: Grid, step: int, best: Piece, room: int, enough: float = math.inf
+) -> tuple[int, Piece]:
+    """Return pieces of so many elements, as far as there is room; by default while that pays."""
+    while (wide := min(2 * step, plan.whole)) > step:
+        if 3 * size_of(best.box) >= 2 * enough:
+            break
+        wider = _one(plan, grid, wide)
+        if wider is None or wider.need > room:
+            break
+        if enough == math.inf and _rate(wider) > WORTH * _rate(best):
+            break
+        step, best = wide, wider
+    return step, best
+
+
+def _one(plan: Parts, grid: Grid, step: int) -> Piece | None:
+    """Return a piece of so many positions, or of the leaves that these have."""
+    leaf = min(plan.leaf, plan.length)
+    return plan.piece(0, step // leaf * leaf, window_of([0] * len(grid.block), grid.block))
+
+
+def _tried(
+    plan: Parts, grid: Grid, step: int, kept: int = 0, carried: bool = False
+) -> Division | None:
+    """Return pieces of a step if all are parts of the tree."""
+    spans, need = list(plan.spans(step)), 0
+    box = window_of([0] * len(grid.block), grid.block)
+    for low, high in {high - low: (low, high) for low, high in spans}.values():
+        piece = plan.piece(low, high, box)
+        if piece is None:
+            return None
+        need = max(need, piece.need)
+    return Division(plan, grid, spans, need + kept, kept, carried)
+
+
+def _units(plan: Parts, piece: Piece) -> tuple[int, int]:
+    """Return how many indices are in whole rows of all that is read, and how many before the first.
+
+    Operands are taken to lie as what is folded does; what is read says what that was worth.
+    """
+    rows, ahead = [1], 0
+    for load in piece.loads:
+        at = plan.first + len(load.source.shape) - len(plan.node.arg.shape)
+        if at >= 0 and keeps(load.source):
+            unit, chunk = load.source.units[at], load.source.chunks[at]
+            rows.append(chunk if chunk % unit else unit)  # pieces end where chunks do
+            ahead = load.box[at][0]
+    return math.lcm(*rows), ahead
+
+
+def _rate(piece: Piece) -> float:
+    """Return the bytes that are read for each element that is folded."""
+    return piece.moved / size_of(piece.box)
+
+
+def lengths_of(root: Node) -> tuple[int, ...]:
+    """Return the chunks of an operand of an expression's shape; of none, a guess."""
+    for stored in requests(root):
+        source: Any = stored.source
+        if stored.shape == root.shape:
+            return tuple(source.chunks)
+    return tuple([min(n, 1024) for n in root.shape])

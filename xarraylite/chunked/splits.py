@@ -1,0 +1,94 @@
+"""Expressions with a dimension split in two: parts, and what is in them.
+
+Neighbouring dimensions are merged, some positions of what they become are selected, and these are
+divided into parts of equal length.  Done at the operands, so that what is folded is memory as it
+would be of the whole.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from ..ir import build
+from ..ir.node import Elementwise, Node
+from .selection import select, whole
+
+
+def split(root: Node, dims: tuple[int, int], start: int, count: int, unit: int) -> Node | None:
+    """Return an expression with some dimensions merged, and ``count`` times ``unit`` of them.
+
+    Done at the operands, so that what is folded is memory as it would be of the whole.  None if an
+    operand is stretched along some of the dimensions only.
+    """
+    rank = len(root.shape)
+    first, last = dims
+    extents = root.shape[first : last + 1]
+
+    def divided(node: Node) -> Node:
+        skip = rank - len(node.shape)
+        if last < skip:
+            return node
+        if first < skip:
+            node = build.reshape(node, (1,) * (skip - first) + node.shape)
+            skip = first
+        at, end = first - skip, last - skip + 1
+        own = node.shape[at:end]
+        if all([n == 1 for n in own]) and math.prod(extents) != 1:
+            return build.reshape(node, (*node.shape[:at], 1, 1, *node.shape[end:]))
+        if own != extents:
+            raise _Stretched
+        merged = build.reshape(node, (*node.shape[:at], math.prod(own), *node.shape[end:]))
+        box = (
+            *whole(node.shape[:at]),
+            range(start, start + count * unit),
+            *whole(node.shape[end:]),
+        )
+        window = select(merged, box)
+        return build.reshape(window, (*node.shape[:at], count, unit, *node.shape[end:]))
+
+    made: dict[int, Node] = {}
+
+    def visit(node: Node) -> Node:
+        stack = [node]
+        while stack:
+            top = stack[-1]
+            if id(top) in made:
+                stack.pop()
+            elif isinstance(top, Elementwise):
+                left = [arg for arg in top.operands if id(arg) not in made]
+                if left:
+                    stack.extend(left)
+                    continue
+                shape = _shape_split(top.shape, rank, dims, count, unit)
+                made[id(top)] = replace(
+                    top, shape=shape, operands=tuple([made[id(arg)] for arg in top.operands])
+                )
+                stack.pop()
+            else:
+                made[id(top)] = divided(top)
+                stack.pop()
+        return made[id(node)]
+
+    try:
+        return visit(root)
+    except _Stretched:
+        return None
+
+
+class _Stretched(Exception):
+    """An operand does not have all the dimensions that are merged."""
+
+
+def _shape_split(
+    shape: tuple[int, ...], rank: int, dims: tuple[int, int], count: int, unit: int
+) -> tuple[int, ...]:
+    skip = rank - len(shape)
+    first, last = dims
+    if last < skip:
+        return shape
+    if first < skip:
+        shape, skip = (1,) * (skip - first) + shape, first
+    own = shape[first - skip : last - skip + 1]
+    new = (1, 1) if all([n == 1 for n in own]) and count * unit != 1 else (count, unit)
+    return (*shape[: first - skip], *new, *shape[last - skip + 1 :])
