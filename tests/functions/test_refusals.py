@@ -27,7 +27,8 @@ ARRAYS: dict[str, Any] = {
 
 #: What becomes NumPy's array of it, as no numbers are asked for.
 OBJECTS = [(x, f) for x in ("a string", "objects") for f in ("full", "asarray", "where")]
-OBJECTS += [("None", "full")]
+OBJECTS += [("None", "full"), *((x, "array_equal") for x in ("a string", "None", "a dict"))]
+OBJECTS += [(x, "array_equal") for x in ("a function", "long double")]
 THINGS: dict[str, Any] = {"a string": "ab", "None": None, "a dict": {}, "a function": len}
 
 #: What is refused though NumPy makes something of it: masks would be lost.
@@ -165,6 +166,8 @@ def test_what_is_asked_of_others_is_asked_of_numpy(name: str, thing: str) -> Non
 
 
 ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
+    "out": (lambda: xl.abs(A, (A, A)), "abs: out must be one array, got a tuple of 2"),
+    "a complex number": (lambda: xl.fill_diagonal(xl.zeros((2, 2)), 1j), "do not go into float64"),
     "keepdims": (lambda: xl.sum(A, keepdims="yes"), "sum: keepdims must be a bool, got 'yes'"),
     "an array for keepdims": (lambda: xl.max(A, keepdims=A), "max: keepdims must be a bool"),
     "axis": (lambda: xl.sum(A, axis="x"), "sum: axis must be an integer, got 'x'"),

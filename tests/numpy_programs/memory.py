@@ -198,8 +198,29 @@ def parts_of_results(xp: Xp) -> Any:
     return e, f, g, h, part, kept, z
 
 
+def strides_and_sizes_of_elements(xp: Xp) -> Any:
+    a = xp.arange(20.0).reshape(4, 5)
+    view = xp.lib.stride_tricks.as_strided
+    step = a.strides[0] + a.itemsize
+    return (
+        view(a, (4,), (step,)),
+        view(a, (3, 2), (a.itemsize + a.strides[0], 2 * a.itemsize)),
+        view(a[:, ::-1], (4,), (a.strides[0] - a.itemsize,)),
+        int(a.itemsize),
+        a.itemsize * a.size == a.nbytes,
+    )
+
+
+def views_under_another_shape(xp: Xp) -> Any:
+    a = xp.arange(6.0).reshape(2, 3)
+    a.resize((3, 2), refcheck=False)
+    b = xp.arange(6.0).reshape(2, 3)
+    return a, refused(lambda: b.resize((3, 3))), b
+
+
 PROGRAMS = [
     value
     for name, value in list(globals().items())
     if getattr(value, "__module__", None) == __name__ and callable(value) and name != "refused"
 ]
+PROGRAMS += [strides_and_sizes_of_elements, views_under_another_shape]

@@ -168,8 +168,31 @@ def small_questions(xp: Xp) -> Any:
     )
 
 
+def questions_about_anything(xp: Xp) -> Any:
+    a = xp.asarray([1.0, 2.0])
+    things = (None, "abc", {}, 3, [1, 2], [[1.0]])
+    return (
+        [(xp.shape(x), xp.ndim(x), xp.size(x)) for x in things],
+        [xp.array_equal(a, x) for x in things],
+        [xp.array_equal(x, x) for x in things],
+        xp.array_equal(a, [[1], [1, 2]]),
+    )
+
+
+def evenly_spaced_between_arrays(xp: Xp) -> Any:
+    short = xp.asarray([0.0, 1.0], dtype="f4")
+    return (
+        xp.linspace(short, 2, 3),
+        xp.linspace(short, xp.asarray([1, 2]), 3),
+        xp.linspace(xp.float32(0), xp.float32(1), 5),
+        xp.linspace(xp.asarray([0, 1], dtype="f2"), 1, 3),
+        xp.linspace(0, short * 1j, 3),
+    )
+
+
 PROGRAMS = [
     value
     for name, value in list(globals().items())
     if getattr(value, "__module__", None) == __name__ and callable(value)
 ]
+PROGRAMS += [questions_about_anything, evenly_spaced_between_arrays]

@@ -15,7 +15,7 @@ import numpy as np
 from .._errors import AxisError, LayoutError
 from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..index import transform as steps
-from ..layout.strided import Strided
+from ..layout.strided import ByteCount, Strided
 from ..memory.dlpack import exported
 from ..operands.fronts import function_named
 from ..operands.methods import Methods
@@ -71,12 +71,13 @@ class Face(Methods):
     @property
     def itemsize(self) -> int:
         """Bytes per element."""
-        return self.dtype.itemsize
+        one = self.dtype.itemsize
+        return ByteCount.of(one, one)
 
     @property
     def nbytes(self) -> int:
         """Bytes of all elements, padding not counted."""
-        return self.size * self.itemsize
+        return self.size * self.dtype.itemsize
 
     @property
     def device(self) -> str:

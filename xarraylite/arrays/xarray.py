@@ -83,6 +83,16 @@ class XView(XContainer):
     __slots__ = ()
     _title: ClassVar[str] = "XView"
 
+    def resize(self, *shape: Any, refcheck: bool = True) -> None:
+        """Change the shape in place; memory that others own has so many elements and no more.
+
+        Raises
+        ------
+        ShapeError
+            If the number of elements would change.
+        """
+        self.shape = as_shape(shape[0] if len(shape) == 1 else shape, "resize")
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents; to assign others of the same size views the same elements under them.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-from .._errors import BroadcastError
+import numpy as np
+
+from .._errors import BroadcastError, DTypeError, ShapeError
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..index.broadcast import broadcast_shapes
 from ..ir import build
 from ..jagged.lazy import XJaggedExpression
 from ..operands.moving import Parted
-from ..operands.nodes import as_node
+from ..operands.nodes import as_node, values_in
 from ..operands.others import or_numpy
 from ..ops.table import OPS
 from . import reducers
@@ -22,7 +25,6 @@ from .groups import Lazy
 from .jagged_joins import any_jagged, as_jagged, same_extents
 
 
-@or_numpy
 def array_equal(a1: object, a2: object, equal_nan: bool = False) -> bool:
     """Tell whether two arrays have the same shape and equal elements.
 
@@ -54,7 +56,12 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> bool:
         return a1.shape == a2.shape and bool(reducers.all(a1 == a2))
     if isinstance(a1, Parted) or isinstance(a2, Parted):
         return _same_parts(a1, a2, equal_nan)
-    left, right = as_node(a1, "array_equal"), as_node(a2, "array_equal")
+    try:
+        left, right = as_node(a1, "array_equal"), as_node(a2, "array_equal")
+    except (DTypeError, ShapeError):
+        with suppress(TypeError):  # of records beside numbers
+            return bool(np.array_equal(values_in(a1), values_in(a2), equal_nan))
+        raise
     if left.shape != right.shape:
         return False
     same = XExpression(build.elementwise(OPS["equal"], left, right))

@@ -293,7 +293,7 @@ def _laid(a: object, dtype: object, order: MemoryOrder) -> XContainer:
         if rank == 1 or (rank and order == "C"):  # a vector lies in either order
             return a  # type: ignore[return-value]
     made = asarray(a, dtype, order)
-    return made if made.ndim else XArray(made._reshaped((1,)))
+    return made if made.ndim else cast("XContainer", made.reshape((1,)))
 
 
 def frombuffer(

@@ -7,10 +7,11 @@ either, so that `errstate` has nothing to do but keep programs running.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from .._errors import DTypeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
@@ -261,7 +262,12 @@ def shape(a: object) -> tuple[int, ...]:
     >>> xl.shape([[1, 2]])
     (1, 2)
     """
-    return a._shape if isinstance(a, HasNode) else as_node(a, "shape").shape
+    if isinstance(a, HasNode):
+        return a._shape
+    try:
+        return as_node(a, "shape").shape
+    except DTypeError:
+        return np.shape(cast("Any", a))  # of what is no array: ()
 
 
 @or_numpy

@@ -22,6 +22,7 @@ from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.elements import FEW
 from ..dtypes.names import as_dtype, float64, int64, kind
+from ..dtypes.promotion import result_type
 from ..index.broadcast import as_shape
 from ..ir import build
 from ..ir.node import Iota, Node
@@ -91,7 +92,7 @@ def arange(
         return cast("XArray", np.arange(start, stop, step, dtype))  # type: ignore[call-overload]
     check_numbers("arange", float, start=start, stop=stop, step=step)
     if step == 0:
-        raise ValueError("arange: step must not be 0")
+        raise ZeroDivisionError("arange: step must not be 0")
     whole = all([_is_whole(v) for v in (start, stop, step)])
     kind_ = (int64 if whole else float64) if dtype is None else as_dtype(dtype)
     if whole:
@@ -139,7 +140,7 @@ def linspace(
     retstep : bool, default False
         Return the distance of neighbours too.
     dtype : dtype, optional
-        By default float64, or complex128 if an end is complex.  To integers, values are rounded
+        By default what the ends and a float are together.  To integers, values are rounded
         down.
     axis : int, default 0
         Along which new dimension, if the ends are arrays.
@@ -165,8 +166,12 @@ def linspace(
     check_device(device, "linspace")
     ends = [_number_or_array(x, "linspace", name) for x, name in ((start, "start"), (stop, "stop"))]
     extents = as_shape(num, "linspace")
-    is_complex = bool(np.iscomplexobj(ends[0]) or np.iscomplexobj(ends[1]))
-    kind_ = as_dtype(complex if is_complex else float) if dtype is None else as_dtype(dtype)
+    if dtype is None:
+        pairs = zip((start, stop), ends, strict=True)
+        given: list[Any] = [getattr(x, "dtype", getattr(end, "dtype", type(x))) for x, end in pairs]
+        kind_ = result_type(*given, float)
+    else:
+        kind_ = as_dtype(dtype)
     check_size(extents, kind_, "linspace")
     wide = as_dtype(complex) if kind(kind_) == "c" else float64
     values, step = numpy.linspace(

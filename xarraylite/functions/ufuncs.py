@@ -124,6 +124,8 @@ def directed(
         If the result does not stretch to the shape of ``out``.
     """
     made: XExpression
+    if isinstance(out, tuple) and len(out) != 1:
+        raise DTypeError(f"{op.name}: out must be one array, got a tuple of {len(out)}")
     if casting not in _CASTINGS:
         raise ValueError(f"{op.name}: casting must be one of {_CASTINGS}, got {casting!r}")
     plain = dtype is signature is None
@@ -232,7 +234,7 @@ def written(
 def applied(op: Op, *operands: object) -> XExpression:
     """Return an operation: lazily, or of numbers alone its value, which has the same face."""
     if all([is_number(x) for x in operands]):
-        value: XExpression = compute(XScalar, op, operands, {})
+        value: XExpression = compute(XScalar, op, operands)
         return value
     return expression.apply(op, *operands)
 
@@ -255,7 +257,7 @@ def unary(name: str) -> Unary:
     ) -> XExpression:
         if out is dtype is signature is None and where is True and casting == "same_kind":
             if is_number(x):
-                return applied(op, x)
+                return compute(XScalar, op, (x,))  # type: ignore[no-any-return]
             try:
                 return expression.apply(op, x)
             except DTypeError:

@@ -51,11 +51,46 @@ COLUMN_MAJOR = Order.COLUMN_MAJOR
 DYNAMIC = Order.DYNAMIC
 
 
+class ByteCount(int):
+    """The size of an element as containers say it, which knows how many elements its multiples are.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.zeros((3, 3))
+    >>> a.itemsize, a.strides[0] + a.itemsize, a.strides[0] + 2 * a.itemsize
+    (8, 4, 5)
+    """
+
+    one: int
+
+    @classmethod
+    def of(cls, count: int, one: int) -> ByteCount:
+        """Return so many bytes, of elements that each are ``one``."""
+        made = cls(count)
+        made.one = one
+        return made
+
+    def __add__(self, other: int) -> int:
+        return NotImplemented if isinstance(other, ElementStride) else int(self) + other
+
+    def __mul__(self, other: int) -> ByteCount:
+        return ByteCount.of(int(self) * other, self.one)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> ByteCount:
+        return self * -1
+
+    def __reduce__(self) -> tuple[type[int], tuple[int]]:
+        return int, (int(self),)
+
+
 class ElementStride(int):
     """A stride as containers say it, which remembers that it counts elements, not bytes.
 
-    So do its multiples, sums and differences: where NumPy's programs give strides, what they made
-    of ours is told from bytes.
+    So do its multiples, sums and differences, those with multiples of an `itemsize` too: where
+    NumPy's programs give strides, what they made of ours is told from bytes.
 
     Examples
     --------
@@ -72,18 +107,22 @@ class ElementStride(int):
     __rmul__ = __mul__
 
     def __add__(self, other: int) -> ElementStride:
-        return ElementStride(int(self) + other)
+        return ElementStride(int(self) + _elements(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: int) -> ElementStride:
-        return ElementStride(int(self) - other)
+        return ElementStride(int(self) - _elements(other))
 
     def __floordiv__(self, other: int) -> ElementStride:
         return ElementStride(int(self) // other)
 
     def __neg__(self) -> ElementStride:
         return ElementStride(-int(self))
+
+
+def _elements(count: int) -> int:
+    return int(count) // count.one if isinstance(count, ByteCount) else count
 
 
 def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:

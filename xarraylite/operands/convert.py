@@ -190,8 +190,13 @@ def check_integers(values: object, dtype: DType, operation: str) -> None:
     ------
     OverflowError
         If there are any.
+    DTypeError
+        For a complex number where the dtype is real.
     """
-    if kind(dtype) in "iu" and type(values) in (int, list, tuple):
+    real = kind(dtype) in "iuf"
+    if (real and type(values) is complex) or (
+        kind(dtype) in "iu" and type(values) in (int, list, tuple)
+    ):
         plain_array(list(values) if isinstance(values, tuple) else values, dtype, operation)
 
 
