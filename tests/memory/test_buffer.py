@@ -22,6 +22,7 @@ from tests.threads import run_all
 from xarraylite._config import config
 from xarraylite._errors import DTypeError, LayoutError, SizeError
 from xarraylite.layout.strided import Strided
+from xarraylite.memory import buffer as buffers
 from xarraylite.memory.block import byte_reach
 from xarraylite.memory.buffer import Buffer
 from xarraylite.memory.pool import POOL_FROM, counters
@@ -431,3 +432,21 @@ def test_repr_names_size_and_access() -> None:
     assert repr(Buffer.allocate(8)) == "<Buffer of 8 bytes, owned>"
     assert repr(Buffer.borrow(b"1234")) == "<Buffer of 4 bytes, borrowed, read-only>"
     assert "current" in repr(Buffer.allocate(8).snapshot())
+
+
+@pytest.mark.skipif(not buffers.COUNTS, reason="readers are not counted here")
+def test_many_shared_buffers_that_are_read_are_looked_at_a_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = 0
+    held = buffers._are_held
+
+    def counting(snapshots: list[Any]) -> bool:
+        nonlocal looks
+        looks += 1
+        return held(snapshots)
+
+    monkeypatch.setattr(buffers, "_are_held", counting)
+    lent = [Buffer.borrow(np.zeros(8)) for _ in range(500)]
+    read = [buffer.snapshot() for buffer in lent]
+    assert looks < 4 * len(read)

@@ -328,20 +328,17 @@ class XContainer(Placed, XExpression):
         tracing.note_values()
         return elements.number(self)
 
-    def _over(self, layout: Map) -> XExpression:
-        """Return a writable view of this memory."""
-        return self._view_class._wrap(self._buffer, layout, self._dtype)
-
     def _view(self, step: steps.Transform) -> XExpression:
         return self._over(self._map.apply(step))
+
+    def _over(self, layout: Map) -> XExpression:
+        return self._view_class._wrap(self._buffer, layout, self._dtype)
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
         if self._kind is not NODE and self._kind.strides is None:
             return elements.view_of(self, shape)  # type: ignore[no-any-return]
         node = build.reshape(self.node, shape)
-        if isinstance(node, Leaf):
-            return self._over(node.map)
-        return XExpression(node)
+        return self._over(node.map) if isinstance(node, Leaf) else XExpression(node)
 
     def _one(self) -> Any:
         """Return the only element of rank 0 as a value."""
@@ -388,6 +385,8 @@ class XContainer(Placed, XExpression):
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if isinstance(value, XExpression):
+            if few.stored(self, key, value):
+                return
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held, noalias):
                 return

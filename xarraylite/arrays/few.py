@@ -185,6 +185,18 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     return True
 
 
+def stored(to: Any, key: Any, value: XExpression) -> bool:
+    """Write one value, computed first; tell whether it is done."""
+    if value._shape or NODE in (value._kind, to._kind) or tracing.is_active():
+        return False
+    one: Any = (values_of(value) if value.lasting else elements.array_of(value))[()]
+    if value._kind.dtype is not to._kind.dtype:
+        one = one.item()
+        if one.__class__ not in to._kind.stored:
+            one = elements.fitting(to._kind, one)
+    return one is not None and elements.stored(to, key, one)
+
+
 def computed(value: Any, node: Node, dtype: Any) -> NumpyArray:
     """Return what is written, in memory of its own: by what is known of its kind, if it has one."""
     known = value.__class__ is XExpression and value.dtype is dtype

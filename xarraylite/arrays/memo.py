@@ -44,6 +44,9 @@ R = TypeVar("R")
 #: Calls kept per function.
 CAPACITY = 1024
 
+#: Items of a list up to which it is looked at: joins of more are no kind.
+_MANY = 32
+
 #: Classes of options, besides None: values that stand for themselves in a key.
 _PLAIN = frozenset((bool, int, float, str, type(None)))
 
@@ -206,7 +209,7 @@ def _describe(value: Any, found: list[Any], arrays: list[Any]) -> bool:
     if isinstance(value, np.generic):
         found += (cls, value.tobytes())
         return True
-    if cls is not list and cls is not tuple:
+    if (cls is not list and cls is not tuple) or len(value) > _MANY:
         return False
     found += (cls, len(value))
     return all([_describe(item, found, arrays) for item in value])

@@ -165,7 +165,7 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
         op = ufunc_table().get(ufunc)
         numbers = method == "__call__" and not options and all([is_number(x) for x in inputs])
         if op is not None and numbers:
-            return compute(XScalar, op, inputs, {})
+            return compute(XScalar, op, inputs)
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
 
     def astype(

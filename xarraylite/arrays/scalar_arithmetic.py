@@ -6,7 +6,7 @@ Four ways lead there, each tried before the next:
    (and no warning is due, as NumPy's scalars would give);
 2. NumPy's function for operand types that the third way has met, where its dtype and bits are ours;
 3. the reference of the op table, for operations that have the same bits on both engines;
-4. the engine, for those that have not (powers, for example).
+4. the engine, for those that have not (powers, for example): a kernel of no dimensions.
 """
 
 from __future__ import annotations
@@ -19,12 +19,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._later import later
-from ..dtypes.names import as_dtype, kind
+from ..assignment import direct, elements
+from ..dtypes.names import DType, as_dtype, kind
 from ..ir import build
+from ..ir.kind import Kind
 from ..ir.node import Elementwise, Node
+from ..ir.simplify import POWER, simpler
+from ..ir.translation import of as kind_of
+from ..ir.translation import plain, scalars_of
 from ..operands.nodes import OneValue, is_number, is_operand
 from ..operands.operators import with_strangers
 from ..ops.op import Op
+from ..runtime.evaluate import uses_reference
 from .expression import XExpression, apply
 
 if TYPE_CHECKING:
@@ -75,6 +81,9 @@ _SIGNS: dict[str, Way] = {
     "positive": float.__pos__,
     "abs": float.__abs__,
 }
+
+#: Python's numbers whose value decides how a power is computed.
+_WEAK: frozenset[Any] = frozenset((float, int))
 
 #: Classes of numbers beside which float64 stays what it is.
 _REAL: frozenset[Any] = frozenset((float, np.float64, int))
@@ -129,8 +138,18 @@ def _of_singles(function: Way) -> Way:
     return checked
 
 
+def ways_of(op: Op) -> Ways:
+    """Return an operation's ways, by the types of its operands; at first what Python does."""
+    known = _ways.get(op.name)
+    if known is None:
+        known = _ways[op.name] = _python_ways(op)
+    return known
+
+
+_ways: dict[str, Ways] = {}
+
+
 def _python_ways(op: Op) -> Ways:
-    """Return an operation's first ways, by the types of its operands."""
     function = _PYTHON.get(op.name)
     if function is None:
         return {}
@@ -157,19 +176,56 @@ def _by_numpy(op: Op) -> Way:
     return compute
 
 
+def _by_kernel(kind: Kind, dtypes: list[DType]) -> Way:
+    """Return what launches a kind's program; it says where there is none yet."""
+
+    def compute(*operands: Any) -> Any:
+        items = [plain(x, dtype) for x, dtype in zip(operands, dtypes, strict=True)]
+        made = direct.evaluated(XExpression._container, kind, (), items)
+        if made is None:
+            raise TypeError
+        return elements.array_of(made)[()]
+
+    return compute
+
+
 def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     """Return an operation on NumPy's scalars and Python's numbers by the third or fourth way."""
+    if op is POWER and operands[0].__class__ is np.float64 and operands[1].__class__ in _WEAK:
+        return _powered(*operands)
     node = build.elementwise(op, *[_part(x) for x in operands])
+    types = tuple([x.__class__ for x in operands])
+    learns = len(ways) < _KEPT and _decide(op, types)
     if not _is_exact(node):
+        found = kind_of(node)
+        if learns and found is not None and types not in ways and not uses_reference():
+            dtypes = scalars_of(found[0])
+            if len(dtypes) == len(operands):
+                ways[types] = _by_kernel(found[0], dtypes)
         return XExpression(node).numpy()[()]
     with np.errstate(all="ignore"):
         result = _folded(node)[()]
-        strong = [isinstance(x, np.generic) and x.dtype.isbuiltin == 1 for x in operands]
-        if all(strong) and len(ways) < _KEPT:
+        if learns:
             again = op.numpy(*operands)
             if type(again) is type(result) and result.dtype.isbuiltin == 1:
-                ways[tuple([x.__class__ for x in operands])] = _by_numpy(op)
+                ways[types] = _by_numpy(op)
     return result
+
+
+def _powered(base: Any, exponent: float) -> Any:
+    """Return a power of a float64 by a Python number: what `build.elementwise` makes of it."""
+    alone = simpler(POWER, (base, exponent), base.dtype)
+    if not alone:
+        return _run(POWER, (base, np.float64(exponent)))
+    made = _run(alone[0], (base,))
+    return made if len(alone) == 1 else _run(alone[1], (made, base))
+
+
+def _decide(op: Op, types: tuple[type, ...]) -> bool:
+    """Tell whether the classes of numbers alone decide what an operation does with them."""
+    if op.scalars is None and all([issubclass(cls, float) for cls in types]):
+        return True
+    return all([issubclass(cls, np.generic) and np.dtype(cls).isbuiltin == 1 for cls in types])
 
 
 def _part(operand: Any) -> Any:
@@ -188,14 +244,17 @@ def _folded(node: Node) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
     return reference.value(node, [_folded(arg) for arg in node.args])
 
 
-def compute(cls: type[Any], op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
+def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
     """Return an operation on values and numbers as a value."""
-    plain = tuple([x.value if isinstance(x, OneValue) else x for x in operands])
+    return cls._of(_run(op, tuple([x.value if isinstance(x, OneValue) else x for x in operands])))
+
+
+def _run(op: Op, operands: tuple[Any, ...]) -> Any:
+    ways = ways_of(op)
     try:
-        result = ways[tuple([x.__class__ for x in plain])](*plain)
+        return ways[tuple([x.__class__ for x in operands])](*operands)
     except _FAILS:
-        result = _computed(op, plain, ways)
-    return cls._of(result)
+        return _computed(op, operands, ways)
 
 
 #: How the first ways say that they do not lead to the end.
@@ -210,13 +269,12 @@ def _as_object(x: Any) -> Any:
 
 def binary(op: Op) -> tuple[Way, Way]:
     """Return an operator's method and its reflected method; int64 comes first."""
-    ways = _python_ways(op)
     whole: Any = _PYTHON.get(op.name)
     wholes: frozenset[Any] = _IS_WHOLE if op.name in _METHODS and op.name != "divide" else _NONE
 
     def otherwise(self: Any, one: Any, other: Any, asked: Any) -> Any:
         if is_number(asked):
-            return compute(self.__class__, op, (one, other), ways)
+            return compute(self.__class__, op, (one, other))
         if isinstance(asked, XExpression):
             return NotImplemented
         if isinstance(asked, Number):  # a fraction, say, which Python's numbers know
@@ -248,10 +306,9 @@ def binary(op: Op) -> tuple[Way, Way]:
 
 def unary(op: Op) -> Way:
     """Return an operator's method."""
-    ways = _python_ways(op)
 
     def method(self: Any) -> Any:
-        return compute(self.__class__, op, (self,), ways)
+        return compute(self.__class__, op, (self,))
 
     return method
 

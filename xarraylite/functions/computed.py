@@ -63,7 +63,8 @@ T = TypeVar("T")
 #: Elements from which a result's memory is kept, where copying it would be noticed.
 _MANY = 1 << 12
 
-_COMMON = frozenset(dt for dt in SUPPORTED if not is_narrow(dt))
+#: Dtypes that NumPy computes with as kernels do.
+COMMON = frozenset(dt for dt in SUPPORTED if not is_narrow(dt))
 
 
 #: NumPy's functions whose answers belong to the dtype that they are given.
@@ -99,7 +100,7 @@ class Narrow:
 
     def widened(self, values: NumpyArray, dtype: DType) -> NumpyArray:
         """Return an operand as NumPy computes with it."""
-        if dtype in _COMMON or (self.own and is_narrow_float(dtype)):
+        if dtype in COMMON or (self.own and is_narrow_float(dtype)):
             self.wide.append(values)
             return values
         self.found.append(dtype)
@@ -113,7 +114,7 @@ class Narrow:
         if not same:
             return values
         joined = result_type(*same)
-        return values if joined in _COMMON else to_narrow(values, joined)
+        return values if joined in COMMON else to_narrow(values, joined)
 
 
 def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
@@ -251,7 +252,7 @@ def _plan(
     rest = kinds.index(_REST) if _REST in kinds else len(kinds)
     by_place = sum([kind in _BY_PLACE for kind in kinds])
     known = dict.fromkeys((*takes, "out"))
-    common = (_finished, _COMMON, *_silence())
+    common = (_finished, COMMON, *_silence())
     return (function, tuple(flags[:by_place]), rest, known, arithmetic, *common)
 
 

@@ -32,7 +32,7 @@ from ..xtensor_views.regular import part
 from .arguments import whole
 from .computed import into
 from .searching import nonzero
-from .ufuncs import Unary, binary, unary
+from .ufuncs import Unary, applied, binary, unary
 
 add = binary("add")
 subtract = binary("subtract")
@@ -178,15 +178,15 @@ def round(a: object, decimals: int = 0, out: object = None) -> XExpression:
 def _rounded(x: object, decimals: int) -> XExpression:
     node, decimals = as_node(x, "round"), whole(decimals, "round", "decimals")
     if not decimals:
-        return expression.apply(OPS["round"], x)
+        return applied(OPS["round"], x)
     if kind(node.dtype) in "iu" and decimals > 0:
         return XExpression(node)
     scale: object = 10.0 ** builtins.abs(decimals)
     there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
     if kind(node.dtype) == "b":
-        node = build.cast(node, float64)
-    made = expression.apply(OPS["round"], expression.apply(OPS[there], XExpression(node), scale))
-    return expression.apply(OPS[back], made, scale).astype(node.dtype)
+        x = XExpression(build.cast(node, float64))
+    made = applied(OPS["round"], applied(OPS[there], x, scale))
+    return applied(OPS[back], made, scale).astype(node.dtype)
 
 
 _MISSING: Any = object()
@@ -314,10 +314,10 @@ def _clipped(x: object, min: object, max: object) -> XExpression:
     if min is None and max is None:
         return expression.apply(OPS["cast"], x)
     if min is None:
-        return expression.apply(OPS["minimum"], x, max)
+        return applied(OPS["minimum"], x, max)
     if max is None:
-        return expression.apply(OPS["maximum"], x, min)
-    return expression.apply(OPS["clip"], x, min, max)
+        return applied(OPS["maximum"], x, min)
+    return applied(OPS["clip"], x, min, max)
 
 
 def _bounds(x: object) -> tuple[int, int] | tuple[None, None]:

@@ -33,7 +33,7 @@ from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.others import or_numpy
-from . import jagged_joins
+from . import copied_joins, jagged_joins
 from .computed import into
 from .groups import Lazy, takes_jagged
 
@@ -413,6 +413,9 @@ def concat(
     arrays = listed(arrays, "concat")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.concat(arrays, axis)
+    copied = None if dtype is not None else copied_joins.joined(arrays, axis, False)
+    if copied is not None:
+        return into(out, copied, "concat")
     nodes = _parts(arrays, dtype, casting, "concat")
     if axis is None:
         nodes, axis = [build.reshape(node, (-1,)) for node in nodes], 0
@@ -468,6 +471,9 @@ def stack(
     arrays = listed(arrays, "stack")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.stack(arrays, axis)
+    copied = None if dtype is not None else copied_joins.joined(arrays, axis, True)
+    if copied is not None:
+        return into(out, copied, "stack")
     nodes = _parts(arrays, dtype, casting, "stack")
     shape = nodes[0].shape
     if any(node.shape != shape for node in nodes):

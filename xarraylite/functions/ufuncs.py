@@ -234,7 +234,7 @@ def written(
 def applied(op: Op, *operands: object) -> XExpression:
     """Return an operation: lazily, or of numbers alone its value, which has the same face."""
     if all([is_number(x) for x in operands]):
-        value: XExpression = compute(XScalar, op, operands, {})
+        value: XExpression = compute(XScalar, op, operands)
         return value
     return expression.apply(op, *operands)
 
@@ -257,7 +257,7 @@ def unary(name: str) -> Unary:
     ) -> XExpression:
         if out is dtype is signature is None and where is True and casting == "same_kind":
             if is_number(x):
-                return applied(op, x)
+                return compute(XScalar, op, (x,))  # type: ignore[no-any-return]
             try:
                 return expression.apply(op, x)
             except DTypeError:

@@ -201,7 +201,7 @@ class Buffer(Memory):
         if self.made is not None:
             fresh.made = self.made
         if self.shared or not COUNTS:
-            if COUNTS and len(_shared_snapshots) >= _IDLE:
+            if COUNTS and len(_shared_snapshots) >= _most_shared:
                 _drop_idle()
             self._mark = weakref.ref(fresh, _shared_snapshots.discard)
             _shared_snapshots.add(self._mark)
@@ -366,16 +366,20 @@ def _are_held(snapshots: list[Any]) -> bool:
     return False
 
 
-#: Snapshots of shared buffers from which on those that nobody waits for are dropped.
+#: Snapshots of shared buffers from which on those that nobody waits for are dropped: at least so
+#: many, and twice as many as are waited for, so that each is looked at a few times only.
 _IDLE = 16
+_most_shared = _IDLE
 
 
 def _drop_idle() -> None:
     """Drop the snapshots of shared buffers that nobody but these hold."""
+    global _most_shared
     for mark in _shared_snapshots.copy():
         found = [mark()]
         if found[0] is not None and not _are_held(found):
             _let_go(mark())
+    _most_shared = max(_IDLE, 2 * len(_shared_snapshots))
 
 
 def _measure() -> tuple[int, int]:

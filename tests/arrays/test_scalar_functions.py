@@ -1,0 +1,94 @@
+"""Functions of values give, each time, the dtype and bits that they give of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.arrays import scalar_arithmetic
+from xarraylite.ops.table import OPS
+
+#: More than the first evaluations of a kind, which are interpreted.
+ROUNDS = 24
+
+UNARY = [name for name, op in OPS.items() if op.arity == 1 and hasattr(xl, name)]
+BINARY = [name for name, op in OPS.items() if op.arity == 2 and hasattr(xl, name)]
+DTYPES = ["float64", "float32", "int64", "uint8", "complex128", "bool"]
+
+
+def _values(dtype: str) -> np.ndarray[Any, Any]:
+    if dtype == "complex128":
+        return np.asarray([0.3 - 1.7j, -2.5 + 0j, 4 + 1j])
+    return np.asarray([1.7, 0, 3.25, 250.3], dtype)
+
+
+def _is_same(made: Any, expected: Any) -> bool:
+    one, other = np.asarray(made), np.asarray(expected)
+    same = one.tobytes() == other.tobytes() or bool(np.isnan(one) & np.isnan(other))
+    return one.dtype == other.dtype and same
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", UNARY)
+def test_of_one_value(name: str, dtype: str) -> None:
+    function, array = getattr(xl, name), xl.asarray(_values(dtype))
+    try:
+        expected = xl.eval(function(array))
+    except TypeError:
+        with pytest.raises(TypeError):
+            function(array[0])
+        return
+    for _ in range(ROUNDS // array.size):
+        for k in range(array.size):
+            made = function(array[k])
+            assert isinstance(made, xl.XScalar)
+            assert _is_same(made, expected[k])
+
+
+@pytest.mark.parametrize("other", ["float64", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
+@pytest.mark.parametrize("name", BINARY)
+def test_of_two_values(name: str, dtype: str, other: str) -> None:
+    function, one, two = getattr(xl, name), xl.asarray(_values(dtype)), xl.asarray(_values(other))
+    two = two[:3]
+    try:
+        expected = xl.eval(function(one[1:], two))
+    except TypeError:
+        with pytest.raises(TypeError):
+            function(one[1], two[0])
+        return
+    for _ in range(ROUNDS // 3):
+        for k in range(3):
+            assert _is_same(function(one[k + 1], two[k]), expected[k])
+
+
+@pytest.mark.parametrize("number", [2, 2.0, 3, 0.5, -1, 5, 1.5, 1 << 60, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("name", ["pow", "add", "maximum", "arctan2", "hypot", "divide", "less"])
+def test_beside_a_python_number(name: str, dtype: str, number: float) -> None:
+    """The value of a number may decide what is computed, as of ``x ** 2``."""
+    function, array = getattr(xl, name), xl.asarray(_values(dtype)[:3])
+    try:
+        expected = xl.eval(function(array, number))
+    except (TypeError, ValueError) as error:
+        for _ in range(3):
+            with pytest.raises(type(error)):
+                function(array[0], number)
+        return
+    for _ in range(ROUNDS // 3):
+        function(array[0], 1.75 if dtype != "int64" else 2)
+        for k in range(3):
+            assert _is_same(function(array[k], number), expected[k])
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("name", ["exp", "sqrt", "isnan", "log", "floor"])
+def test_what_is_known_is_not_planned(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    function, v = getattr(xl, name), xl.asarray([0.3, 4.0])
+    for _ in range(ROUNDS):
+        expected = [function(x).item() for x in v]
+    monkeypatch.setattr(scalar_arithmetic, "_computed", None)
+    assert [function(x).item() for x in v] == expected

@@ -1,0 +1,118 @@
+"""Results of one value written to elements, rows and all of an array: computed, then stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.arrays import container
+
+#: More than the first evaluations of a kind, which are interpreted.
+ROUNDS = 20
+
+#: What is written, of a vector; the namespace and the vector are given.
+VALUES: dict[str, Any] = {
+    "sum": lambda np, v: np.sum(v * v),
+    "sum of a part": lambda np, v: np.sum(v[1:4]),
+    "quotient of sums": lambda np, v: np.sum(v[1:4]) / np.sum(v),
+    "mean": lambda np, v: np.mean(v),
+    "max": lambda np, v: v.max(),
+    "argmax": lambda np, v: np.argmax(v),
+    "count": lambda np, v: (v > 1).sum(),
+    "any": lambda np, v: np.any(v > 1),
+    "product": lambda np, v: v @ v,
+    "dot": lambda np, v: np.dot(v, v),
+    "function of an element": lambda np, v: np.sqrt(np.abs(v[2])),
+}
+DTYPES = ["float64", "float32", "int64", "int8", "uint8", "bool", "complex128", "float16"]
+KEYS: list[Any] = [2, -1, slice(1, 4), slice(None, None, 2), Ellipsis, np.int64(3)]
+
+
+def _vector(dtype: str) -> np.ndarray[Any, Any]:
+    return np.asarray([3, 0, 1, 2, 5, 1], dtype)
+
+
+@pytest.mark.parametrize("to", DTYPES)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
+@pytest.mark.parametrize("what", VALUES)
+def test_is_stored_as_numpy_stores_it(what: str, dtype: str, to: str) -> None:
+    v, there = xl.asarray(_vector(dtype)).copy(), xl.zeros(6, dtype=to)
+    for k in range(ROUNDS):
+        key = KEYS[k % len(KEYS)]
+        here = np.zeros(6, to)
+        here[key] = np.asarray(VALUES[what](xl, v))
+        there[...] = 0
+        there[key] = VALUES[what](xl, v)
+        assert there.dtype == to
+        assert np.array_equal(there.copy().numpy(), here)
+
+
+@pytest.mark.parametrize("what", VALUES)
+def test_reads_before_it_writes(what: str) -> None:
+    """What an array's own element is computed of is what it held before."""
+    here, there = _vector("float64"), xl.asarray(_vector("float64")).copy()
+    for k in range(ROUNDS):
+        k %= 6
+        here[k] = VALUES[what](np, here) % 7
+        there[k] = VALUES[what](xl, there) % 7
+        np.testing.assert_allclose(there.copy().numpy(), here, rtol=1e-14)
+
+
+def test_what_waits_for_the_old_values_has_them() -> None:
+    v = xl.asarray(_vector("float64")).copy()
+    for _ in range(ROUNDS):
+        old = v.copy().numpy()
+        twice, total = v * 2, xl.sum(v)
+        v[1] = xl.sum(v * v)
+        assert np.array_equal(np.asarray(twice), old * 2)
+        assert float(total) == old.sum()
+        assert v[1] == (old * old).sum()
+        v[1] = 0
+
+
+def test_refusals_are_those_of_assignments() -> None:
+    v = xl.asarray(_vector("float64"))
+    for key in (6, (0, 0), slice(0, 2, 0)):
+        before = v.copy().numpy()
+        with pytest.raises((IndexError, ValueError)):
+            v[key] = xl.sum(v)
+        assert np.array_equal(v.copy().numpy(), before)
+    fixed = xl.asarray(np.broadcast_to(np.float64(1), (3,)))
+    with pytest.raises(ValueError, match="read-only"):
+        fixed[0] = xl.sum(v)
+
+
+def test_traced_functions_write_what_they_compute() -> None:
+    out = xl.zeros(3)
+
+    @xl.jit
+    def total(a: Any) -> Any:
+        return xl.sum(a * 2)
+
+    for k in range(ROUNDS):
+        out[k % 3] = total(xl.full(4, float(k)))
+        assert out[k % 3] == 8.0 * k
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("what", ["sum", "max", "argmax", "count", "product"])
+def test_nothing_is_planned_for_elements(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    v, out = xl.asarray(_vector("float64")).copy(), xl.zeros(4)
+    out[1] = VALUES[what](xl, v)
+    monkeypatch.setattr(container, "write", None)
+    out[2] = VALUES[what](xl, v)
+    assert out[2] == out[1] != 0
+
+
+@pytest.mark.usefixtures("compiled")
+def test_rows_with_totals_are_written_by_kept_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    v, m = xl.asarray(_vector("float64")).copy(), xl.zeros((4, 6))
+    for k in range(ROUNDS):
+        m[k % 4] = v / xl.sum(v)
+    monkeypatch.setattr(container, "write", None)
+    for k in range(4):
+        m[k] = v / xl.sum(v)
+    assert np.array_equal(m.copy().numpy(), [_vector("float64") / 12] * 4)
