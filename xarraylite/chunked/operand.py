@@ -3,8 +3,9 @@
 A product is an operand like a stored array: it has chunks, and reading a box of it computes the
 tiles that the box touches.  Tiles and the blocks of the summed labels are fixed by the extents, and
 each tile is multiplied on its own and added up in order, so an element has the same bits whatever
-box it is read in.  A box of many tiles reads each block of the factors once for all of them, which
-is why larger blocks of a result read less.
+box it is read in.  Their sides are powers of two, as those of chunks often are.  A box of many
+tiles reads each block of the factors once for all of them, which is why larger blocks of a result
+read less; the next one is read while one is multiplied.
 """
 
 from __future__ import annotations
@@ -12,26 +13,31 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from ..dtypes.names import NumpyArray
-from ..ir.node import Node, Stored
+from ..ir.node import Leaf, Node, Stored
 from ..labels.labelled import Indexed, Term, XLabelled
 from ..labels.writing import computed as multiplied
 from ..memory.arrays import read
 from ..operands.nodes import borrow_array
 from . import explaining, stream
+from .cache import ChunkCache, Held
 from .frames import new_array
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
 from .plan import piece_of
+from .retries import end_of_run, give_up_at
 from .selection import Box, Selection, hull
-from .source import StoredArray, covered
+from .source import StoredArray, covered, reading
 
 Labels = tuple[str, ...]
+Parts = list[tuple[NumpyArray, Labels]]
 Factor = tuple[Node, Labels]
 
 #: Elements of a tile of a product, and of a block of its summed labels.
@@ -135,24 +141,21 @@ class Contraction(Operand):
                     for node, labels in self.factors])  # fmt: skip
 
     def scratch(self, box: Box) -> int:
-        """Return the bytes of the tiles and of one block of the factors."""
+        """Return the bytes of the tiles and of two blocks of the factors, and what they are of."""
         around = self._around(box)
         block = tuple([range(n) for n in self.block])
-        size = math.prod(map(len, around))
-        for _, labels in self.factors:
-            size += 2 * math.prod(map(len, self._part(labels, around, block)))
-        return size * self.dtype.itemsize
+        total = math.prod(map(len, around)) * self.dtype.itemsize
+        for node, labels in self.factors:
+            piece = piece_of(node, self._part(labels, around, block))
+            total += 2 * piece.nbytes + (0 if isinstance(piece.node, Stored) else piece.inputs)
+        return total
 
     def read(self, box: Box) -> NumpyArray:
         """Return the elements in a box."""
         around = self._around(box)
         total = new_array(tuple(map(len, around)), self.dtype)
         total[...] = 0
-        for block in _grid(tuple([range(self.extents[k]) for k in self.summed]), self.block):
-            parts = [
-                (_values(node, self._part(labels, around, block)), labels)
-                for node, labels in self.factors
-            ]
+        for parts in self._blocks(around):
             for tile in _grid(around, self.chunks):
                 place = tuple(
                     [
@@ -168,6 +171,7 @@ class Contraction(Operand):
                 ]  # fmt: skip
                 with np.errstate(all="ignore"):
                     np.add(total[place], self._product(sub), out=total[place])
+            del parts, sub
         inside = [
             np.asarray(s.values if not isinstance(s, range) else s) - a[0]
             for s, a in zip(box, around, strict=True)
@@ -175,7 +179,35 @@ class Contraction(Operand):
         same = all([len(s) == len(a) for s, a in zip(box, around, strict=True)])
         return total if same else np.ascontiguousarray(total[np.ix_(*inside)])
 
-    def _product(self, parts: list[tuple[NumpyArray, Labels]]) -> NumpyArray:
+    def _blocks(self, around: Sequence[range]) -> Iterator[Parts]:
+        """Yield the blocks of the factors for some tiles; one is read ahead where threads are."""
+        blocks = _grid(tuple([range(self.extents[k]) for k in self.summed]), self.block)
+        cache, over = ChunkCache(0, Held()), end_of_run()
+
+        def begun(block: Sequence[range]) -> Parts:
+            return [
+                (_values(node, self._part(labels, around, block), cache), labels)
+                for node, labels in self.factors
+            ]
+
+        reader = ThreadPoolExecutor(1, "xarraylite-factors", give_up_at, (over,))
+        try:
+            if reading() < 2:
+                yield from map(begun, blocks)
+                return
+            coming: deque[Future[Parts]] = deque()
+            for block in blocks:
+                if over.is_set():
+                    raise CancelledError
+                coming.append(reader.submit(begun, block))
+                if len(coming) > 1:
+                    yield coming.popleft().result()
+            yield from (future.result() for future in coming)
+        finally:
+            reader.shutdown(wait=False, cancel_futures=True)
+            cache.close()
+
+    def _product(self, parts: Parts) -> NumpyArray:
         nodes = tuple([Indexed(borrow_array(a, "contract"), labels) for a, labels in parts])
         extents: dict[str, int] = {}
         for a, labels in parts:
@@ -201,17 +233,22 @@ def _again(left: Parcel, mine: Labels, right: Parcel, other: Labels, kept: Label
     return Contraction(((left.node, mine), (right.node, other)), kept)
 
 
-def _values(node: Node, box: Box) -> NumpyArray:
+def _values(node: Node, box: Box, cache: ChunkCache) -> NumpyArray:
     piece = piece_of(node, box)
-    return computed(over(piece, [load.source.read(load.box) for load in piece.loads]))
+    made = over(piece, [cache.read(load.source, load.box) for load in piece.loads])
+    if isinstance(made, Leaf):
+        found = read(made.snapshot, made.dtype, made.map)
+        if found.flags.c_contiguous:
+            return found
+    return computed(made)
 
 
 def _tile(shape: tuple[int, ...], limit: int) -> tuple[int, ...]:
-    """Return the extents of equal tiles of at most ``limit`` elements."""
+    """Return the extents of tiles of at most so many elements; a power of two where not all."""
     tile = [max(1, n) for n in shape]
     while math.prod(tile) > limit:
         axis = max(range(len(tile)), key=tile.__getitem__)
-        tile[axis] = -(-tile[axis] // 2)
+        tile[axis] = 1 << (tile[axis] - 1).bit_length() - 1
     return tuple(tile)
 
 

@@ -69,14 +69,15 @@ def give_up_at(over: threading.Event) -> None:
     _own.over = over
 
 
-def _over() -> threading.Event:
+def end_of_run() -> threading.Event:
+    """Return what is set when the run that this thread works for is over."""
     found: threading.Event = getattr(_own, "over", _NEVER)
     return found
 
 
 def _wait(seconds: float) -> bool:
     """Pause; tell whether the run is over."""
-    return _over().wait(seconds)
+    return end_of_run().wait(seconds)
 
 
 def _pause(tries: int) -> float:
@@ -196,7 +197,7 @@ def chunk_by_chunk(
     for parts in itertools.product(*sides):
         part = tuple([own for _, own in parts])
         again = functools.partial(work, tuple([at for at, _ in parts]), part)
-        found = error if count == 1 or _over().is_set() else _tried(again)
+        found = error if count == 1 or end_of_run().is_set() else _tried(again)
         if found is None:
             continue
         try:
