@@ -103,6 +103,13 @@ class Jitted(Generic[P, R]):
             [run(output, arrays, new or NONE) for output, new in made]
         )
 
+    def over(self, place: int, args: list[Any]) -> bool:
+        """Write the result over an argument that nobody else holds; tell whether it is done.
+
+        Each element of the result must be computed of that element of the argument alone.
+        """
+        return self._last is not None and self._last.over(args[place], args)
+
     def _retrace(self, key: tuple[object, ...], arrays: list[Any], joins: Joins) -> _Traced:
         found, constant = self._trace(list(arrays), joins)
         if not constant:  # a value, say, of what the function closes over

@@ -67,6 +67,15 @@ class Pace(Enum):
     """It may become vectors, several at a time, but it is not unrolled."""
     SLOW = 2
     """It may become vectors, one at a time."""
+    SINGLE = 3
+    """No vectors: a store of one to elements that lie apart takes longer than as many stores."""
+
+
+_HINTS = {
+    Pace.ROLLED: "!14",
+    Pace.SLOW: "!14, !15",
+    Pace.SINGLE: '!{!"llvm.loop.vectorize.enable", i1 false}',
+}
 
 
 @record(frozen=True, slots=True)
@@ -286,7 +295,7 @@ class Builder:
         if pace is Pace.FULL:
             return ""
         number = 16 + len(self._loops)
-        hints = "!14" if pace is Pace.ROLLED else "!14, !15"
+        hints = _HINTS[pace]
         self._loops.append(f"!{number} = distinct !{{!{number}, {hints}}}\n")
         return f", !llvm.loop !{number}"
 
