@@ -29,7 +29,7 @@ from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..assignment.assign import check_update
-from ..assignment.elements import array_of
+from ..assignment.elements import FEW, array_of
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import (
     SUPPORTED,
@@ -190,6 +190,8 @@ def results(made: Any, narrow: Narrow) -> Any:
         if made.dtype not in SUPPORTED and (is_other(made.dtype) or made.dtype.hasobject):
             return made
         if not narrow.found and not FREE < narrow.fixed <= SHAPE:
+            if made.size <= FEW and not made.flags.c_contiguous:
+                made = made.copy("C")  # machine code takes rows
             few = xarray.owned(made)  # which copies, so it need not be asked whose memory it is
             if few is not None:
                 return few
