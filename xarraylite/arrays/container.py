@@ -390,6 +390,8 @@ class XContainer(Placed, XExpression):
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held, noalias):
                 return
+            if to is not None and not noalias and elements.stretched(to, value):
+                return
         if key is Ellipsis:
             node = node_of(value, self)
             write(self, node, value, held, noalias)
