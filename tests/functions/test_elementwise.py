@@ -164,3 +164,17 @@ def test_out_keeps_its_own_values_where_nothing_is_computed(name: str, code: str
     out = xl.asarray(before)
     getattr(xl, name)(*map(xl.asarray, args), out=out, where=mask)
     assert_same_bits(out, np.where(mask, getattr(np, name)(*args).astype(code), before))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i4", "u1", "?", "c8"])
+def test_closeness_to_a_number(dtype: str) -> None:
+    values = np.array([0.0, 1.0, 1 + 1e-9, 1.00002, np.nan, np.inf, -1e-8, 3, 200])
+    with np.errstate(all="ignore"):
+        array = values.astype(dtype)
+    own = xl.asarray(array)
+    for number in (0, 1, True, 1.0, np.nan, np.inf, -np.inf, 1e-8, 1 + 1e-9j, complex(np.nan, 0)):
+        for nans in (False, True):
+            near = xl.isclose(own, number, equal_nan=nans), xl.isclose(number, own, equal_nan=nans)
+            with np.errstate(all="ignore"):
+                assert_same_bits(near[0], np.isclose(array, number, equal_nan=nans))
+                assert_same_bits(near[1], np.isclose(number, array, equal_nan=nans))

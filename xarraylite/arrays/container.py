@@ -92,13 +92,17 @@ class XContainer(Placed, XExpression):
         return self
 
     def _lie(self, buffer: Buffer, place: Map, dtype: DType) -> None:
-        """Have the elements lie in a buffer as a map says."""
+        """Have the elements of a new container lie in a buffer as a map says."""
         self._buffer, self._place, self._dtype, self._shape = buffer, place, dtype, place.shape
         if isinstance(place, Strided):
             self._kind = leaf_kind(dtype, place, self._fixed)
             self._start = place.offset * dtype.itemsize
         else:
             self._kind = NODE
+
+    def _lie_elsewhere(self, buffer: Buffer, place: Map, dtype: DType) -> None:
+        """Have the elements of a container that is in use lie elsewhere; see `_lie`."""
+        self._lie(buffer, place, dtype)
         with suppress(AttributeError):
             del self._steps
         with suppress(AttributeError):
@@ -385,6 +389,8 @@ class XContainer(Placed, XExpression):
                 return
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held, noalias):
+                return
+            if to is not None and not noalias and elements.stretched(to, value):
                 return
         if key is Ellipsis:
             node = node_of(value, self)

@@ -36,7 +36,7 @@ class Placed:
     def _map(self) -> Map:
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
-    def _lie(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
+    def _lie_elsewhere(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
         """Have the elements lie in a buffer as a map says."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
@@ -181,13 +181,13 @@ class Placed:
         if readonly:
             self._shield()
         elif isinstance(buffer, Shield):
-            self._lie(buffer.owner, self._map, self._dtype)
+            self._lie_elsewhere(buffer.owner, self._map, self._dtype)
         else:
             raise ReadOnlyError(f"flags: {self.summary()} is read-only memory, so it stays so")
 
     def _shield(self) -> None:
         """Refuse assignments through this container, also where its memory can be written."""
-        self._lie(Shield(self._buffer), self._map, self._dtype)
+        self._lie_elsewhere(Shield(self._buffer), self._map, self._dtype)
 
     def is_contiguous(self) -> bool:
         """Tell whether the elements fill one run of the buffer."""

@@ -116,7 +116,7 @@ class XView(XContainer):
                 f"shape: {self.summary()} with strides {self.strides} is no view under {target}; "
                 "use reshape, which copies where it has to"
             )
-        self._lie(made._buffer, made._map, self._dtype)
+        self._lie_elsewhere(made._buffer, made._map, self._dtype)
 
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new container that owns them; see `XContainer.copy`."""
@@ -365,7 +365,7 @@ class XArray(Owner):
             with protect(self._buffer, fitted, node, value, held and not noalias):
                 target = Target(self._buffer, place, self._dtype)
                 engine.assign(target, fitted, noalias and foreign)
-                self._lie(self._buffer, place, self._dtype)
+                self._lie_elsewhere(self._buffer, place, self._dtype)
             return
         self._move(store(fitted, place), place)
 

@@ -373,6 +373,8 @@ class XIndexView(XPicked):
         """Return the view of checked row-major positions of a container's elements."""
         self = cls._over(base, positions.shape)
         self._where = positions
+        if base._kind is not NODE and base._kind.strides is None:
+            self._offsets = positions  # so that machine code finds them
         return self
 
     def positions(self) -> Positions:
