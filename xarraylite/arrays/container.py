@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
@@ -99,14 +98,6 @@ class XContainer(Placed, XExpression):
             self._start = place.offset * dtype.itemsize
         else:
             self._kind = NODE
-
-    def _lie_elsewhere(self, buffer: Buffer, place: Map, dtype: DType) -> None:
-        """Have the elements of a container that is in use lie elsewhere; see `_lie`."""
-        self._lie(buffer, place, dtype)
-        with suppress(AttributeError):
-            del self._steps
-        with suppress(AttributeError):
-            del self._array
 
     @property
     def _map(self) -> Map:
