@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
-from .._errors import BroadcastError, LayoutError
+from .._errors import LayoutError
 from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, node_of, write
@@ -381,6 +381,8 @@ class XContainer(Placed, XExpression):
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held, noalias):
                 return
+            if to is not None and not noalias and elements.stretched(to, value):
+                return
         if key is Ellipsis:
             node = node_of(value, self)
             write(self, node, value, held, noalias)
@@ -417,13 +419,7 @@ class XContainer(Placed, XExpression):
         positions = read(index.snapshot, index.dtype, index.map)
         before, behind, front = view.shape[:axis], view.shape[axis + 1 :], selection.take_front
         target = (positions.shape + before if front else before + positions.shape) + behind
-        try:
-            values = stretched(values, target)
-        except ValueError:
-            raise BroadcastError(
-                f"assignment: {describe(node)} cannot be broadcast to the selection's shape "
-                f"{target} in {self.summary()}"
-            ) from None
+        values = stretched(values, target, describe(node), self.summary())
         if front:
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         with protect(self._buffer, node, node, value, held):
