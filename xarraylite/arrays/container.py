@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
-from .._errors import BroadcastError, LayoutError
+from .._errors import LayoutError
 from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, node_of, write
@@ -100,14 +99,6 @@ class XContainer(Placed, DescribedMemory, XExpression):
             self._start = place.offset * dtype.itemsize
         else:
             self._kind = NODE
-
-    def _lie_elsewhere(self, buffer: Buffer, place: Map, dtype: DType) -> None:
-        """Have the elements of a container that is in use lie elsewhere; see `_lie`."""
-        self._lie(buffer, place, dtype)
-        with suppress(AttributeError):
-            del self._steps
-        with suppress(AttributeError):
-            del self._array
 
     @property
     def _map(self) -> Map:
@@ -402,13 +393,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         positions = read(index.snapshot, index.dtype, index.map)
         before, behind, front = view.shape[:axis], view.shape[axis + 1 :], selection.take_front
         target = (positions.shape + before if front else before + positions.shape) + behind
-        try:
-            values = stretched(values, target)
-        except ValueError:
-            raise BroadcastError(
-                f"assignment: {describe(node)} cannot be broadcast to the selection's shape "
-                f"{target} in {self.summary()}"
-            ) from None
+        values = stretched(values, target, describe(node), self.summary())
         if front:
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         with protect(self._buffer, node, node, value, held):
