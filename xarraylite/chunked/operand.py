@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .._config import budgeted
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node, Stored
 from ..labels.labelled import Indexed, Term, XLabelled
@@ -213,7 +214,8 @@ class Contraction(Operand):
         for a, labels in parts:
             extents.update(zip(labels, a.shape, strict=True))
         value = XLabelled((Term(nodes),), self.dtype, extents)
-        filled = multiplied(value, self.kept, "contract")
+        with budgeted():
+            filled = multiplied(value, self.kept, "contract")
         return read(filled.buffer, filled.dtype, filled.map)
 
     def _around(self, box: Box) -> tuple[range, ...]:

@@ -24,7 +24,7 @@ from ..dtypes.promotion import result_type as promoted
 from ..ir import build
 from ..ir.build import WEAK_TYPES
 from ..operands.moving import maps
-from ..operands.nodes import as_node
+from ..operands.nodes import as_node, is_number
 from ..operands.others import or_numpy
 from ..ops.table import OPS
 from .arguments import check_numbers
@@ -225,7 +225,9 @@ def float_power(x1: object, x2: object, /) -> XExpression:
     """
     operands = [XExpression(as_node(x, "float_power")) for x in (x1, x2)]
     wide = complex128 if builtins.any([kind(x.dtype) == "c" for x in operands]) else float64
-    return _of("pow", *[x.astype(wide) for x in operands])
+    base, exponent = [x.astype(wide) for x in operands]
+    number = x2.__class__ is int or x2.__class__ is float  # which has a place in tables of kinds
+    return _of("pow", base, x2 if number and not is_number(x1) else exponent)
 
 
 @as_ufunc

@@ -27,7 +27,7 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
-from ..assignment import direct
+from ..assignment import direct, elements
 from ..assignment.assign import check_update
 from ..assignment.elements import FEW, array_of
 from ..dtypes.formats import loop_dtype
@@ -59,9 +59,6 @@ numpy: Any = np
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-
-#: Elements from which a result's memory is kept, where copying it would be noticed.
-_MANY = 1 << 12
 
 #: Dtypes that NumPy computes with as kernels do.
 COMMON = frozenset(dt for dt in SUPPORTED if not is_narrow(dt))
@@ -192,7 +189,8 @@ def results(made: Any, narrow: Narrow) -> Any:
         if not narrow.found and not FREE < narrow.fixed <= SHAPE:
             if made.size <= FEW and not made.flags.c_contiguous:
                 made = made.copy("C")  # machine code takes rows
-            few = xarray.owned(made)  # which copies, so it need not be asked whose memory it is
+            # which copies, so it need not be asked whose memory it is
+            few = xarray.owned(made) if made.size <= elements.FEW else None
             if few is not None:
                 return few
         return container(narrow.rounded(made), narrow.wide, narrow.fixed)

@@ -292,6 +292,9 @@ def _laid(a: object, dtype: object, order: MemoryOrder) -> XContainer:
         rank = len(a._shape)  # type: ignore[attr-defined]
         if rank == 1 or (rank and order == "C"):  # a vector lies in either order
             return a  # type: ignore[return-value]
+    small = xarray.duplicated(cast("XContainer", a)) if plain and order == "C" else None
+    if small is not None and small.ndim:
+        return small
     made = asarray(a, dtype, order)
     return made if made.ndim else cast("XContainer", made.reshape((1,)))
 
