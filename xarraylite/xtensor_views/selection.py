@@ -102,7 +102,7 @@ def _parsed(shape: tuple[int, ...], items: tuple[Any, ...]) -> Parsed:
     plain: list[Any] = []
     picks: dict[int, Positions] = {}
     axis = out = 0
-    for item in fill_ellipsis(items, shape, _no_array):
+    for item in fill_ellipsis(items, shape):
         if isinstance(item, Pick):
             positions = item.of(shape[axis])
             regular = _slice_of(positions)
