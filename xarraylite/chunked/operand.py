@@ -142,13 +142,14 @@ class Contraction(Operand):
                     for node, labels in self.factors])  # fmt: skip
 
     def scratch(self, box: Box) -> int:
-        """Return the bytes of the tiles and of two blocks of the factors, and what they are of."""
+        """Return the bytes of the tiles, of the blocks of the factors, and of what they are of."""
         around = self._around(box)
         block = tuple([range(n) for n in self.block])
         total = math.prod(map(len, around)) * self.dtype.itemsize
+        ahead = 1 if self.block == tuple([self.extents[k] for k in self.summed]) else 2
         for node, labels in self.factors:
             piece = piece_of(node, self._part(labels, around, block))
-            total += 2 * piece.nbytes + (0 if isinstance(piece.node, Stored) else piece.inputs)
+            total += ahead * piece.nbytes + (0 if isinstance(piece.node, Stored) else piece.inputs)
         return total
 
     def read(self, box: Box) -> NumpyArray:
