@@ -142,8 +142,10 @@ def elementwise(op: Op, *operands: Operand) -> Elementwise:
         loops, operands = _adapt_scalars(op, loops, operands)
         alone = simpler(op, operands, result) if loops[0] == result else None
         if alone is not None:
-            made: Any = applied(alone, convert(operands[0], result), elementwise)
-            return made  # type: ignore[no-any-return]
+            base: Node = convert(operands[0], result)
+            made = applied(alone, base, elementwise)
+            assert isinstance(made, Elementwise), "no power is its base"
+            return made
     args = tuple(
         [
             operand
