@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -36,9 +37,16 @@ class Placed:
     def _map(self) -> Map:
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
-    def _lie_elsewhere(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
-        """Have the elements lie in a buffer as a map says."""
+    def _lie(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
+        """Have the elements of a new container lie in a buffer as a map says."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _lie_elsewhere(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
+        """Have the elements of a container that is in use lie in a buffer as a map says."""
+        self._lie(buffer, place, dtype)
+        for remembered in ("_steps", "_array"):
+            with suppress(AttributeError):
+                delattr(self, remembered)
 
     def summary(self) -> str:
         """Return kind, dtype, shape and tiled layout, as error messages show them."""
