@@ -37,6 +37,7 @@ from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
 from . import few
+from .described import DescribedMemory
 from .expression import XExpression, operation
 from .placed import Placed
 from .scalar import XFloat64, XScalar, scalar_of
@@ -55,7 +56,7 @@ _count = sys.getrefcount
 _NumpyArray = np.ndarray
 
 
-class XContainer(Placed, XExpression):
+class XContainer(Placed, DescribedMemory, XExpression):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     What a strided container needs to become part of an expression is at hand: its kind, its shape,
@@ -196,33 +197,6 @@ class XContainer(Placed, XExpression):
                 raise ValueError(f"{self.summary()}: conversion to {dtype} needs a copy")
             return view.astype(dtype)
         return view.copy() if copy else view
-
-    def _plain(self, protocol: str) -> NumpyArray:
-        """Return the memory as a NumPy array where NumPy has the dtype and the layout strides."""
-        tracing.note_values()
-        if self._kind is NODE or self._dtype.isbuiltin != 1:
-            raise AttributeError(f"{protocol}: NumPy cannot describe {self.summary()}")
-        self._buffer.share()
-        return elements.array_of(self)
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        """The memory as NumPy describes it; tiled memory and narrow dtypes have no such words."""
-        values = self._plain("__array_interface__")
-        return values.__array_interface__ | {"strides": values.strides}
-
-    @property
-    def __array_struct__(self) -> Any:
-        """The memory as NumPy describes it in C, which NumPy asks for first."""
-        return self._plain("__array_struct__").__array_struct__
-
-    def __buffer__(self, flags: int) -> memoryview:
-        """Return the memory as a buffer, for Python 3.12 and later."""
-        try:
-            values: Any = self._plain("__buffer__")
-        except AttributeError as error:
-            raise BufferError(str(error)) from None
-        return memoryview(values)
 
     def _is_strided(self) -> bool:
         return self._kind is not NODE
