@@ -9,18 +9,19 @@ import xarraylite as xl
 from . import picks, size, values
 
 
-class ColumnsUpdated(picks.RowsUpdated):
+class ColumnsUpdated(picks.FilterRead):
     """Half of the columns of a matrix, updated through a view."""
 
     title = "view(m, range(), keep(500 of 1000 columns)) += 1.0, 1000 x 1000 float64"
     wanted = 0.9
 
     def setup(self) -> None:
-        super().setup()
-        n = len(self.operand)
+        n = size(1000, 30)
+        self.operand = values(n, n)
+        self.a = xl.asarray(self.operand, copy=True)
         self.mask = np.random.default_rng(2).permutation(n)[: n // 2]
         self.view = xl.view(self.a, xl.range(), xl.keep(self.mask.tolist()))
-        self.xarraylite()
+        self.a[...] = self.operand
 
     def xarraylite(self) -> object:
         view = self.view
@@ -31,6 +32,11 @@ class ColumnsUpdated(picks.RowsUpdated):
         self.operand[:, self.mask] += 1.0
         return self.operand
 
+    def results(self) -> tuple[object, object]:
+        self.a[...] = self.operand
+        self.xarraylite()
+        return self.a.copy(), self.numpy()  # NumPy sees another memory
+
 
 class ColumnsFilled(ColumnsUpdated):
     """Values for half of the columns."""
@@ -38,9 +44,10 @@ class ColumnsFilled(ColumnsUpdated):
     title = "view(m, range(), keep(500 of 1000 columns)) = c, 1000 x 1000 float64"
 
     def setup(self) -> None:
-        super().setup()
-        self.values = values(len(self.operand), len(self.mask))
+        n = size(1000, 30)
+        self.values = values(n, n // 2)
         self.given = xl.asarray(self.values)
+        super().setup()
 
     def xarraylite(self) -> object:
         self.view[...] = self.given

@@ -186,6 +186,8 @@ class Contraction(Operand):
         cache, over = ChunkCache(0, Held()), end_of_run()
 
         def begun(block: Sequence[range]) -> Parts:
+            if over.is_set():
+                raise CancelledError
             return [
                 (_values(node, self._part(labels, around, block), cache), labels)
                 for node, labels in self.factors
@@ -198,8 +200,6 @@ class Contraction(Operand):
                 return
             coming: deque[Future[Parts]] = deque()
             for block in blocks:
-                if over.is_set():
-                    raise CancelledError
                 coming.append(reader.submit(begun, block))
                 if len(coming) > 1:
                     yield coming.popleft().result()

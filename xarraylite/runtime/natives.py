@@ -19,6 +19,7 @@ import numpy as np
 from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
 from ..codegen.objects.api import ANY, LISTED, METHODS, NOTHING, ONE, TWO
+from ..codegen.objects.basics import BASE_CLASS
 from ..codegen.objects.outside import STATE
 from . import launch
 
@@ -52,6 +53,10 @@ class Native(NamedTuple):
         return METHODS[self.function][0]
 
 
+class _Base:
+    """What a class may be derived from."""
+
+
 def can_load() -> bool:
     """Tell whether this interpreter's objects are those that the code is written for."""
     if not launch.can_launch() or object.__basicsize__ != 16:
@@ -61,6 +66,8 @@ def can_load() -> bool:
         place = id(holder) + at if at else launch.word_at(id(holder) + 24)
         if launch.word_at(place) != id(inside) or launch.word_at(id(holder) + 16) != 1:
             return False
+    if launch.word_at(id(type("derived", (_Base,), {})) + BASE_CLASS) != id(_Base):
+        return False
     array = np.empty(1, np.uint8)
     address: int = array.__array_interface__["data"][0]
     return launch.word_at(id(array) + 16) == address

@@ -20,7 +20,7 @@ from ..arrays.face import Face
 from ..arrays.memo import Recipe
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
 from ..arrays.xarray import XArray, XView
-from ..arrays.xtensor import XTensorView
+from ..arrays.xtensor import XTensor, XTensorFixed, XTensorView
 from ..assignment import direct, elements, readers, totals
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
@@ -193,7 +193,7 @@ _CLASSES = {
             XContainer,
             XExpression,
         ),
-        *(XFloat64, XHeld, XIndexView, XTensorView, XView),
+        *(XFloat64, XHeld, XIndexView, XTensor, XTensorFixed, XTensorView, XView),
     )
 }
 
