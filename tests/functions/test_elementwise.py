@@ -178,3 +178,21 @@ def test_closeness_to_a_number(dtype: str) -> None:
             with np.errstate(all="ignore"):
                 assert_same_bits(near[0], np.isclose(array, number, equal_nan=nans))
                 assert_same_bits(near[1], np.isclose(number, array, equal_nan=nans))
+
+
+def test_powers_and_dot_products_are_written_where_numpy_writes_them() -> None:
+    values = np.array([[1, 2, 3], [4, 5, 6]])
+    mask = values % 2 == 0
+    for given in (values, values.astype("f4")):
+        a, to, dots = xl.asarray(given), xl.full((2, 3), 7.0), xl.zeros(2, dtype=given.dtype)
+        expected = np.full((2, 3), 7.0)
+        assert xl.float_power(a, 2, to, where=mask) is to
+        np.float_power(given, 2, expected, where=mask)
+        assert_same_bits(to, expected)
+        assert xl.float_power(a, a, out=to) is to
+        assert_same_bits(to, np.float_power(given, given))
+        assert xl.vecdot(a, a, dots) is dots
+        assert_same_bits(dots, np.vecdot(given, given))
+        assert xl.vecdot(a[0], a[0], out=xl.zeros((), dtype=given.dtype)).tolist() == 14
+    with pytest.raises(TypeError, match=r"in-place float_power: the result float64\[2, 3\]"):
+        xl.float_power(xl.asarray(values), 2, xl.asarray(values, copy=True))

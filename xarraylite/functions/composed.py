@@ -214,8 +214,19 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
 
 @as_ufunc
 @memoised
-def float_power(x1: object, x2: object, /) -> XExpression:
+def float_power(
+    x1: object, x2: object, /, out: object = None, *, where: object = True
+) -> XExpression:
     """Return the first operand to the power of the second, at least in float64, lazily.
+
+    Parameters
+    ----------
+    x1, x2 : array, expression or number
+        Base and exponent.
+    out : container, optional
+        Where to write the result.
+    where : array or expression of bool, optional
+        Which elements are computed; the others keep what ``out`` has, or are 0.
 
     Examples
     --------
@@ -227,7 +238,8 @@ def float_power(x1: object, x2: object, /) -> XExpression:
     wide = complex128 if builtins.any([kind(x.dtype) == "c" for x in operands]) else float64
     base, exponent = [x.astype(wide) for x in operands]
     number = x2.__class__ is int or x2.__class__ is float  # which has a place in tables of kinds
-    return _of("pow", base, x2 if number and not is_number(x1) else exponent)
+    made = _of("pow", base, x2 if number and not is_number(x1) else exponent)
+    return made if out is None and where is True else written(made, out, where, "float_power")
 
 
 @as_ufunc

@@ -36,10 +36,10 @@ from ..memory.snapshots import LateSnapshot
 from ..operands.convert import policy_of, values_node
 from ..operands.moving import Joins, apart, together
 from ..operands.nodes import unwrapped
-from ..operands.tracing import tracing
+from ..operands.tracing import is_traced, tracing
 from ..runtime import evaluate as engine
 from .planned import NONE, Output, Quick, planned, results_of, run
-from .stages import Stage, Stages, is_traced
+from .stages import Stage, Stages
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -35,10 +35,9 @@ from ...memory.snapshots import LateSnapshot
 from ...operands.convert import layout_of
 from ...operands.gathers import gathered_again
 from ...operands.nodes import as_node
-from ...operands.tracing import tracing
+from ...operands.tracing import is_traced, tracing
 from ...transforms.jit import Jitted
 from ...transforms.planned import results_of
-from ...transforms.stages import is_traced
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
