@@ -313,20 +313,27 @@ def new_zarr(path: Path, shape: tuple[int, ...], codec: str, chunk: int) -> Any:
     return zarr.create_array(path, shape=shape, chunks=chunks, dtype="f8", compressors=compressors)
 
 
-def make(folder: Path, n: int, codec: str, chunk: int) -> None:
-    """Write the operands, as zarr arrays and as blosc2's."""
-    import blosc2
-
+def make(folder: Path, n: int, codec: str, chunk: int, other: bool) -> None:
+    """Write the operands as zarr arrays, and as blosc2's if they are asked for."""
     for seed, name in enumerate("ab"):
-        array = new_zarr(folder / name, (n, n), codec, chunk)
-        other = blosc2.empty(
-            (n, n), np.dtype("f8"), chunks=(chunk,) * 2, mode="w",
-            urlpath=str(folder / f"{name}.b2nd"), cparams=compression(codec),
-        )  # fmt: skip
+        arrays = [new_zarr(folder / name, (n, n), codec, chunk)]
+        if other:
+            arrays.append(new_blosc2(folder / f"{name}.b2nd", n, codec, chunk))
         for k, at in enumerate(blocks((n, n), (chunk, chunk))):
             rng = np.random.default_rng((seed, k))
-            size = [s.stop - s.start for s in at]
-            array[at] = other[at] = np.round((rng.random(size) + 0.5) * 64)
+            values = np.round((rng.random([s.stop - s.start for s in at]) + 0.5) * 64)
+            for array in arrays:
+                array[at] = values
+
+
+def new_blosc2(path: Path, n: int, codec: str, chunk: int) -> Any:
+    """Make an array of blosc2's on the disk."""
+    import blosc2
+
+    return blosc2.empty(
+        (n, n), np.dtype("f8"), chunks=(chunk, chunk), mode="w", urlpath=str(path),
+        cparams=compression(codec),
+    )  # fmt: skip
 
 
 def child(name: str, side: str, folder: Path, codec: str, chunk: int) -> dict[str, float]:
@@ -383,9 +390,9 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(dir=told.folder))
     try:
         for codec in told.codec:
-            make(folder, n, codec, chunk)
+            make(folder, n, codec, chunk, "blosc2" in told.side)
             (folder / "small").mkdir(exist_ok=True)
-            make(folder / "small", 2 * chunk, codec, chunk)
+            make(folder / "small", 2 * chunk, codec, chunk, "blosc2" in told.side)
             print(f"\n{n} x {n} float64, codec {codec}; CPU s / elapsed s / MB over imports\n")
             print(f"| | {' | '.join(SIDES)} |\n|{'---|' * (1 + len(SIDES))}", flush=True)
             for name in told.case:

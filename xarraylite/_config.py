@@ -6,10 +6,11 @@ Every field can be set by an environment variable ``XARRAYLITE_<FIELD>``, by cal
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 
 ENGINES = ("auto", "compiled", "reference")
@@ -94,6 +95,30 @@ def available_cores() -> int:
 
 
 settings = Settings(os.environ)
+
+
+class _Budgets(threading.local):
+    """How many budgets bound what a thread allocates."""
+
+    open = 0
+
+
+_budgets = _Budgets()
+
+
+@contextlib.contextmanager
+def budgeted() -> Iterator[None]:
+    """Let a budget bound what this thread allocates, instead of ``max_result_bytes``."""
+    _budgets.open += 1
+    try:
+        yield
+    finally:
+        _budgets.open -= 1
+
+
+def is_too_large(nbytes: int) -> bool:
+    """Tell whether so many bytes are more than this thread may allocate at once."""
+    return nbytes > settings.max_result_bytes and not _budgets.open
 
 
 class config:

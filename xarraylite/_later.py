@@ -14,6 +14,8 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -46,18 +48,24 @@ if hasattr(os, "register_at_fork"):
 
 
 def imported(name: str) -> Any:
-    """Import a module of the package by its name there, such as ``.labels.products``.
+    """Import a module by its name, of the package as there: ``.labels.products``.
 
     The collector waits meanwhile: a finaliser that evaluates would meet half of the module.
     """
-    with _importing.held:
-        enabled = gc.isenabled()
-        gc.disable()
-        try:
-            return import_module(name, __package__)
-        finally:
-            if enabled:
-                gc.enable()
+    with _importing.held, uncollected():
+        return import_module(name, __package__)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Have the collector of cycles wait."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class Later:

@@ -52,6 +52,20 @@ class Shift(InPlace):
         return self.operand
 
 
+class Apart(InPlace):
+    """Every other element written: no vector stores such elements faster than one by one."""
+
+    title = "a[::2] = a[1::2], 1M float64"
+
+    def xarraylite(self) -> object:
+        self.a[::2] = self.a[1::2]
+        return self.a
+
+    def numpy(self) -> object:
+        self.operand[::2] = self.operand[1::2]
+        return self.operand
+
+
 class SameElement(InPlace):
     """Every operand at the element that is written: nothing to copy."""
 

@@ -11,6 +11,7 @@ round(x, 2) | where(x > 1, x, 0) | isclose(x, x) | nan_to_num(x) | array_equal(x
 allclose(x, x) | sum(x) | mean(x) | var(x) | max(x) | argmax(x) | ptp(x) | average(x) | nansum(x)
 nanmean(x) | nanmax(x) | count_nonzero(x) | cumsum(x) | diff(x) | gradient(x) | trapezoid(x)
 concatenate([x, x]) | stack([x, x]) | split(x, 2) | roll(x, 2) | flip(x) | tile(x, 2)
+stack([x, y], -1) | vdot(z, z) | einsum("ij->j", m) | einsum("ii", m)
 repeat(x, 2) | pad(x, 1) | take(x, i) | outer(e, x) | dot(x, x) | sort(x) | argsort(x)
 searchsorted(e, x) | nonzero(x) | unique(x) | isin(x, e) | bincount(i) | digitize(x, e)
 histogram(x) | median(x) | percentile(x, 50) | interp(x, e, e) | convolve(x, e) | cov(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import cycle
 from time import process_time
 
 import numpy as np
@@ -440,24 +441,29 @@ class FixedRank(FixedShape):
 
 
 class NoAlias(FixedShape):
-    """A promise, where the analysis would be made: operands that overlap the destination."""
+    """A promise, where the analysis is made each time: parts of other lengths that interleave."""
 
-    title = "noalias(c)[:-1:2] = c[1::2] * 0.5 + c[1::2], 100, against the checked assignment here"
+    title = "noalias(c)[i:i+n:2] = c[j:j+n:2] * 0.5, ever other parts, against the checked one here"
     wanted = 4.0
 
     def setup(self) -> None:
-        self.ours = [xl.asarray(values(100), copy=True)]
-        self.theirs = [xl.asarray(values(100), copy=True)]
+        self.ours = [xl.asarray(values(2000), copy=True)]
+        self.theirs = [xl.asarray(values(2000), copy=True)]
+        numbers = np.random.default_rng(0).integers(0, 400, (1024, 3))
+        parts = [(2 * i, 2 * j + 1, 2 * n + 20) for i, j, n in numbers.tolist()]
+        self.parts, self.their_parts = cycle(parts), cycle(parts)
         self.warm_up()
 
     def xarraylite(self) -> object:
         (c,) = self.ours
-        xl.noalias(c)[:-1:2] = c[1::2] * 0.5 + c[1::2]
+        i, j, n = next(self.parts)
+        xl.noalias(c)[i : i + n : 2] = c[j : j + n : 2] * 0.5
         return None
 
     def numpy(self) -> object:
         (c,) = self.theirs
-        c[:-1:2] = c[1::2] * 0.5 + c[1::2]
+        i, j, n = next(self.their_parts)
+        c[i : i + n : 2] = c[j : j + n : 2] * 0.5
         return None
 
     def results(self) -> tuple[object, object]:

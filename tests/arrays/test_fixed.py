@@ -73,3 +73,12 @@ def test_copy() -> None:
     copy = f.copy()
     copy += 1
     assert (type(copy), f.tolist()) == (Square, [[1, 2], [3, 4]])
+
+
+def test_arrays_of_a_type_have_one_shape() -> None:
+    kind = xl.XTensorFixed[xl.float64, (2, 3)]
+    a, b = kind(np.ones((2, 3))), kind(np.zeros((2, 3)))
+    assert a.shape is b.shape
+    assert kind(shape=(2, 3)).shape is a.shape
+    with pytest.raises(xl.ShapeError):
+        kind(np.ones((3, 2)))

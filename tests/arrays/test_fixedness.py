@@ -145,7 +145,14 @@ def test_the_default_layout_is_a_setting() -> None:
         assert xl.XArray(A, layout="row_major").strides == (2, 1)
         assert xl.asarray(np.zeros((2, 3)), layout="dynamic").strides == (3, 1)
         assert xl.eval(xl.XArray(A) * 2).tolist() == (A * 2).tolist()
-    assert xl.zeros((2, 3)).strides == (3, 1)
+        for made in [
+            xl.eye(2, 3),
+            xl.linspace([0, 1], [1, 2], 3, axis=1),
+            xl.fromfunction(lambda i, j: i + j, (2, 3)),
+        ]:
+            assert made.layout is xl.column_major
+            assert made.strides == (1, 2)
+    assert xl.zeros((2, 3)).strides == xl.eye(2, 3).strides == (3, 1)
     with pytest.raises(ValueError, match="default_layout must be one of"):
         xl.config(default_layout="dynamic")
 

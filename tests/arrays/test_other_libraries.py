@@ -51,6 +51,15 @@ def test_pillow_takes_images() -> None:
     assert_same_bits(np.asarray(image.fromarray(xl.asarray(values).T)), values.T)
 
 
+def test_matplotlib_takes_columns() -> None:
+    """A matrix is a data set for each column, not for each row, lazy ones too."""
+    cbook = pytest.importorskip("matplotlib.cbook")
+    a = xl.asarray(np.arange(12.0).reshape(6, 2))
+    for x in (a, a * 2, a.T.copy().T):
+        stats = cbook.boxplot_stats(x)
+        assert [s["med"] for s in stats] == np.median(np.asarray(x), axis=0).tolist()
+
+
 def test_the_interface_describes_strided_memory_only() -> None:
     a = xl.asarray(V)[::2]
     described = a.__array_interface__

@@ -80,7 +80,9 @@ def test_refusals_are_those_of_assignments() -> None:
         with pytest.raises((IndexError, ValueError)):
             v[key] = xl.sum(v)
         assert np.array_equal(v.copy().numpy(), before)
-    fixed = xl.adapt(bytes(24), dtype="float64")
+    values = np.ones(3)
+    values.flags.writeable = False
+    fixed = xl.adapt(values)
     with pytest.raises(ValueError, match="read-only"):
         fixed[0] = xl.sum(v)
 

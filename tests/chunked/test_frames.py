@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import xarraylite as xl
 from xarraylite.chunked.frames import decode, rows_at_once
 
 numcodecs = pytest.importorskip("numcodecs")
@@ -85,3 +86,24 @@ def test_damaged_frames_are_left_to_the_library(tmp_path: Path) -> None:
     path.unlink()
     assert rows_at_once(path, 8000) == 0
     assert read(path, slice(0, 1), slice(0, 1)) is None
+
+
+@pytest.mark.parametrize("kept", [0, 15, 16, 3000, -8])
+@pytest.mark.parametrize("format", [2, 3])
+def test_frames_that_are_cut_short_are_refused(tmp_path: Path, format: int, kept: int) -> None:
+    """A decoder would read on, in memory that has had the rest of the frame before."""
+    zarr = pytest.importorskip("zarr")
+    codec = numcodecs.Blosc("lz4") if format == 2 else zarr.codecs.BloscCodec(cname="lz4")
+    made = zarr.create_array(
+        tmp_path / "a.zarr", shape=(192, 1000), chunks=SHAPE, dtype="f8", compressors=codec,
+        zarr_format=format,
+    )  # fmt: skip
+    made[...] = np.concatenate([VALUES, NOISE])
+    a = xl.open(tmp_path / "a.zarr")
+    np.testing.assert_array_equal(xl.eval(a).numpy(), made[...])
+    path = tmp_path / "a.zarr" / ("1.0" if format == 2 else "c/1/0")
+    path.write_bytes(path.read_bytes()[:kept])
+    for part in (a, a[100:103], a[::7], a[:, ::-1]):
+        with pytest.raises(xl.StorageError, match=r"(?s)a\.zarr.*chunks? \(1, 0\)"):
+            xl.eval(part)
+    np.testing.assert_array_equal(xl.eval(a[:96]).numpy(), VALUES)

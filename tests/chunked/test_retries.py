@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import time
 import urllib.error
 from typing import Any
 
@@ -171,8 +170,6 @@ def test_an_interrupted_run_tries_no_more(wrong: str) -> None:
             else:
                 xl.store(xl.open(VALUES) + 1, flaky)
         except KeyboardInterrupt:
-            print("interrupted")
+            print("interrupted", 3 not in flaky.tried.values())
     """)
-    start = time.perf_counter()
-    assert child.communicate(timeout=60)[0] == "interrupted\n"
-    assert time.perf_counter() - start < 6  # of 14 seconds of pauses
+    assert child.communicate(timeout=60)[0] == "interrupted True\n"

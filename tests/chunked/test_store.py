@@ -198,3 +198,27 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert child.returncode == 0, err
     assert "elements [0:64, 0:64] in chunks (0, 0): OSError: [Errno 27]" in out
     assert "cannot make" in out
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        lambda a: (a - xl.mean(a, axis=0)) / xl.std(a, axis=0),
+        lambda a: xl.exp(a) / xl.sum(xl.exp(a), axis=1, keepdims=True),
+        lambda a: xl.var(a * a, axis=1),
+        lambda a: a @ a.T,
+        lambda a: xl.sin(a).sum(axis=0) + xl.cos(a[:100, :80]),
+    ],
+)
+def test_a_budget_bounds_a_store_and_not_the_limit_of_results(expression: Any) -> None:
+    """Temporaries of a block are counted against the budget."""
+    a = xl.open(np.random.default_rng(0).normal(size=(100, 80)))
+    expected = xl.eval(expression(a)).numpy()
+    target = np.zeros(expected.shape)
+    with xl.config(max_result_bytes=100):
+        xl.store(expression(a), target, memory="10 MB")
+        with pytest.raises(xl.SizeError, match="max_result_bytes"):
+            xl.eval(expression(a))
+        with pytest.raises(xl.SizeError, match="max_result_bytes"):
+            xl.zeros(20)
+    assert target.tobytes() == expected.tobytes()

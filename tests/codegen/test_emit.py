@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def test_every_golden_file_has_a_case(request: pytest.FixtureRequest) -> None:
 
 _KEYWORDS = """
     define i32 @kernel i64 block nounwind mustprogress willreturn entry br label ret
-    prefer vector width
+    prefer vector width vectorize enable false
     inttoptr ptr to getelementptr load store align alias scope noalias nontemporal add sub
     mul sdiv srem and or xor shl lshr ashr nsw icmp fcmp slt sle sgt eq ne ult ugt ogt olt
     uno select phi alloca i1 i8 i16 x float double insertvalue extractvalue poison
@@ -365,3 +366,28 @@ def test_every_mode_has_its_words(mode: Mode) -> None:
     spec = MapSpec(mode, 2, several, body, 0)
     read = [int(k) for k in re.findall(r"add i64 %block, (\d+)", emit_map(spec).text)]
     assert read == [8 * k for k in range(1, len(spec.words()))]
+
+
+# --- elements that lie apart ---------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "uint8", "complex64", "bfloat16"])
+@pytest.mark.parametrize("n", [1, 7, 300, 3001])
+def test_elements_that_lie_apart_are_stored_one_by_one(n: int, dtype: str) -> None:
+    """What is cheap at once, what vectors are worth for by way of scratch: the same bits."""
+    values = (np.arange(3 * n) % 50 + 1).astype(np.float32)
+    a, o = xl.asarray(values[:n], dtype), xl.zeros(3 * n, dtype)
+    places = [np.s_[::3], np.s_[1::3], np.s_[-1 : -n - 1 : -1]]
+    for place, wanted in product(places, (a, a + 1, xl.sqrt(a * a), xl.where(a > 4, a, a * 2))):
+        if wanted.dtype != o.dtype:
+            continue
+        o[...] = 0
+        o[place] = wanted
+        expected = np.zeros(3 * n, o.copy().numpy().dtype)
+        expected[place] = np.asarray(xl.eval(wanted))
+        assert o.copy().numpy().tobytes() == expected.tobytes()
+        o[place] += o[place] * 1
+        assert np.array_equal(np.asarray(o[place].copy()), np.asarray(xl.eval(wanted + wanted)))
+    hints = [s.count("vectorize.enable") for s in xl.explain(o[::3], a * 1 + 1).sources]
+    assert n == 1 or all(hints)

@@ -428,3 +428,26 @@ def test_a_harmless_assignment_does_not_hide_the_next() -> None:
     xl.noalias(a)[1:] = b[:-1] * 5
     with xl.config(check_noalias=True), pytest.raises(NoAliasError):
         xl.noalias(a)[1:] = a[:-1] * 5
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (1, 1), (0, 3), (130, 70)])
+def test_parts_of_joins_that_are_joins_have_windows_of_their_own(shape: tuple[int, int]) -> None:
+    p = np.arange(float(np.prod(shape))).reshape(shape)
+    a = xl.asarray(p)
+    inner = xl.concat([a, a * 2], axis=0)
+    nested = xl.concat([xl.concat([inner, inner + 1], axis=1), xl.concat([inner] * 2, axis=1)])
+    q = np.concatenate([p, p * 2])
+    wanted = np.concatenate([np.concatenate([q, q + 1], 1), np.concatenate([q, q], 1)])
+    for _ in range(3):
+        assert np.array_equal(np.asarray(xl.eval(nested)), wanted)
+        padded = xl.pad(a, 2, constant_values=((1, 2), (3, 4)))
+        assert np.array_equal(
+            np.asarray(xl.eval(padded)), np.pad(p, 2, constant_values=((1, 2), (3, 4)))
+        )
+        assert np.array_equal(np.asarray(xl.eval(xl.sum(padded, axis=0))), xl.eval(padded).sum(0))
+        blocks = xl.block([[a, a + 1], [a.T.T, -a]])
+        assert np.array_equal(np.asarray(xl.eval(blocks)), np.block([[p, p + 1], [p, -p]]))
+    assert xl.explain(padded).temporaries == ()
+    target = xl.asarray(np.asarray(xl.eval(padded)))
+    target[...] = xl.pad(target[2:-2, 2:-2] * 2, 2, constant_values=7)  # which it reads
+    assert np.array_equal(np.asarray(target), np.pad(p * 2, 2, constant_values=7))

@@ -164,3 +164,35 @@ def test_out_keeps_its_own_values_where_nothing_is_computed(name: str, code: str
     out = xl.asarray(before)
     getattr(xl, name)(*map(xl.asarray, args), out=out, where=mask)
     assert_same_bits(out, np.where(mask, getattr(np, name)(*args).astype(code), before))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i4", "u1", "?", "c8"])
+def test_closeness_to_a_number(dtype: str) -> None:
+    values = np.array([0.0, 1.0, 1 + 1e-9, 1.00002, np.nan, np.inf, -1e-8, 3, 200])
+    with np.errstate(all="ignore"):
+        array = values.astype(dtype)
+    own = xl.asarray(array)
+    for number in (0, 1, True, 1.0, np.nan, np.inf, -np.inf, 1e-8, 1 + 1e-9j, complex(np.nan, 0)):
+        for nans in (False, True):
+            near = xl.isclose(own, number, equal_nan=nans), xl.isclose(number, own, equal_nan=nans)
+            with np.errstate(all="ignore"):
+                assert_same_bits(near[0], np.isclose(array, number, equal_nan=nans))
+                assert_same_bits(near[1], np.isclose(number, array, equal_nan=nans))
+
+
+def test_powers_and_dot_products_are_written_where_numpy_writes_them() -> None:
+    values = np.array([[1, 2, 3], [4, 5, 6]])
+    mask = values % 2 == 0
+    for given in (values, values.astype("f4")):
+        a, to, dots = xl.asarray(given), xl.full((2, 3), 7.0), xl.zeros(2, dtype=given.dtype)
+        expected = np.full((2, 3), 7.0)
+        assert xl.float_power(a, 2, to, where=mask) is to
+        np.float_power(given, 2, expected, where=mask)
+        assert_same_bits(to, expected)
+        assert xl.float_power(a, a, out=to) is to
+        assert_same_bits(to, np.float_power(given, given))
+        assert xl.vecdot(a, a, dots) is dots
+        assert_same_bits(dots, np.vecdot(given, given))
+        assert xl.vecdot(a[0], a[0], out=xl.zeros((), dtype=given.dtype)).tolist() == 14
+    with pytest.raises(TypeError, match=r"in-place float_power: the result float64\[2, 3\]"):
+        xl.float_power(xl.asarray(values), 2, xl.asarray(values, copy=True))

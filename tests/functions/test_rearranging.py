@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from xarraylite.ir.kind import NODE
 from xarraylite.testing import assert_same_bits
 
 SHAPES = st.lists(st.integers(0, 4), min_size=1, max_size=3).map(tuple)
@@ -252,3 +253,26 @@ def test_broadcast_dimensions_stay_in_flatten(strides: tuple[int, ...]) -> None:
     plain = np.lib.stride_tricks.as_strided(np.arange(6), shape, strides, writeable=False)
     ours = xl.asarray(plain, copy=False)
     assert ours.flatten("K").tolist() == plain.flatten("K").tolist()
+
+
+def test_a_frame_of_constants_has_a_form() -> None:
+    """So what is asked for again is remembered, and no nodes are made."""
+    a = xl.asarray([1, 2], dtype="int16")
+    for options in ({}, {"constant_values": 1.7}, {"constant_values": (3, 4)}):
+        padded = xl.pad(a, 1, **options)
+        assert padded._kind is not NODE
+        same(padded, np.pad(np.array([1, 2], "i2"), 1, **options))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "bfloat16", "int4", "bool", "complex64"])
+def test_small_grids(dtype: str) -> None:
+    x, y = xl.asarray([0, 1, 1], dtype=dtype), xl.asarray([1.0, 2.0])
+    for indexing in ("xy", "ij"):
+        made = xl.meshgrid(x, y + 1, indexing=indexing)
+        theirs = np.meshgrid([0, 1, 1], [2.0, 3.0], indexing=indexing)
+        assert [m.dtype for m in made] == [x.dtype, y.dtype]
+        for mine, other in zip(made, theirs, strict=True):
+            assert isinstance(mine, xl.XArray)
+            np.testing.assert_array_equal(np.asarray(mine, dtype=complex), other)
+    made[0][...] = 0
+    assert x.tolist()[1] == 1

@@ -52,3 +52,20 @@ def test_options_and_other_memory() -> None:
     first = xl.cumsum(xl.asarray(v))
     first[0] = 7.0  # in memory of its own
     assert float(xl.cumsum(xl.asarray(v))[0]) == v[0, 0]
+
+
+@pytest.mark.parametrize("n", [16_384, 16_385, 300_000])
+def test_what_numpy_computes_is_nobody_elses(n: int) -> None:
+    """Large results keep NumPy's memory, but for what is a view of an operand."""
+    p = np.arange(float(n))
+    a = xl.asarray(p)
+    for name, args in (("ediff1d", ()), ("sort_complex", ()), ("trim_zeros", ()), ("unwrap", ())):
+        for _ in range(3):
+            made = getattr(xl, name)(a, *args)
+            wanted = getattr(np, name)(p.copy(), *args)
+            assert np.array_equal(made.copy().numpy(), wanted)
+            made[...] = -1
+            assert np.array_equal(a.copy().numpy(), p)
+    k = xl.asarray(np.arange(n))
+    for axis in (None, 0):
+        assert np.array_equal(xl.cumsum(k, axis).copy().numpy(), np.cumsum(np.arange(n)))

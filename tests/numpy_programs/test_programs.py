@@ -19,7 +19,17 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.numpy_programs import idioms, loops, memory, methods, objects, texts, values, writing
+from tests.numpy_programs import (
+    idioms,
+    loops,
+    memory,
+    methods,
+    objects,
+    science,
+    texts,
+    values,
+    writing,
+)
 from xarraylite.dtypes.names import SUPPORTED
 from xarraylite.layout.strided import ByteCount
 from xarraylite.transforms import natives
@@ -73,6 +83,7 @@ PROGRAMS: list[Program] = [
     *memory.PROGRAMS,
     *objects.PROGRAMS,
     *texts.PROGRAMS,
+    *science.PROGRAMS,
 ]
 
 

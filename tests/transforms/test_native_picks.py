@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -229,6 +230,44 @@ def test_late_reads_anew() -> None:
     early, late = xl.filter(c, c > 1) * 2, xl.late(xl.filter(c, c > 1) * 2)
     c[2] = 30.0
     assert (early.tolist(), late.tolist()) == ([4.0, 6.0], [4.0, 60.0])
+
+
+PICKS: dict[str, tuple[tuple[int, ...], Any]] = {
+    "a line": ((6,), np.array([5, 0, -1, 2])),
+    "rows": ((4, 3), np.array([3, -4, 0])),
+    "columns": ((4, 3), (slice(None), np.array([2, 2, -3]))),
+    "in the middle": ((2, 5, 3), (slice(None), np.array([4, -2]))),
+    "two dimensions": ((6,), np.array([[5, 0, 1], [-1, 2, 3]])),
+    "every second": ((6,), np.arange(6)[::2]),
+    "a list": ((4, 3), [3, 0]),
+    "int32": ((4, 3), np.array([3, 0], np.int32)),
+    "odd sizes": ((7,), np.array([1, 2, 3])),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8", "complex128"])
+@pytest.mark.parametrize("name", PICKS)
+def test_picked_elements_are_read_again_where_they_are(name: str, dtype: str) -> None:
+    shape, key = PICKS[name]
+    values = np.arange(np.prod(shape)).reshape(shape).astype(dtype)
+    for native in (True, False):
+        (natives.install if native else natives.remove)()
+        a = xl.asarray(values, copy=True)
+        own = deepcopy(key)
+        now = a[own]
+        late, part = xl.late(now), xl.late(now[..., ::-1])
+        if isinstance(own, np.ndarray):
+            own[...] = 0  # positions are those that were given
+        np.testing.assert_array_equal(xl.eval(now), values[key])
+        a += 1
+        np.testing.assert_array_equal(now, values[key])
+        np.testing.assert_array_equal(late, values[key] + values.dtype.type(1))
+        np.testing.assert_array_equal(part, (values[key] + values.dtype.type(1))[..., ::-1])
+        copy = xl.eval(now)
+        copy[...] = 0
+        np.testing.assert_array_equal(now, values[key])
+        a.assign(xl.zeros(3))  # the elements stay where they are
+        np.testing.assert_array_equal(now, values[key])
 
 
 def test_views_stay_where_they_are() -> None:

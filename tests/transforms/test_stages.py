@@ -26,6 +26,13 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "a transform": lambda a, x: xl.real(xl.fft.ifft(2 * xl.fft.fft(x))),
     "norms and medians": lambda a, x: x / xl.linalg.norm(x) - xl.median(x),
     "running sums": lambda a, x: xl.cumsum(x) + xl.cumsum(a, axis=1),
+    "conversions": lambda a, x: (xl.asarray(x) + xl.copy(a), xl.array(x, "f4"), a.flatten() * 2),
+    "orders": lambda a, x: (xl.ascontiguousarray(a) + 1, xl.asfortranarray(a), xl.copy(a, "F")),
+    "slopes": lambda a, x: xl.gradient(x) + xl.ediff1d(x).sum() + xl.polyval(x, 2.0),
+    "special functions": lambda a, x: xl.erf(x) + xl.lgamma(x + 1) * xl.i0(x),
+    "bits": lambda a, x: xl.ldexp(*xl.frexp(x)) + xl.spacing(x),
+    "divisors": lambda a, x: xl.gcd((x * 90).astype(int), 6) + xl.bitwise_count(x.astype("u1")),
+    "members": lambda a, x: xl.isin(x.astype(int), [0, 2]) + xl.nancumsum(x) + xl.nanargmax(a),
     "narrow": lambda a, x: xl.astype(a, "bfloat16") @ xl.astype(x, "bfloat16"),
 }
 

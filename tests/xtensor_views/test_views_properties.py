@@ -163,6 +163,11 @@ KINDS += ["strided", "T", "restrided", "block", "line"]
 def viewed(draw: st.DrawFn) -> tuple[Any, Array, Any, Array]:
     """A container, its values, a view of it of any kind, and the positions that the view means."""
     a, values = draw(bases())
+    return a, values, *view_of(draw, a, values)
+
+
+def view_of(draw: Any, a: Any, values: Array) -> tuple[Any, Array]:
+    """A view of any kind of a container, and the positions that the view means."""
     numbers = np.arange(values.size).reshape(values.shape)
     view: Any = a
     for _ in range(draw(st.integers(1, 3))):
@@ -215,7 +220,7 @@ def viewed(draw: st.DrawFn) -> tuple[Any, Array, Any, Array]:
             )
         else:
             view, numbers = view.T, numbers.T
-    return a, values, view, numbers
+    return view, numbers
 
 
 def assigned(values: Array, numbers: Array, new: Array) -> Array:
@@ -328,6 +333,32 @@ def test_masks(
         new = old - other
         to -= xl.asarray(other[chosen])
     np.testing.assert_array_equal(a, assigned(values, numbers[mask], new[mask]))
+
+
+@settings(max_examples=80)
+@given(bases(), st.data(), st.sampled_from(["values", "sum", "update"]), st.booleans())
+def test_any_view_assigned_to_any_other(
+    base: tuple[Any, Array], data: st.DataObject, what: str, many: bool
+) -> None:
+    a, values = base
+    to, places = view_of(data.draw, a, values)
+    source, numbers = view_of(data.draw, a, values)
+    if repeats(to) or not numbers.size:
+        return
+    ends = st.integers(0, numbers.size - 1)
+    picks = data.draw(st.lists(ends, min_size=places.size, max_size=places.size))
+    old = values.reshape(-1)
+    got = old[numbers.reshape(-1)[picks]].reshape(places.shape)
+    with taken_for(many):
+        part = xl.reshape_view(xl.index_view(xl.flatten(source), picks), places.shape)
+        if what == "values":
+            to[...], new = part, got
+        elif what == "sum":
+            to[...], new = part * 2 + to, got * 2 + old[places]
+        else:
+            new = old[places] + got
+            to += part
+    np.testing.assert_array_equal(a, assigned(values, places, new))
 
 
 @settings(max_examples=80)

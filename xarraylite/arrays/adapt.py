@@ -214,11 +214,11 @@ def _check_reach(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
 
 
 def _refuse_overlap(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
-    if isinstance(place, TiledMap):
+    if isinstance(place, TiledMap) or memory.readonly:
         return
     size = dtype.itemsize
     span = overlap.Span(memory.address, place.shape, tuple([s * size for s in place.strides]), size)
-    if not memory.readonly and overlap.self_overlaps(span):
+    if overlap.self_overlaps(span):
         raise OverlapError(
             f"adapt: shape {place.shape} with strides {place.strides} addresses some element "
             "more than once; only read-only memory can be adapted so"
@@ -267,5 +267,5 @@ def rebind(container: XArray, buffer: Any) -> XArray:
         place = replace(place, offset=place.offset - low // kind.itemsize)
     _check_reach(memory, place, kind)
     _refuse_overlap(memory, place, kind)
-    container._lie(memory, place, kind)
+    container._lie_elsewhere(memory, place, kind)
     return container

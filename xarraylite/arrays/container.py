@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
-from .._errors import BroadcastError, LayoutError
+from .._config import settings
+from .._errors import LayoutError
 from .._later import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, node_of, write
@@ -38,6 +38,7 @@ from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
 from . import few
+from .described import DescribedMemory
 from .expression import XExpression, operation
 from .placed import Placed
 from .scalar import XFloat64, XScalar, scalar_of
@@ -56,7 +57,7 @@ _count = sys.getrefcount
 _NumpyArray = np.ndarray
 
 
-class XContainer(Placed, XExpression):
+class XContainer(Placed, DescribedMemory, XExpression):
     """An array in memory: a buffer, and a map from indices to places in it.
 
     What a strided container needs to become part of an expression is at hand: its kind, its shape,
@@ -92,17 +93,13 @@ class XContainer(Placed, XExpression):
         return self
 
     def _lie(self, buffer: Buffer, place: Map, dtype: DType) -> None:
-        """Have the elements lie in a buffer as a map says."""
+        """Have the elements of a new container lie in a buffer as a map says."""
         self._buffer, self._place, self._dtype, self._shape = buffer, place, dtype, place.shape
         if isinstance(place, Strided):
             self._kind = leaf_kind(dtype, place, self._fixed)
             self._start = place.offset * dtype.itemsize
         else:
             self._kind = NODE
-        with suppress(AttributeError):
-            del self._steps
-        with suppress(AttributeError):
-            del self._array
 
     @property
     def _map(self) -> Map:
@@ -201,33 +198,6 @@ class XContainer(Placed, XExpression):
                 raise ValueError(f"{self.summary()}: conversion to {dtype} needs a copy")
             return view.astype(dtype)
         return view.copy() if copy else view
-
-    def _plain(self, protocol: str) -> NumpyArray:
-        """Return the memory as a NumPy array where NumPy has the dtype and the layout strides."""
-        tracing.note_values()
-        if self._kind is NODE or self._dtype.isbuiltin != 1:
-            raise AttributeError(f"{protocol}: NumPy cannot describe {self.summary()}")
-        self._buffer.share()
-        return elements.array_of(self)
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        """The memory as NumPy describes it; tiled memory and narrow dtypes have no such words."""
-        values = self._plain("__array_interface__")
-        return values.__array_interface__ | {"strides": values.strides}
-
-    @property
-    def __array_struct__(self) -> Any:
-        """The memory as NumPy describes it in C, which NumPy asks for first."""
-        return self._plain("__array_struct__").__array_struct__
-
-    def __buffer__(self, flags: int) -> memoryview:
-        """Return the memory as a buffer, for Python 3.12 and later."""
-        try:
-            values: Any = self._plain("__buffer__")
-        except AttributeError as error:
-            raise BufferError(str(error)) from None
-        return memoryview(values)
 
     def _is_strided(self) -> bool:
         return self._kind is not NODE
@@ -381,10 +351,13 @@ class XContainer(Placed, XExpression):
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if isinstance(value, XExpression):
-            if few.stored(self, key, value):
+            checked = noalias and settings.check_noalias  # a broken promise is told of
+            if not checked and few.stored(self, key, value):
                 return
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held, noalias):
+                return
+            if to is not None and not noalias and elements.stretched(to, value):
                 return
         if key is Ellipsis:
             node = node_of(value, self)
@@ -422,13 +395,7 @@ class XContainer(Placed, XExpression):
         positions = read(index.snapshot, index.dtype, index.map)
         before, behind, front = view.shape[:axis], view.shape[axis + 1 :], selection.take_front
         target = (positions.shape + before if front else before + positions.shape) + behind
-        try:
-            values = stretched(values, target)
-        except ValueError:
-            raise BroadcastError(
-                f"assignment: {describe(node)} cannot be broadcast to the selection's shape "
-                f"{target} in {self.summary()}"
-            ) from None
+        values = stretched(values, target, describe(node), self.summary())
         if front:
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         with protect(self._buffer, node, node, value, held):

@@ -1,4 +1,4 @@
-"""How NumPy gets at the values of a lazy result: as an array, or as a description of memory."""
+"""How NumPy gets at values: as an array, or as a description of memory."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from ..assignment import elements
+from ..dtypes.names import DType, NumpyArray
 from ..ir.build import describe
-from ..ir.kind import NODE
+from ..ir.kind import NODE, Kind
 from ..ir.node import Stored
 from ..ir.walk import postorder
+from ..memory.buffer import Buffer
 from ..operands import tracing
 from . import ownership
 
@@ -59,3 +62,44 @@ class Described:
         memory = values if values.flags.c_contiguous else values.T  # what NumPy takes has no gaps
         found: dict[str, Any] = values.__array_interface__
         return found | {"strides": values.strides, "data": memory}
+
+
+class DescribedMemory(Described):
+    """Base of containers: their memory as NumPy and others describe it."""
+
+    __slots__ = ()
+
+    _kind: Kind
+    _buffer: Buffer
+    _dtype: DType
+
+    def summary(self) -> str:
+        """Return kind, dtype, shape and tiled layout, as error messages show them."""
+        raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _plain(self, protocol: str) -> NumpyArray:
+        """Return the memory as a NumPy array where NumPy has the dtype and the layout strides."""
+        tracing.note_values()
+        if self._kind is NODE or self._dtype.isbuiltin != 1:
+            raise AttributeError(f"{protocol}: NumPy cannot describe {self.summary()}")
+        self._buffer.share()
+        return elements.array_of(self)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """The memory as NumPy describes it; tiled memory and narrow dtypes have no such words."""
+        values = self._plain("__array_interface__")
+        return values.__array_interface__ | {"strides": values.strides}
+
+    @property
+    def __array_struct__(self) -> Any:
+        """The memory as NumPy describes it in C, which NumPy asks for first."""
+        return self._plain("__array_struct__").__array_struct__
+
+    def __buffer__(self, flags: int) -> memoryview:
+        """Return the memory as a buffer, for Python 3.12 and later."""
+        try:
+            values: Any = self._plain("__buffer__")
+        except AttributeError as error:
+            raise BufferError(str(error)) from None
+        return memoryview(values)

@@ -158,6 +158,10 @@ class Face(Methods):
         """Return the values as a NumPy array."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
+    def to_numpy(self) -> NumpyArray:
+        """Return the values as a NumPy array, by the name that plotting libraries look for."""
+        return self.__array__()
+
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the CPU."""
         return (1, 0)

@@ -71,8 +71,10 @@ class Flat:
 
     def _index(self, key: Any) -> tuple[Any, ...]:
         """Return the indices along all dimensions of the elements that one index selects."""
-        if key.__class__ is int and -len(self) <= key < len(self):
-            return self._place(key % len(self))
+        if key.__class__ is int:
+            size = self._array.size
+            if -size <= key < size:
+                return self._place(key % size)
         key = np.asarray(key) if hasattr(key, "__array__") else key
         places = np.arange(len(self))[key]
         index = np.unravel_index(places, self._array.shape or (1,))

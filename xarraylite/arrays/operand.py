@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._errors import ShapeError
+from ..ir.build import describe
 from ..operands.moving import Parted
 from ..operands.nodes import as_node, unwrapped
 from .expression import XExpression
@@ -13,3 +15,17 @@ def as_array(x: object, operation: str) -> XExpression:
     if isinstance(x, Parted):  # which has views as an array has
         return x  # type: ignore[return-value]
     return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
+
+
+def as_matrix(x: object, operation: str) -> XExpression:
+    """Return an operand of rank 2 as an array.
+
+    Raises
+    ------
+    ShapeError
+        If the rank is another.
+    """
+    array = as_array(x, operation)
+    if array.ndim != 2:
+        raise ShapeError(f"{operation}({describe(array.node)}): the rank must be 2")
+    return array

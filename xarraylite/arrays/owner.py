@@ -90,7 +90,7 @@ class Owner(XContainer):
     def _move(self, buffer: Buffer, place: Map) -> None:
         """Give up the present memory for another."""
         self._buffer.retired = not self._buffer.kept
-        self._lie(buffer, place, self._dtype)
+        self._lie_elsewhere(buffer, place, self._dtype)
 
     def _policy_layout(self, shape: tuple[int, ...], start: int = 0) -> Map:
         if isinstance(self._policy, Layout):
@@ -146,7 +146,7 @@ class Owner(XContainer):
                 "use xl.reshape for a view or a copy"
             )
         place = self._relayout(target, layout, strides, "reshape_", self._map.bounds()[0])
-        self._lie(self._buffer, place, self._dtype)
+        self._lie_elsewhere(self._buffer, place, self._dtype)
         return self
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
@@ -207,7 +207,7 @@ class Owner(XContainer):
         if place == self._map:
             return self
         if self._reuses(place):
-            self._lie(self._buffer, place, self._dtype)
+            self._lie_elsewhere(self._buffer, place, self._dtype)
         else:
             self._move(raw(place, self._dtype), place)
         return self
@@ -277,7 +277,7 @@ class Owner(XContainer):
                     f"keeps it; the order {order} would change it (use xl.permute_dims for a view)"
                 )
             self._policy = DYNAMIC
-        self._lie(self._buffer, place, self._dtype)
+        self._lie_elsewhere(self._buffer, place, self._dtype)
         return self
 
     def _suits(self, place: Map) -> bool:

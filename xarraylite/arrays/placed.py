@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -37,8 +38,15 @@ class Placed:
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def _lie(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
-        """Have the elements lie in a buffer as a map says."""
+        """Have the elements of a new container lie in a buffer as a map says."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
+
+    def _lie_elsewhere(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
+        """Have the elements of a container that is in use lie in a buffer as a map says."""
+        self._lie(buffer, place, dtype)
+        for remembered in ("_steps", "_array"):
+            with suppress(AttributeError):
+                delattr(self, remembered)
 
     def summary(self) -> str:
         """Return kind, dtype, shape and tiled layout, as error messages show them."""
@@ -181,13 +189,13 @@ class Placed:
         if readonly:
             self._shield()
         elif isinstance(buffer, Shield):
-            self._lie(buffer.owner, self._map, self._dtype)
+            self._lie_elsewhere(buffer.owner, self._map, self._dtype)
         else:
             raise ReadOnlyError(f"flags: {self.summary()} is read-only memory, so it stays so")
 
     def _shield(self) -> None:
         """Refuse assignments through this container, also where its memory can be written."""
-        self._lie(Shield(self._buffer), self._map, self._dtype)
+        self._lie_elsewhere(Shield(self._buffer), self._map, self._dtype)
 
     def is_contiguous(self) -> bool:
         """Tell whether the elements fill one run of the buffer."""

@@ -24,7 +24,7 @@ from ..dtypes.names import DType, as_dtype, kind
 from ..ir import build
 from ..ir.kind import Kind
 from ..ir.node import Elementwise, Node
-from ..ir.simplify import POWER, simpler
+from ..ir.simplify import POWER, applied, simpler
 from ..ir.translation import of as kind_of
 from ..ir.translation import plain, scalars_of
 from ..operands.nodes import OneValue, is_number, is_operand
@@ -215,10 +215,9 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
 def _powered(base: Any, exponent: float) -> Any:
     """Return a power of a float64 by a Python number: what `build.elementwise` makes of it."""
     alone = simpler(POWER, (base, exponent), base.dtype)
-    if not alone:
+    if alone is None:
         return _run(POWER, (base, np.float64(exponent)))
-    made = _run(alone[0], (base,))
-    return made if len(alone) == 1 else _run(alone[1], (made, base))
+    return applied(alone, base, lambda op, *operands: _run(op, operands))
 
 
 def _decide(op: Op, types: tuple[type, ...]) -> bool:

@@ -113,14 +113,20 @@ def put(values: NumpyArray, key: Any, new: NumpyArray, summary: str) -> None:
         raise BroadcastError(f"assignment to {summary}: {error}") from None
 
 
-def stretched(values: NumpyArray, shape: tuple[int, ...]) -> NumpyArray:
+def stretched(values: NumpyArray, shape: tuple[int, ...], given: str, container: str) -> NumpyArray:
     """Return values as they are written to a selection; leading extents of 1 may be too many.
 
     Raises
     ------
-    ValueError
+    BroadcastError
         If they do not stretch to its shape.
     """
     extra = max(values.ndim - len(shape), 0)
     plain = values.shape[:extra] == (1,) * extra
-    return np.broadcast_to(values.reshape(values.shape[extra:]) if plain else values, shape)
+    try:
+        return np.broadcast_to(values.reshape(values.shape[extra:]) if plain else values, shape)
+    except ValueError:
+        raise BroadcastError(
+            f"assignment: {given} cannot be broadcast to the selection's shape {shape} in "
+            f"{container}"
+        ) from None

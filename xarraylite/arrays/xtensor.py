@@ -17,6 +17,8 @@ from ..ir.kind import OWNERS
 from ..ir.node import RANK, SHAPE
 from ..layout.layout import Layout
 from ..layout.strided import Order
+from ..layout.tiled import Map
+from ..memory.buffer import Buffer
 from ..operands.convert import MISSING, LayoutLike, as_order
 from .container import XContainer
 from .xarray import XArray, XView
@@ -175,6 +177,15 @@ class XTensorFixed(_Pinned):
         if not isinstance(shape, tuple):
             raise TypeError(f"XTensorFixed takes [dtype, shape], as in {_FIXED_EXAMPLE}")
         return subscripted(cls, dtype, as_shape(shape, "XTensorFixed"), layout)
+
+    def _lie(self, buffer: Buffer, place: Map, dtype: DType) -> None:
+        """Have the elements lie in a buffer; all arrays of a type have one shape, not equal ones.
+
+        So machine code knows by its address that two of them fit.
+        """
+        super()._lie(buffer, place, dtype)
+        if self._pin is not None and self._shape == self._pin[1]:
+            self._shape = self._pin[1]
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         assert self._pin is not None

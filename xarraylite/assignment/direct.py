@@ -360,6 +360,25 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
     return learned and _written(to, kind, operands)
 
 
+def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
+    """Write values over those of an operand that nobody else holds; tell whether it is done."""
+    evaluates = kind.fresh.__class__ is Direct and not uses_reference()
+    if not evaluates or kind.dtype is not to._dtype or to._shape == ():
+        return False
+    address = to._buffer.address + to._start
+    key: Any = (None, to._kind)
+    program: Any = kind.writes.get(key)
+    if program is None:
+        same = _same(kind, to._kind, tuple(operands), address)
+        program = direct.writes(kind, to._kind, same) or False
+        kind.keep(key, program)
+    size = math.prod(to._shape)
+    if not program or size > program.limit or repeats(program, operands, size):
+        return False
+    count_launch()
+    return program.call(address, to._shape, *operands) is None
+
+
 def repeats(program: Direct, operands: Sequence[Any], size: int) -> bool:
     """Tell whether so much would be computed twice that planning it once costs less."""
     return any(

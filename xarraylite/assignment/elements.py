@@ -21,6 +21,7 @@ from ..ir.node import RANK
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..memory.slabs import take
+from ..operands import tracing
 from . import direct
 
 if TYPE_CHECKING:
@@ -231,6 +232,22 @@ def stored(to: Any, key: Any, value: Any) -> bool:
     except REFUSED:
         return False
     to._buffer.snapshot()  # the next write counts its references, which costs less than asking
+    return True
+
+
+def stretched(to: Any, value: Any) -> bool:
+    """Write memory of another shape and the same dtype, stretched; tell whether it is done."""
+    if value.lasting or value._kind is NODE or to._kind is NODE or value._dtype is not to._dtype:
+        return False
+    if value._shape == to._shape or to.size > MANY or tracing.is_active():
+        return False
+    if len(value._shape) > len(to._shape) or direct.waiting_for(to._buffer):
+        return False
+    try:
+        array, values = array_of(to), array_of(value)
+        array[...] = values.copy() if np.may_share_memory(array, values) else values
+    except REFUSED:
+        return False
     return True
 
 

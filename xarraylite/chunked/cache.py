@@ -18,7 +18,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, cast
 
 from ..dtypes.names import NumpyArray
@@ -102,6 +102,7 @@ class ChunkCache:
         "_lock",
         "_pool",
         "_size",
+        "_threads",
         "closed",
     )
 
@@ -114,8 +115,9 @@ class ChunkCache:
         self._size = 0
         self._lock = threading.Lock()
         self.closed = threading.Event()
+        self._threads = reading()
         self._pool = ThreadPoolExecutor(
-            reading(), "xarraylite-chunks", initializer=give_up_at, initargs=(self.closed,)
+            self._threads, "xarraylite-chunks", initializer=give_up_at, initargs=(self.closed,)
         )
 
     def begin(self, readers: ThreadPoolExecutor, loads: Sequence[Load]) -> list[Future[NumpyArray]]:
@@ -157,7 +159,8 @@ class ChunkCache:
             made, reads = source.parts(box, made)
             if not reads:
                 return cast("NumpyArray", source.read(box))
-            for wait in [self._pool.submit(read) for read in reads]:
+            each = [reads[k :: self._threads] for k in range(self._threads)]
+            for wait in [self._pool.submit(self._all, some) for some in each if some]:
                 wait.result()
             return cast("NumpyArray", made)
         owners = [owners_of(s, c) for s, c in zip(box, source.chunks, strict=True)]
@@ -178,6 +181,13 @@ class ChunkCache:
             inside = () if own is not chunk else tuple([at for _, at in places])
             made[tuple([to for to, _ in places])] = values[inside]
         return made
+
+    def _all(self, reads: Sequence[Callable[[], None]]) -> None:
+        """Read some chunks one after another, as long as anything is waited for."""
+        for read in reads:
+            if self.closed.is_set():
+                raise CancelledError
+            read()
 
     def _chunk(self, source: Any, box: Ranges) -> Future[NumpyArray] | None:
         """Return a chunk that is held or kept, from now on if not before; None if it cannot be."""

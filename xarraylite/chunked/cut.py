@@ -24,20 +24,8 @@ from .._errors import ShapeError
 from ..index.transform import FIXED, Reshape, Transform
 from ..index.transform import IndexMap as Along
 from ..ir import build
+from ..ir import node as ir
 from ..ir.build import describe
-from ..ir.node import (
-    Concat,
-    Elementwise,
-    Gather,
-    Iota,
-    Leaf,
-    Node,
-    Reduce,
-    Scalar,
-    SegmentReduce,
-    Stored,
-    View,
-)
 from ..ir.walk import postorder, rebuild, with_args
 from ..memory.arrays import read
 from .selection import (
@@ -53,8 +41,8 @@ from .selection import (
     whole,
 )
 
-Made = Callable[[list[Node]], Node]
-Step = tuple[list[tuple[Node, Box]], Made]
+Made = Callable[[list[ir.Node]], ir.Node]
+Step = tuple[list[tuple[ir.Node, Box]], Made]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,24 +60,24 @@ class Request:
     source: Any
     box: Box
 
-    def product(self, factors: Any, kept: tuple[str, ...]) -> Node:
+    def product(self, factors: Any, kept: tuple[str, ...]) -> ir.Node:
         """Refuse, as `fill` does."""
         raise AssertionError("a request has not been read")
 
-    def explain(self, node: Node, target: object, chunks: Any = None, memory: Any = None) -> Any:
+    def explain(self, node: ir.Node, target: object, chunks: Any = None, memory: Any = None) -> Any:
         """Refuse, as `fill` does."""
         raise AssertionError("a request has not been read")
 
-    def fill(self, node: Node, target: Any, noalias: bool) -> None:
+    def fill(self, node: ir.Node, target: Any, noalias: bool) -> None:
         """Refuse: a block is evaluated when its requests are bound."""
         raise AssertionError("a request has not been read")
 
 
-def cut(root: Node, box: Box) -> Node:
+def cut(root: ir.Node, box: Box) -> ir.Node:
     """Return the expression of the elements of ``root`` in a box."""
-    made: dict[tuple[int, Box], Node] = {}
+    made: dict[tuple[int, Box], ir.Node] = {}
     waiting: list[tuple[tuple[int, Box], list[tuple[int, Box]], Made]] = []
-    stack: list[tuple[Node, Box]] = [(root, box)]
+    stack: list[tuple[ir.Node, Box]] = [(root, box)]
     entered: set[tuple[int, Box]] = set()
     order: list[tuple[tuple[int, Box], list[tuple[int, Box]], Made]] = []
     while stack:
@@ -110,22 +98,22 @@ def cut(root: Node, box: Box) -> Node:
     return made[id(root), box]
 
 
-_DONE = Node((), np.dtype(np.bool_))
+_DONE = ir.Node((), np.dtype(np.bool_))
 
 
-def requests(root: Node) -> list[Stored]:
+def requests(root: ir.Node) -> list[ir.Stored]:
     """Return the nodes of a cut expression that stand for requests."""
-    return [node for node in postorder(root) if isinstance(node, Stored)]
+    return [node for node in postorder(root) if isinstance(node, ir.Stored)]
 
 
-def bind(root: Node, leaves: Mapping[int, Node]) -> Node:
+def bind(root: ir.Node, leaves: Mapping[int, ir.Node]) -> ir.Node:
     """Return a cut expression over what was read, by the identity of the requests' nodes."""
 
-    def visit(node: Node, args: tuple[Node, ...]) -> Node:
+    def visit(node: ir.Node, args: tuple[ir.Node, ...]) -> ir.Node:
         known = leaves.get(id(node))
         if known is not None:
             return known
-        if isinstance(node, View) and args != node.args:  # views of memory are memory
+        if isinstance(node, ir.View) and args != node.args:  # views of memory are memory
             if isinstance(node.step, Reshape):
                 return build.reshape(args[0], node.shape)
             return build.view(args[0], node.step)
@@ -134,22 +122,22 @@ def bind(root: Node, leaves: Mapping[int, Node]) -> Node:
     return rebuild(root, visit) if leaves else root
 
 
-def has_stored(root: Node) -> bool:
+def has_stored(root: ir.Node) -> bool:
     """Tell whether an expression has operands that are no memory."""
-    return any([isinstance(node, Stored) for node in postorder(root)])
+    return any([isinstance(node, ir.Stored) for node in postorder(root)])
 
 
-def read_by(root: Node) -> list[Any]:
+def read_by(root: ir.Node) -> list[Any]:
     """Return the operands that a pass over an expression reads, what is folded in it apart."""
     found: dict[int, Any] = {}
     stack, seen = [root], set()
     while stack:
         node = stack.pop()
-        if id(node) in seen or isinstance(node, Reduce):
+        if id(node) in seen or isinstance(node, ir.Reduce):
             continue
         seen.add(id(node))
         stack.extend(node.args)
-        if isinstance(node, Stored):
+        if isinstance(node, ir.Stored):
             found[id(node.source)] = node.source
     return list(found.values())
 
@@ -158,31 +146,31 @@ def read_by(root: Node) -> list[Any]:
 
 
 @singledispatch
-def _step(node: Node, box: Box) -> Step:
+def _step(node: ir.Node, box: Box) -> Step:
     raise TypeError(f"cut: {type(node).__name__} cannot be cut")
 
 
 @_step.register
-def _(node: Leaf, box: Box) -> Step:
+def _(node: ir.Leaf, box: Box) -> Step:
     return [], lambda args: select(node, box)
 
 
 @_step.register
-def _(node: Iota, box: Box) -> Step:
+def _(node: ir.Iota, box: Box) -> Step:
     return [], lambda args: select(node, box)
 
 
 @_step.register
-def _(node: Scalar, box: Box) -> Step:
+def _(node: ir.Scalar, box: Box) -> Step:
     return [], lambda args: node
 
 
 @_step.register
-def _(node: Stored, box: Box) -> Step:
+def _(node: ir.Stored, box: Box) -> Step:
     source: Any = node.source
     if isinstance(source, Request):  # of a cut that is cut again
         source, box = source.source, _within(source.box, box)
-    return [], lambda args: Stored(shape_of(box), node.dtype, Request(source, box))
+    return [], lambda args: ir.Stored(shape_of(box), node.dtype, Request(source, box))
 
 
 def _within(outer: Box, inner: Box) -> Box:
@@ -197,7 +185,7 @@ def _within(outer: Box, inner: Box) -> Box:
 
 
 @_step.register
-def _(node: Elementwise, box: Box) -> Step:
+def _(node: ir.Elementwise, box: Box) -> Step:
     needed = [(arg, _ends(arg.shape, node.shape, box)) for arg in node.operands]
     return needed, lambda args: replace(node, shape=shape_of(box), operands=tuple(args))
 
@@ -214,7 +202,7 @@ def _ends(shape: tuple[int, ...], full: tuple[int, ...], box: Box) -> Box:
 
 
 @_step.register
-def _(node: View, box: Box) -> Step:
+def _(node: ir.View, box: Box) -> Step:
     if isinstance(node.step, Reshape):
         return _reshaped(node, box)
     sub: list[Selection] = []
@@ -255,7 +243,7 @@ def _groups(source: tuple[int, ...], shape: tuple[int, ...]) -> list[tuple[list[
     return found
 
 
-def _reshaped(node: View, box: Box) -> Step:
+def _reshaped(node: ir.View, box: Box) -> Step:
     """Return what a block of other dimensions needs: whole rows around it, where any merge."""
     step = node.step
     assert isinstance(step, Reshape)
@@ -287,7 +275,7 @@ def _reshaped(node: View, box: Box) -> Step:
 
 
 @_step.register
-def _(node: Gather, box: Box) -> Step:
+def _(node: ir.Gather, box: Box) -> Step:
     axis, rank = node.axis, len(node.index.shape)
     index = select(node.index, box[axis : axis + rank])
     positions = _values(index)
@@ -303,17 +291,17 @@ def _(node: Gather, box: Box) -> Step:
     return [(node.arg, sub)], lambda args: build.gather(args[0], axis, moved)
 
 
-def _values(index: Node) -> np.ndarray[Any, np.dtype[np.int64]]:
-    if isinstance(index, Gather):
+def _values(index: ir.Node) -> np.ndarray[Any, np.dtype[np.int64]]:
+    if isinstance(index, ir.Gather):
         return np.take(_values(index.arg), _values(index.index), axis=index.axis)
-    assert isinstance(index, Leaf), "an index is memory"
+    assert isinstance(index, ir.Leaf), "an index is memory"
     return read(index.snapshot, index.dtype, index.map)
 
 
 @_step.register
-def _(node: Concat, box: Box) -> Step:
+def _(node: ir.Concat, box: Box) -> Step:
     axis, at = node.axis, 0
-    needed: list[tuple[Node, Box]] = []
+    needed: list[tuple[ir.Node, Box]] = []
     for part in node.parts:
         own = inside(box[axis], at, at + part.shape[axis])
         if own is not None:
@@ -323,14 +311,14 @@ def _(node: Concat, box: Box) -> Step:
 
 
 @_step.register
-def _(node: Reduce, box: Box) -> Step:
+def _(node: ir.Reduce, box: Box) -> Step:
     rest = iter(box if not node.keepdims else [s for k, s in enumerate(box) if k not in node.axes])
     sub = tuple([range(n) if k in node.axes else next(rest) for k, n in enumerate(node.arg.shape)])
     return [(node.arg, sub)], lambda args: replace(node, shape=shape_of(box), arg=args[0])
 
 
 @_step.register
-def _(node: SegmentReduce, box: Box) -> Step:
+def _(node: ir.SegmentReduce, box: Box) -> Step:
     raise ShapeError(
         f"{node.op.name}: rows of a jagged array over {describe(node.arg)} that is read in blocks "
         "cannot be cut; evaluate it into memory first"

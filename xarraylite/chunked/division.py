@@ -207,10 +207,21 @@ def _units(plan: Parts, piece: Piece) -> tuple[int, int]:
     for load in piece.loads:
         at = plan.first + len(load.source.shape) - len(plan.node.arg.shape)
         if at >= 0 and keeps(load.source):
-            unit, chunk = load.source.units[at], load.source.chunks[at]
-            rows.append(chunk if chunk % unit else unit)  # pieces end where chunks do
+            rows.append(_even(plan, load.source.units[at], load.source.chunks[at]))
             ahead = load.box[at][0]
     return math.lcm(*rows), ahead
+
+
+def _even(plan: Parts, unit: int, chunk: int) -> int:
+    """Return how many rows of a chunk are read at once, so that pieces end where chunks do.
+
+    Where parts of a chunk that are decoded alone are no number of its rows, one is decoded twice at
+    every end of a piece; but pieces that are larger than need be lie in fresh memory.
+    """
+    if unit == chunk or chunk % unit == 0:
+        return unit
+    most = max(1, chunk * plan.row // (2 * _MANY))
+    return chunk // max([k for k in range(1, min(chunk, most) + 1) if chunk % k == 0])
 
 
 def _rate(piece: Piece) -> float:

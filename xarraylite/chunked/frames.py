@@ -146,7 +146,24 @@ def _frame(
     data = file_of(path)
     if SIZES[name](data[:32].tobytes()) != content:
         raise ValueError("the content has another length")
+    if name == "blosc":
+        refuse_short(data, len(data))
     return data, 0, content
+
+
+def refuse_short(head: Any, length: int) -> None:
+    """Refuse a frame of Blosc that is longer than the file it is in; decoders would read on.
+
+    Raises
+    ------
+    ValueError
+        If it is, or has no header.
+    """
+    if length < _BLOSC.size:
+        raise ValueError(f"{length} bytes are no frame of Blosc")
+    total = _BLOSC.unpack_from(head)[-1]
+    if total > length:
+        raise ValueError(f"the file has {length} bytes of a frame of {total}")
 
 
 def _some_blocks(

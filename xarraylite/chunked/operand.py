@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from .._config import budgeted
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node, Stored
 from ..labels.labelled import Indexed, Term, XLabelled
@@ -141,13 +142,14 @@ class Contraction(Operand):
                     for node, labels in self.factors])  # fmt: skip
 
     def scratch(self, box: Box) -> int:
-        """Return the bytes of the tiles and of two blocks of the factors, and what they are of."""
+        """Return the bytes of the tiles, of the blocks of the factors, and of what they are of."""
         around = self._around(box)
         block = tuple([range(n) for n in self.block])
         total = math.prod(map(len, around)) * self.dtype.itemsize
+        ahead = 1 if self.block == tuple([self.extents[k] for k in self.summed]) else 2
         for node, labels in self.factors:
             piece = piece_of(node, self._part(labels, around, block))
-            total += 2 * piece.nbytes + (0 if isinstance(piece.node, Stored) else piece.inputs)
+            total += ahead * piece.nbytes + (0 if isinstance(piece.node, Stored) else piece.inputs)
         return total
 
     def read(self, box: Box) -> NumpyArray:
@@ -185,6 +187,8 @@ class Contraction(Operand):
         cache, over = ChunkCache(0, Held()), end_of_run()
 
         def begun(block: Sequence[range]) -> Parts:
+            if over.is_set():
+                raise CancelledError
             return [
                 (_values(node, self._part(labels, around, block), cache), labels)
                 for node, labels in self.factors
@@ -197,8 +201,6 @@ class Contraction(Operand):
                 return
             coming: deque[Future[Parts]] = deque()
             for block in blocks:
-                if over.is_set():
-                    raise CancelledError
                 coming.append(reader.submit(begun, block))
                 if len(coming) > 1:
                     yield coming.popleft().result()
@@ -213,7 +215,8 @@ class Contraction(Operand):
         for a, labels in parts:
             extents.update(zip(labels, a.shape, strict=True))
         value = XLabelled((Term(nodes),), self.dtype, extents)
-        filled = multiplied(value, self.kept, "contract")
+        with budgeted():
+            filled = multiplied(value, self.kept, "contract")
         return read(filled.buffer, filled.dtype, filled.map)
 
     def _around(self, box: Box) -> tuple[range, ...]:

@@ -16,19 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ir import node as ir
 from ..ir.build import describe
-from ..ir.node import (
-    Concat,
-    Elementwise,
-    Gather,
-    Iota,
-    Leaf,
-    Node,
-    Reduce,
-    Scalar,
-    Stored,
-    View,
-)
 from ..ir.walk import postorder
 from ..memory.arrays import read
 from ..operands.nodes import borrow_array
@@ -56,7 +45,7 @@ class Parcel:
 
     __slots__ = ("key", "node")
 
-    def __init__(self, node: Node, key: str = "") -> None:
+    def __init__(self, node: ir.Node, key: str = "") -> None:
         self.node = node
         self.key = key
 
@@ -74,7 +63,7 @@ def _made(key: str, rows: list[tuple[str, Any, Any, list[int], tuple[Any, ...]]]
     known = _known.get(key) if key else None
     if known is not None:
         return known
-    nodes: list[Node] = []
+    nodes: list[ir.Node] = []
     for name, shape, dtype, args, told in rows:
         nodes.append(_MAKE[name](shape, dtype, [nodes[k] for k in args], *told))
     made = Parcel(nodes[-1], key)
@@ -86,48 +75,48 @@ def _made(key: str, rows: list[tuple[str, Any, Any, list[int], tuple[Any, ...]]]
 
 
 @singledispatch
-def _told(node: Node) -> tuple[Any, ...]:
+def _told(node: ir.Node) -> tuple[Any, ...]:
     """Return what a node is made of besides its shape, dtype and arguments."""
     raise TypeError(f"{type(node).__name__} cannot be sent to another process")
 
 
 @_told.register
-def _(node: Leaf) -> tuple[Any, ...]:
+def _(node: ir.Leaf) -> tuple[Any, ...]:
     return (np.ascontiguousarray(read(node.snapshot, node.dtype, node.map)).reshape(node.shape),)
 
 
 @_told.register
-def _(node: Stored) -> tuple[Any, ...]:
+def _(node: ir.Stored) -> tuple[Any, ...]:
     return (node.source,)
 
 
 @_told.register
-def _(node: Scalar) -> tuple[Any, ...]:
+def _(node: ir.Scalar) -> tuple[Any, ...]:
     return node.value, node.weak, node.parameter
 
 
 @_told.register
-def _(node: Iota) -> tuple[Any, ...]:
+def _(node: ir.Iota) -> tuple[Any, ...]:
     return (node.map,)
 
 
 @_told.register
-def _(node: Elementwise) -> tuple[Any, ...]:
+def _(node: ir.Elementwise) -> tuple[Any, ...]:
     return (node.op.name if OPS.get(node.op.name) is node.op else node.op,)
 
 
 @_told.register
-def _(node: View) -> tuple[Any, ...]:
+def _(node: ir.View) -> tuple[Any, ...]:
     return (node.step,)
 
 
 @_told.register
-def _(node: Gather | Concat) -> tuple[Any, ...]:
+def _(node: ir.Gather | ir.Concat) -> tuple[Any, ...]:
     return (node.axis,)
 
 
 @_told.register
-def _(node: Reduce) -> tuple[Any, ...]:
+def _(node: ir.Reduce) -> tuple[Any, ...]:
     known = REDUCTIONS.get(node.op.name) is node.op
     return node.op.name if known else node.op, node.axes, node.keepdims
 
@@ -136,7 +125,7 @@ def _(node: Reduce) -> tuple[Any, ...]:
 Operands = list[tuple[str, str]]
 
 
-def fingerprint(root: Node, chunks: Sequence[int], apart: Operands | None = None) -> str:
+def fingerprint(root: ir.Node, chunks: Sequence[int], apart: Operands | None = None) -> str:
     """Return a hash of an expression, of its operands as they are now, and of chunks.
 
     ``apart``, if given, takes what tells the operands; hashed are their places in it instead.
@@ -151,23 +140,23 @@ def fingerprint(root: Node, chunks: Sequence[int], apart: Operands | None = None
     return digest.hexdigest()
 
 
-def _content(node: Node, apart: Operands | None = None) -> tuple[Any, ...]:
+def _content(node: ir.Node, apart: Operands | None = None) -> tuple[Any, ...]:
     """Return what a node is made of, as text that is the same in every process."""
-    if isinstance(node, Leaf):
+    if isinstance(node, ir.Leaf):
         values = np.ascontiguousarray(read(node.snapshot, node.dtype, node.map))
         told = hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest()
         return (_named(f"{describe(node)} in memory", told, apart),)
-    if isinstance(node, Stored):
+    if isinstance(node, ir.Stored):
         source: Any = node.source
         factors = getattr(source, "factors", ()) if apart is not None else ()
         if factors:
             return tuple([(fingerprint(inner, (), apart), labels) for inner, labels in factors])
         return (_named(str(source), source.identity(), apart),)
-    if isinstance(node, Scalar):
+    if isinstance(node, ir.Scalar):
         return (np.asarray(node.value, node.dtype).tobytes(),)
-    if isinstance(node, Elementwise) and isinstance(node.op, UserOp):
+    if isinstance(node, ir.Elementwise) and isinstance(node.op, UserOp):
         return _code(node.op)
-    if isinstance(node, Reduce) and isinstance(node.op.combine, UserOp):
+    if isinstance(node, ir.Reduce) and isinstance(node.op.combine, UserOp):
         return (*_code(node.op.combine), repr(node.op.identity), node.axes, node.keepdims)
     return _told(node)
 
@@ -185,35 +174,35 @@ def _code(op: UserOp) -> tuple[Any, ...]:
     return (op.name, code.co_code.hex(), repr(code.co_consts), code.co_names)
 
 
-def identity(node: Node) -> tuple[Any, ...]:
+def identity(node: ir.Node) -> tuple[Any, ...]:
     """Return what, besides its type, shape, dtype and arguments, tells a node from others."""
-    if isinstance(node, Leaf):
+    if isinstance(node, ir.Leaf):
         return (id(node.snapshot), node.map)
-    if isinstance(node, Stored):
+    if isinstance(node, ir.Stored):
         return (id(node.source),)
-    if isinstance(node, Scalar):
+    if isinstance(node, ir.Scalar):
         return (*_content(node), node.weak, node.parameter)
     return _told(node)
 
 
-def _leaf(shape: Any, dtype: Any, args: list[Node], values: Any) -> Node:
+def _leaf(shape: Any, dtype: Any, args: list[ir.Node], values: Any) -> ir.Node:
     return borrow_array(values, "parcel")
 
 
-def _elementwise(shape: Any, dtype: Any, args: list[Node], op: str | Op) -> Node:
-    return Elementwise(shape, dtype, OPS[op] if isinstance(op, str) else op, tuple(args))
+def _elementwise(shape: Any, dtype: Any, args: list[ir.Node], op: str | Op) -> ir.Node:
+    return ir.Elementwise(shape, dtype, OPS[op] if isinstance(op, str) else op, tuple(args))
 
 
-_MAKE: dict[str, Callable[..., Node]] = {
+_MAKE: dict[str, Callable[..., ir.Node]] = {
     "Leaf": _leaf,
-    "Stored": lambda shape, dtype, args, source: Stored(shape, dtype, source),
-    "Scalar": lambda shape, dtype, args, *told: Scalar(shape, dtype, *told),
-    "Iota": lambda shape, dtype, args, place: Iota(shape, dtype, place),
+    "Stored": lambda shape, dtype, args, source: ir.Stored(shape, dtype, source),
+    "Scalar": lambda shape, dtype, args, *told: ir.Scalar(shape, dtype, *told),
+    "Iota": lambda shape, dtype, args, place: ir.Iota(shape, dtype, place),
     "Elementwise": _elementwise,
-    "View": lambda shape, dtype, args, step: View(shape, dtype, args[0], step),
-    "Gather": lambda shape, dtype, args, axis: Gather(shape, dtype, args[0], axis, args[1]),
-    "Concat": lambda shape, dtype, args, axis: Concat(shape, dtype, tuple(args), axis),
-    "Reduce": lambda shape, dtype, args, op, axes, kept: Reduce(
+    "View": lambda shape, dtype, args, step: ir.View(shape, dtype, args[0], step),
+    "Gather": lambda shape, dtype, args, axis: ir.Gather(shape, dtype, args[0], axis, args[1]),
+    "Concat": lambda shape, dtype, args, axis: ir.Concat(shape, dtype, tuple(args), axis),
+    "Reduce": lambda shape, dtype, args, op, axes, kept: ir.Reduce(
         shape, dtype, REDUCTIONS[op], args[0], axes, kept
     ),
 }

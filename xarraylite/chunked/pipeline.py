@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._config import budgeted
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
@@ -220,7 +221,7 @@ def run_blocks(
             with clock.timed("read"):
                 arrays = [read.result() for read in reads]
             clock.read += sum([a.nbytes for a in arrays])
-            with clock.timed("compute"):
+            with clock.timed("compute"), budgeted():
                 node = over(piece, arrays)
                 del arrays, reads
                 made = computed(node) if compute is None else compute(piece, node)
@@ -294,5 +295,6 @@ def computed(node: Node) -> NumpyArray:
     """Return the values of an expression over memory, in new memory of their own."""
     made = new_array(node.shape, node.dtype)
     place = Strided.row_major(node.shape)
-    engine.assign(Target(Buffer.of_array(made), place, node.dtype, fresh=True), node, True)
+    with budgeted():
+        engine.assign(Target(Buffer.of_array(made), place, node.dtype, fresh=True), node, True)
     return made

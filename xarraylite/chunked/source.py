@@ -177,7 +177,7 @@ class StoredArray:
         self, box: Box, made: NumpyArray, at: tuple[slice, ...], part: Callable[[], bool]
     ) -> None:
         done = False
-        with contextlib.suppress(OSError):  # reading again says what is wrong
+        with contextlib.suppress(Exception):  # reading again says what is wrong
             done = part()
         if not done:
             inside = [range(s[k.start], s[k.stop - 1] + 1) for s, k in zip(box, at, strict=True)]

@@ -16,7 +16,6 @@ files, or what it prints, are left out.
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .._later import imported
 from .._records import record
 from . import worker
 
@@ -121,17 +121,8 @@ class Host:
 
 @cache
 def llvm() -> Any:
-    """Import LLVM's bindings, which takes half as long as NumPy, when they are first needed.
-
-    The collector waits meanwhile: a finaliser that evaluates would meet half of the module.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        return importlib.import_module("llvmlite.binding")
-    finally:
-        if enabled:
-            gc.enable()
+    """Import LLVM's bindings, which takes half as long as NumPy, when they are first needed."""
+    return imported("llvmlite.binding")
 
 
 def host() -> Host:

@@ -25,6 +25,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from pathlib import Path
 
 from .._config import settings
@@ -71,27 +72,19 @@ class CacheInfo:
     errors: int
 
 
+@record(slots=True, eq=False)
 class _State:
     """Counts of this process.  Races between threads can only make them approximate."""
 
-    __slots__ = (
-        "damaged",
-        "errors",
-        "estimate",
-        "hits",
-        "misses",
-        "directory",
-        "saves",
-        "until_scan",
-        "warned",
-    )
-
-    def __init__(self) -> None:
-        self.hits = self.misses = self.saves = self.damaged = self.errors = 0
-        self.warned = False
-        self.directory: Path | None = None  # directory of the last save
-        self.estimate = 0  # bytes in it, as far as known
-        self.until_scan = 0
+    hits: int = 0
+    misses: int = 0
+    saves: int = 0
+    damaged: int = 0
+    errors: int = 0
+    warned: bool = False
+    directory: Path | None = None  # directory of the last save
+    estimate: int = 0  # bytes in it, as far as known
+    until_scan: int = 0
 
 
 _state = _State()
@@ -240,18 +233,10 @@ def cache_info() -> CacheInfo:
         problem = str(error)
     if not settings.cache:
         problem = "switched off by the setting 'cache'"
-    return CacheInfo(
-        shown,
-        problem,
-        files,
-        nbytes,
-        LIMIT,
-        _state.hits,
-        _state.misses,
-        _state.saves,
-        _state.damaged,
-        _state.errors,
-    )
+    return CacheInfo(shown, problem, files, nbytes, LIMIT, *_counts(_state))
+
+
+_counts = attrgetter("hits", "misses", "saves", "damaged", "errors")
 
 
 def clear() -> int:

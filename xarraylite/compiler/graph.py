@@ -10,6 +10,7 @@ shared or repeated sub-expression is computed once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 
 import numpy as np
 
@@ -97,40 +98,28 @@ def canonical(root: Node, target: Target | None, noalias: bool, *, traced: bool 
     Streamed
         If an operand is no memory.
     """
-    builder = _Builder(None if noalias else target, traced)
+    span = None if noalias or target is None else target.span()
+    builder = _Builder(span, traced)
     for node in postorder(root):
         builder.add(node)
     signature = (noalias, tuple(builder.ordinals))
     return Graph(builder.nodes, builder.args, builder.leaves, builder.scalars, signature)
 
 
+@record(slots=True, eq=False)
 class _Builder:
     """Interns nodes by structural key while walking in order."""
 
-    __slots__ = (
-        "_target_span",
-        "args",
-        "leaves",
-        "memory",
-        "nodes",
-        "number",
-        "ordinals",
-        "scalars",
-        "traced",
-        "values",
-    )
-
-    def __init__(self, target: Target | None, traced: bool) -> None:
-        self.traced = traced
-        self._target_span = None if target is None else target.span()
-        self.nodes: list[Node] = []
-        self.args: list[tuple[int, ...]] = []
-        self.leaves: list[Leaf] = []
-        self.scalars: list[Scalar] = []
-        self.ordinals: dict[Key, int] = {}
-        self.number: dict[int, int] = {}
-        self.values: dict[tuple[object, object], int] = {}
-        self.memory: dict[tuple[object, int], int] = {}
+    target_span: tuple[int, int, int] | None
+    traced: bool
+    nodes: list[Node] = field(default_factory=list)
+    args: list[tuple[int, ...]] = field(default_factory=list)
+    leaves: list[Leaf] = field(default_factory=list)
+    scalars: list[Scalar] = field(default_factory=list)
+    ordinals: dict[Key, int] = field(default_factory=dict)
+    number: dict[int, int] = field(default_factory=dict)
+    values: dict[tuple[object, object], int] = field(default_factory=dict)
+    memory: dict[tuple[object, int], int] = field(default_factory=dict)
 
     def add(self, node: Node) -> None:
         number = self.number
@@ -150,9 +139,9 @@ class _Builder:
 
     def distance(self, leaf: Leaf) -> int | None:
         """Bytes from the target to a leaf that may overlap it, else None."""
-        if self._target_span is None:
+        if self.target_span is None:
             return None
-        low, high, start = self._target_span
+        low, high, start = self.target_span
         first, last, begin = byte_span(leaf.snapshot, leaf.map, leaf.dtype.itemsize)
         return begin - start if first <= high and low <= last else None
 

@@ -11,6 +11,7 @@ expensive to compute twice — `Materialise` names the node that must be evaluat
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TypeVar
 
 import numpy as np
@@ -131,33 +132,20 @@ def lower(graph: Graph, root: int, materialised: dict[int, str], own: int) -> Lo
     return _Lowering(graph, materialised, own).run(root)
 
 
+@record(slots=True, eq=False)
 class _Lowering:
     """The state of one walk."""
 
-    __slots__ = (
-        "materialised",
-        "done",
-        "gathers",
-        "graph",
-        "instructions",
-        "own",
-        "paths",
-        "scalars",
-        "use_number",
-        "uses",
-    )
-
-    def __init__(self, graph: Graph, materialised: dict[int, str], own: int) -> None:
-        self.graph = graph
-        self.materialised = materialised
-        self.done: dict[tuple[int, Path], int] = {}
-        self.paths: dict[int, int] = {}
-        self.instructions: list[Instruction] = []
-        self.uses: list[Use] = []
-        self.use_number: dict[Use, int] = {}
-        self.gathers: list[int] = []
-        self.scalars: list[int] = []
-        self.own = own
+    graph: Graph
+    materialised: dict[int, str]
+    own: int
+    done: dict[tuple[int, Path], int] = field(default_factory=dict)
+    paths: dict[int, int] = field(default_factory=dict)
+    instructions: list[Instruction] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
+    use_number: dict[Use, int] = field(default_factory=dict)
+    gathers: list[int] = field(default_factory=list)
+    scalars: list[int] = field(default_factory=list)
 
     def run(self, root: int) -> Lowered:
         """Lower depth first with an explicit stack; arguments come before users."""

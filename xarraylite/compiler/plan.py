@@ -164,11 +164,14 @@ class Planning(Planner):
 
     def windows(self, ordinal: int, node: Concat, to: Destination) -> list[tuple[int, Destination]]:
         """Return each joined part with its own piece of the destination."""
-        found, start = [], 0
+        found: list[tuple[int, Destination]] = []
+        start = 0
         for arg, part in zip(self.graph.args[ordinal], node.parts, strict=True):
             extent = part.shape[node.axis]
             piece = to.layout.apply(window(node.shape, node.axis, start, extent))
-            if piece.size:
+            if isinstance(part, Concat) and arg not in self.materialised:
+                found += self.windows(arg, part, replace(to, layout=piece))
+            elif piece.size:
                 found.append((arg, replace(to, layout=piece)))
             start += extent
         return found

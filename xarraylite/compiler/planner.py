@@ -64,10 +64,16 @@ class Planner:
     def find_materialised(self, root: int) -> None:
         """Mark the nodes that cannot be part of another node's kernel."""
         nodes, args = self.graph.nodes, self.graph.args
+        users: dict[int, list[int]] = {}
+        for ordinal in range(len(nodes)):
+            for arg in args[ordinal]:
+                users.setdefault(arg, []).append(ordinal)
         for ordinal, node in enumerate(nodes):
             if isinstance(node, Reduce) and ordinal != root:
                 self.materialised[ordinal] = f"{node.op.name} is evaluated once"
             elif isinstance(node, Concat) and ordinal != root:
+                if [isinstance(nodes[user], Concat) for user in users[ordinal]] == [True]:
+                    continue  # a part of a join, which is laid out in its window
                 self.materialised[ordinal] = "joined arrays are laid out first"
             elif is_host(node):
                 if ordinal != root:

@@ -6,6 +6,7 @@ Each costs no more than its parts: a kernel fuses them, and computes what is sha
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -21,8 +22,9 @@ from ..dtypes.info import finfo
 from ..dtypes.names import bool_, complex128, dtype_name, float64, int64, is_narrow_float, kind
 from ..dtypes.promotion import result_type as promoted
 from ..ir import build
+from ..ir.build import WEAK_TYPES
 from ..operands.moving import maps
-from ..operands.nodes import as_node
+from ..operands.nodes import as_node, is_number
 from ..operands.others import or_numpy
 from ..ops.table import OPS
 from .arguments import check_numbers
@@ -50,6 +52,13 @@ def _ordered(x: object, operation: str) -> XExpression:
     """Return an operand in floats; complex numbers have no sign."""
     build.require_real(as_node(x, operation), operation)
     return _floats(x, operation)
+
+
+def _compared(x: object, other: object) -> Any:
+    """Return an operand of `isclose`: a number beside an array stays one, which needs no node."""
+    if type(x) not in WEAK_TYPES or type(other) in WEAK_TYPES:
+        return as_array(x, "isclose")
+    return x if isinstance(x, complex) else float(x)  # type: ignore[arg-type]
 
 
 @memoised
@@ -84,17 +93,21 @@ def isclose(
     XArray([ True, False])
     """
     check_numbers("isclose", float, rtol=rtol, atol=atol)
-    left, right = as_array(a, "isclose"), as_array(b, "isclose")
     # Neither bool nor unsigned integers have a distance, and narrow dtypes round tolerances away.
-    wide = promoted(left.dtype, right.dtype)
+    both = left, right = _compared(a, b), _compared(b, a)
+    wide = promoted(*[x.dtype for x in both if not isinstance(x, float | complex)])
     if kind(wide) != "c" and (kind(wide) != "f" or is_narrow_float(wide)):
-        left, right = left.astype(float64), right.astype(float64)
-    distance, size = _of("abs", left - right), _of("abs", right)
-    near: XExpression = (distance <= rtol * size + atol) & _of("isfinite", right)
+        left, right = [x if isinstance(x, float | complex) else x.astype(float64) for x in both]
+    near: Any = abs(left - right) <= rtol * abs(right) + atol
+    if not isinstance(right, float | complex):
+        near = near & _of("isfinite", right)
+    elif not cmath.isfinite(right):
+        near = False
     near = near | (left == right)
     if equal_nan:
         near = near | (_of("isnan", left) & _of("isnan", right))
-    return near
+    made: XExpression = near
+    return made
 
 
 @memoised
@@ -201,8 +214,19 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
 
 @as_ufunc
 @memoised
-def float_power(x1: object, x2: object, /) -> XExpression:
+def float_power(
+    x1: object, x2: object, /, out: object = None, *, where: object = True
+) -> XExpression:
     """Return the first operand to the power of the second, at least in float64, lazily.
+
+    Parameters
+    ----------
+    x1, x2 : array, expression or number
+        Base and exponent.
+    out : container, optional
+        Where to write the result.
+    where : array or expression of bool, optional
+        Which elements are computed; the others keep what ``out`` has, or are 0.
 
     Examples
     --------
@@ -212,7 +236,10 @@ def float_power(x1: object, x2: object, /) -> XExpression:
     """
     operands = [XExpression(as_node(x, "float_power")) for x in (x1, x2)]
     wide = complex128 if builtins.any([kind(x.dtype) == "c" for x in operands]) else float64
-    return _of("pow", *[x.astype(wide) for x in operands])
+    base, exponent = [x.astype(wide) for x in operands]
+    number = x2.__class__ is int or x2.__class__ is float  # which has a place in tables of kinds
+    made = _of("pow", base, x2 if number and not is_number(x1) else exponent)
+    return made if out is None and where is True else written(made, out, where, "float_power")
 
 
 @as_ufunc

@@ -27,9 +27,9 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
-from ..assignment import direct
+from ..assignment import direct, elements
 from ..assignment.assign import check_update
-from ..assignment.elements import array_of
+from ..assignment.elements import FEW, array_of
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import (
     SUPPORTED,
@@ -59,9 +59,6 @@ numpy: Any = np
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-
-#: Elements from which a result's memory is kept, where copying it would be noticed.
-_MANY = 1 << 12
 
 #: Dtypes that NumPy computes with as kernels do.
 COMMON = frozenset(dt for dt in SUPPORTED if not is_narrow(dt))
@@ -190,7 +187,10 @@ def results(made: Any, narrow: Narrow) -> Any:
         if made.dtype not in SUPPORTED and (is_other(made.dtype) or made.dtype.hasobject):
             return made
         if not narrow.found and not FREE < narrow.fixed <= SHAPE:
-            few = xarray.owned(made)  # which copies, so it need not be asked whose memory it is
+            if made.size <= FEW and not made.flags.c_contiguous:
+                made = made.copy("C")  # machine code takes rows
+            # which copies, so it need not be asked whose memory it is
+            few = xarray.owned(made) if made.size <= elements.FEW else None
             if few is not None:
                 return few
         return container(narrow.rounded(made), narrow.wide, narrow.fixed)

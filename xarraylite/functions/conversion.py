@@ -24,7 +24,7 @@ from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
 from ..operands.others import array_of, dtype_of, numbers_of, or_numpy
-from ..operands.tracing import is_active
+from ..operands.tracing import is_active, is_traced, running, writer
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
 
@@ -97,6 +97,10 @@ def asarray(
     '{1,0:T(3,4)}'
     """
     plain = dtype is order is device is layout is None and strides is None
+    if running.value and layout is None and strides is None and shape is None:
+        traced = _traced(a, dtype, copy)
+        if traced is not None:
+            return traced
     try:
         if plain and shape is None and copy is not False:
             made = _copied(a, copy)
@@ -112,6 +116,16 @@ def asarray(
         found = numbers_of(a, as_dtype(dtype), "asarray")
         a = a if found is None else found
         return _made(a, dtype, order, device, copy, layout, strides, shape)
+
+
+def _traced(a: object, dtype: object, copy: bool | None) -> XContainer | None:
+    """Return an argument of a traced function, which has no memory yet, as it is; else None."""
+    array: Any = a
+    if writer() is None or a.__class__ is not XExpression or not is_traced(array.node):
+        return None
+    if dtype is None:
+        array = array.copy() if copy else array
+    return cast("XContainer", array if dtype is None else array.astype(dtype))
 
 
 def _made(
@@ -257,8 +271,8 @@ def copy(a: object, order: MemoryOrder = "K", subok: bool = False) -> XContainer
     >>> xl.copy(xl.arange(3)[1:])
     XArray([1, 2])
     """
-    if order in ("A", "K"):
-        return a.copy() if isinstance(a, XContainer) else XArray(a)
+    if order in ("A", "K") and isinstance(a, XContainer):
+        return a.copy()
     return asarray(a, order=order, copy=True)
 
 
@@ -292,6 +306,9 @@ def _laid(a: object, dtype: object, order: MemoryOrder) -> XContainer:
         rank = len(a._shape)  # type: ignore[attr-defined]
         if rank == 1 or (rank and order == "C"):  # a vector lies in either order
             return a  # type: ignore[return-value]
+    small = xarray.duplicated(cast("XContainer", a)) if plain and order == "C" else None
+    if small is not None and small.ndim:
+        return small
     made = asarray(a, dtype, order)
     return made if made.ndim else cast("XContainer", made.reshape((1,)))
 

@@ -208,10 +208,8 @@ def cumprod() -> None:
     """
 
 
-@of_numpy(by=running(numpy.nancumsum, "add", 0))
-def nancumsum(
-    a: Array, axis: int | None = None, dtype: DType = None, out: Container | None = None
-) -> Any:
+@of_numpy(like=cumsum, by=running(numpy.nancumsum, "add", 0))
+def nancumsum() -> None:
     """Return running sums in which NaN count as 0.
 
     >>> xl.nancumsum([1, xl.nan, 3])
@@ -219,7 +217,7 @@ def nancumsum(
     """
 
 
-@of_numpy(like=nancumsum, by=running(numpy.nancumprod, "multiply", 1))
+@of_numpy(like=cumsum, by=running(numpy.nancumprod, "multiply", 1))
 def nancumprod() -> None:
     """Return running products in which NaN count as 1.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, SupportsIndex
 
@@ -15,6 +16,7 @@ from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
+from ..assignment.elements import FEW
 from ..dtypes.names import bool_, int64
 from ..index import transform as steps
 from ..index.broadcast import check_axis
@@ -23,8 +25,9 @@ from ..ir.build import WEAK_TYPES, describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.others import or_numpy
+from ..operands.tracing import is_active
 from .arguments import whole
-from .computed import container
+from .computed import Narrow, container, numpy_of
 from .groups import Lazy
 from .manipulation import broadcast_to, concat, listed, reshape
 from .searching import nonzero
@@ -412,6 +415,11 @@ def meshgrid(
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
     known = [as_array(x, "meshgrid") for x in arrays]
+    if copy and not (sparse or is_active()) and math.prod([x.size for x in known]) <= FEW:
+        narrow = Narrow(own=True)
+        plain = [numpy_of(x, "meshgrid", narrow) for x in known]
+        grids = np.meshgrid(*plain, indexing=indexing)  # small ones are not worth a plan
+        return tuple([container(narrow.rounded(x)) for x in grids])
     places = list(range(len(known)))
     if indexing == "xy" and len(known) > 1:
         places[:2] = [1, 0]

@@ -103,13 +103,17 @@ def matmul(
 
 @as_ufunc
 @or_numpy
-def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression:
+def vecdot(
+    x1: object, x2: object, /, out: object = None, *, axis: int = -1
+) -> XArray | XExpression:
     """Return the dot products of vectors along one dimension.
 
     Parameters
     ----------
     x1, x2 : array or expression
         The other dimensions are broadcast.  Complex elements of ``x1`` are conjugated.
+    out : container, optional
+        Where to write the result.
     axis : int, default -1
         Negative: a dimension counted from the last one, which both operands have.
 
@@ -138,10 +142,10 @@ def vecdot(x1: object, x2: object, /, *, axis: int = -1) -> XArray | XExpression
     XArray(1.+0.j)
     """
     if axis.__class__ is int and axis == -1 and _are_real_vectors(x1, x2):
-        return matmul(x1, x2)
+        return matmul(x1, x2, out)
     made = _vecdot(x1, x2, axis, not tracing.is_active())
     result: XArray | XExpression = _values(made, products.of_vecdot, (x1, x2), axis)
-    return result
+    return into(out, result, "vecdot")
 
 
 @memoised

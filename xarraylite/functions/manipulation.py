@@ -33,6 +33,7 @@ from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.others import or_numpy
+from ..operands.tracing import is_active
 from . import copied_joins, jagged_joins
 from .computed import into
 from .groups import Lazy, takes_jagged
@@ -235,7 +236,7 @@ def reshape(
     view: XExpression
     if copy is True:
         view = array._reshaped(target)
-        return view.copy() if isinstance(view, XContainer) else XArray(view)
+        return view.copy() if isinstance(view, XContainer) or is_active() else XArray(view)
     if array.shape == target:
         return _same(array)
     view = array._reshaped(target)

@@ -6,12 +6,10 @@ import math
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
-from .._errors import ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised_values
-from ..arrays.operand import as_array
+from ..arrays.operand import as_array, as_matrix
 from ..dtypes.names import kind
-from ..ir.build import describe
 from ..ops.table import OPS
 from .reducers import count_nonzero
 from .reducers import max as greatest
@@ -178,7 +176,7 @@ def norm_induced_l1(x: object, /) -> XExpression:
     >>> float(xl.norm_induced_l1(xl.asarray([[1.0, -2.0], [3.0, 4.0]])))
     6.0
     """
-    return greatest(norm_l1(_matrix(x, "norm_induced_l1"), axis=0), initial=0)
+    return greatest(norm_l1(as_matrix(x, "norm_induced_l1"), axis=0), initial=0)
 
 
 @memoised_values
@@ -196,11 +194,4 @@ def norm_induced_linf(x: object, /) -> XExpression:
     >>> float(xl.norm_induced_linf(xl.asarray([[1.0, -2.0], [3.0, 4.0]])))
     7.0
     """
-    return greatest(norm_l1(_matrix(x, "norm_induced_linf"), axis=1), initial=0)
-
-
-def _matrix(x: object, operation: str) -> XExpression:
-    array = as_array(x, operation)
-    if array.ndim != 2:
-        raise ShapeError(f"{operation}({describe(array.node)}): the rank must be 2")
-    return array
+    return greatest(norm_l1(as_matrix(x, "norm_induced_linf"), axis=1), initial=0)

@@ -222,6 +222,8 @@ def isfortran(a: object) -> bool:
     >>> xl.isfortran(xl.zeros((2, 3), order="F"))
     True
     """
+    if isinstance(a, XContainer) and a._kind is not NODE and a._kind.strides is None:
+        return False
     return str(getattr(a, "layout", "")) == "column_major" and not a.map.is_row_major()  # type: ignore[attr-defined]
 
 

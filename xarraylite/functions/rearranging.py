@@ -430,7 +430,7 @@ def _framed(node: Node, axis: int, width: tuple[int, int], value: tuple[Any, Any
     for k, (count, what) in enumerate(zip(width, value, strict=True)):
         shape = (*node.shape[:axis], count, *node.shape[axis + 1 :])
         # NumPy assigns the values: 1.7 becomes 1 among integers.
-        edge = build.cast(build.weak_scalar(what), node.dtype)
+        edge = build.cast(build.scalar(what, build.weak_scalar(what).dtype), node.dtype)
         part = build.broadcast_to(edge, shape)
         parts = [part, *parts] if k == 0 else [*parts, part]
     return build.concat(parts, axis, "pad")

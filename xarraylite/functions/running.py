@@ -1,7 +1,8 @@
 """Running sums and products of many elements, by the kernels that accumulate.
 
 They are made in order, as NumPy makes them, with the same bits: but a kernel keeps the running
-value in a register, or goes along the other dimensions, so it takes a third of NumPy's time.
+value in a register, or goes along the other dimensions, so it takes a third of NumPy's time; of
+whole numbers in a row NumPy takes less.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ def running(
         if at.__class__ is not int or not -len(shape) <= at < len(shape):
             return function(a, axis)
         at %= len(shape)
+        if a.dtype.kind in "iu" and at == len(shape) - 1:
+            return function(a, axis)  # one sum waits for the last but a cycle, and needs no copy
         buffer = Buffer.allocate(values.nbytes)
         made = buffer.array(values.dtype, shape)
         np.copyto(made, values)

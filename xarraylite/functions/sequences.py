@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .._config import settings
 from .._errors import DTypeError, ShapeError, TracedValueError
 from ..arrays import xarray
 from ..arrays.evaluation import eval_
@@ -26,7 +27,7 @@ from ..dtypes.promotion import result_type
 from ..index.broadcast import as_shape
 from ..ir import build
 from ..ir.node import Iota, Node
-from ..layout.strided import Strided
+from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import LayoutLike, layout_of, store, values_node
 from ..operands.nodes import HasNode
 from ..operands.others import array_of, as_other, dtype_of, numbers_of
@@ -37,11 +38,17 @@ from .creation import MemoryOrder, ShapeLike, check_size, ordered
 
 def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> XArray:
     """Return values, an array that nobody else has or a node, in a container of a dtype."""
-    if layout is None and isinstance(values, np.ndarray) and values.dtype == dtype:
+    plain = isinstance(values, np.ndarray) and values.dtype == dtype
+    if plain and _lies_by_rows(layout):
         return container(values, [])
     node = values if isinstance(values, Node) else values_node(values, dtype, name)
     place, policy = layout_of(node.shape, layout, None, dtype, name)
     return XArray._own(store(node, place), place, dtype, policy)
+
+
+def _lies_by_rows(layout: LayoutLike) -> bool:
+    """Tell whether no layout is asked for, and the usual one is row-major."""
+    return layout is None and settings.default_layout == ROW_MAJOR.value
 
 
 def arange(
@@ -345,7 +352,7 @@ def fromfunction(
             strides = tuple([1 if k == axis else 0 for k in range(len(extents))])
             positions.append(XExpression(Iota(extents, kind_, Strided(extents, strides))))
     made = function(*positions, **kwargs)
-    if isinstance(made, XExpression) and made.shape == extents and layout is None:
+    if isinstance(made, XExpression) and made.shape == extents and _lies_by_rows(layout):
         return eval_(made)  # type: ignore[return-value]
     node = values_node(made, None, "fromfunction")
     return _wrap(build.broadcast_to(node, extents), node.dtype, layout, "fromfunction")

@@ -113,7 +113,7 @@ def parse_ranges(given: tuple[Any, ...], rank: int, operation: str) -> tuple[Ran
     return ranges + (None,) * (rank - len(ranges))
 
 
-def dropped_modes(ranges: tuple[Range, ...], operation: str = "chip") -> tuple[int, ...]:
+def dropped_modes(ranges: tuple[Range, ...]) -> tuple[int, ...]:
     """Return the modes that a chip drops: those whose range holds exactly one index.
 
     Raises
@@ -124,7 +124,7 @@ def dropped_modes(ranges: tuple[Range, ...], operation: str = "chip") -> tuple[i
     dropped = tuple([k for k, r in enumerate(ranges) if r is not None and r[1] - r[0] == 1])
     if not dropped:
         raise ShapeError(
-            f"{operation}: no mode is pinned to one index by {ranges_text(ranges)}, so the rank "
+            f"chip: no mode is pinned to one index by {ranges_text(ranges)}, so the rank "
             "would stay; use slice"
         )
     return dropped

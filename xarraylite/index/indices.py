@@ -63,7 +63,7 @@ def parse_index(
         For an index out of range, too many indices, a second ``...``, or an unsupported kind.
     """
     given = key if isinstance(key, tuple) else (key,)
-    items = fill_ellipsis(given, shape, is_array)
+    items = fill_ellipsis(given, shape)
     out: list[int] = []
     maps: list[IndexMap] = []
     take_axis, take = FIXED, None
@@ -100,9 +100,7 @@ def _separated(items: tuple[object, ...], is_array: Callable[[object], bool]) ->
     return picks != list(range(picks[0], picks[0] + len(picks)))
 
 
-def fill_ellipsis(
-    items: tuple[object, ...], shape: tuple[int, ...], is_array: Callable[[object], bool]
-) -> tuple[object, ...]:
+def fill_ellipsis(items: tuple[object, ...], shape: tuple[int, ...]) -> tuple[object, ...]:
     """Return an index with whole dimensions in the place of ``...`` and of what is missing.
 
     Raises

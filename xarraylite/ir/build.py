@@ -39,7 +39,7 @@ from .node import (
     Shape,
     View,
 )
-from .simplify import simpler
+from .simplify import applied, simpler
 
 #: The Python types whose dtype is left to the other operands.
 WEAK_TYPES = (bool, int, float, complex)
@@ -140,11 +140,12 @@ def elementwise(op: Op, *operands: Operand) -> Elementwise:
     loops, result = resolved
     if op.scalars is not None:
         loops, operands = _adapt_scalars(op, loops, operands)
-        alone = simpler(op, operands, result) if loops[0] == result else ()
-        if alone:
-            base = convert(operands[0], result)
-            made = elementwise(alone[0], base)
-            return made if len(alone) == 1 else elementwise(alone[1], made, base)
+        alone = simpler(op, operands, result) if loops[0] == result else None
+        if alone is not None:
+            base: Node = convert(operands[0], result)
+            made = applied(alone, base, elementwise)
+            assert isinstance(made, Elementwise), "no power is its base"
+            return made
     args = tuple(
         [
             operand

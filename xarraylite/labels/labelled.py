@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from .._config import settings
+from .._config import is_too_large, settings
 from .._errors import BoundsError, DTypeError, ShapeError, SizeError, StaleOperandError
 from .._records import record
 from ..assignment.assign import Described
@@ -431,8 +431,8 @@ def check_size(labels: Labels, extents: Mapping[str, int], dtype: DType, operati
     nbytes = dtype.itemsize
     for label in labels:
         nbytes *= extents[label]  # Python integers: exact
-    limit = min(settings.max_result_bytes, INT64_MAX)
-    if nbytes > limit:
+    if is_too_large(nbytes) or nbytes > INT64_MAX:
+        limit = min(settings.max_result_bytes, INT64_MAX)
         shown = extents_text({label: extents[label] for label in labels})
         raise SizeError(
             f"{operation}: a result of ({shown}) in {dtype_name(dtype)} needs {nbytes} bytes; the "

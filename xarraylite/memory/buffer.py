@@ -434,14 +434,16 @@ def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
             " not supported"
         )
     address, readonly = array.__array_interface__["data"]
+    root = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    if type(array) is np.ndarray and array.flags.c_contiguous and not root.flags.owndata:
+        return Buffer(array.reshape(-1).view(_UINT8), 0, address, array.nbytes, readonly, owner)
     low, high = byte_reach(array.shape, list(array.strides), address, array.itemsize)
     if low == high:
         low = high = address
     # The range keeps `array`, whose base chain keeps the memory's real owner.  A weak reference
     # makes NumPy refuse to move that memory, in ``resize(refcheck=False)`` too.
-    root = array
-    while isinstance(root.base, np.ndarray):
-        root = root.base
     pinned = weakref.ref(root)
     memory: Bytes = np.asarray(Range(low, high - low, readonly, (array, owner, pinned)))
     return Buffer(memory, 0, low, high - low, readonly, owner)

@@ -94,6 +94,9 @@ def imported(x: Any, copy: bool | None) -> NumpyArray:
     BufferError
         If the object refuses, or its memory is not on the CPU.
     """
+    if copy is None and getattr(getattr(x, "dtype", None), "isbuiltin", 0) == 1:
+        plain: NumpyArray = np.from_dlpack(x)
+        return plain
     device = x.__dlpack_device__()
     options = {} if copy is None else {"copy": copy}
     try:

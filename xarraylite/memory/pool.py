@@ -18,7 +18,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -41,7 +41,7 @@ _from_buffer: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 _address_of = ctypes.addressof
 
 
-class Counters:
+class Counters(ctypes.Structure):
     """Allocations made so far in this process; differences are what tests compare.
 
     Attributes
@@ -60,17 +60,20 @@ class Counters:
     Notes
     -----
     Plain ``+=`` on attributes: exact under the global interpreter lock (no call in between, so
-    no thread switch), approximate on a free-threaded build with concurrent evaluations.
+    no thread switch), approximate on a free-threaded build with concurrent evaluations.  Machine
+    code counts the first three in their places.
     """
 
-    __slots__ = ("allocations", "bytes", "reused", "snapshots", "temporaries")
+    _fields_: ClassVar = [
+        (name, ctypes.c_int64)
+        for name in ("allocations", "bytes", "temporaries", "snapshots", "reused")
+    ]
 
-    def __init__(self) -> None:
-        self.allocations = 0
-        self.bytes = 0
-        self.temporaries = 0
-        self.snapshots = 0
-        self.reused = 0
+    allocations: int
+    bytes: int
+    temporaries: int
+    snapshots: int
+    reused: int
 
 
 counters = Counters()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._config import settings
+from .._config import is_too_large, settings
 from .._errors import SizeError
 from .pool import ALIGNMENT, POOL_FROM, Bytes, aligned_bytes, counters, pool
 
@@ -34,7 +34,7 @@ def take(nbytes: int) -> Block:
     MemoryError
         If the system refuses.
     """
-    if nbytes < 0 or nbytes > settings.max_result_bytes or nbytes > INT64_MAX:
+    if nbytes < 0 or is_too_large(nbytes) or nbytes > INT64_MAX:
         raise SizeError(_size_message(nbytes))
     counters.allocations += 1
     counters.bytes += nbytes

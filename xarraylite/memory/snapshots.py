@@ -17,6 +17,7 @@ import os
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -87,7 +88,7 @@ class Snapshot(Memory):
         """Return a snapshot of new memory, to be filled, and of what is copied into it."""
         own = Copy.__new__(Copy)
         own._memory, own._start, own.address = take(nbytes)
-        own.nbytes, own.origin, own.made = nbytes, None, made
+        own.nbytes, own.origin, own.made, own.axis = nbytes, None, made, None
         return own
 
     def expire(self, reason: str) -> None:
@@ -121,11 +122,25 @@ class Snapshot(Memory):
 
 
 class Copy(Snapshot):
-    """A snapshot of memory of its own, and of what was copied into it."""
+    """A snapshot of memory of its own, and of what was copied into it.
 
-    __slots__ = ("made",)
+    Attributes
+    ----------
+    made : Gathers, or container
+        What the elements are of.
+    axis : int or None
+        The dimension of the container along which they are, if their positions lie behind them.
+    """
 
-    made: object
+    __slots__ = ("axis", "made")
+
+    made: Any
+    axis: int | None
+
+    def positions(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        """Return a copy of so many positions, which lie behind the elements."""
+        start = self._start + self.nbytes + -self.nbytes % 8
+        return self._memory[start : start + 8 * count].view(np.int64).copy()
 
 
 class LateSnapshot(Snapshot):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .._errors import IndexRangeError
@@ -13,7 +15,8 @@ from ..ir.node import Leaf, Node
 from ..ir.walk import rebuild, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
-from .nodes import Gathers, HasNode, is_masked
+from ..memory.snapshots import Copy
+from .nodes import HasNode, is_masked
 from .tracing import remember_index, remembering
 
 #: Elements up to which copying takes less than planning a gather.
@@ -88,11 +91,22 @@ def gathered_again(root: Node) -> Node:
     """Return a graph with gathers in the place of few elements that were copied."""
 
     def visit(node: Node, args: tuple[Node, ...]) -> Node:
-        if isinstance(node, Leaf) and isinstance(node.snapshot.made, Gathers):
-            return _seen(node, node.snapshot.made.gathered())
+        if isinstance(node, Leaf) and isinstance(node.snapshot, Copy):
+            return _seen(node, _gathered(node.snapshot))
         return with_args(node, args)
 
     return rebuild(root, visit)
+
+
+def _gathered(copy: Copy) -> Node:
+    """Return the elements that were copied, gathered by the kernel that reads them."""
+    axis, made = copy.axis, copy.made
+    if axis is None:
+        gathered: Node = made.gathered()
+        return gathered
+    extent = made.shape[axis]
+    positions = copy.positions(copy.nbytes * extent // made.nbytes)
+    return build.gather(made.node, axis, index_leaf(positions, extent))
 
 
 def _seen(copy: Leaf, whole: Node) -> Node:
@@ -102,7 +116,8 @@ def _seen(copy: Leaf, whole: Node) -> Node:
         return whole
     if type(place) is not Strided or copy.dtype != whole.dtype:
         return copy  # of bytes, or parts of elements
-    if 0 in whole.shape:
+    dense = math.prod(place.shape) == math.prod(whole.shape)
+    if 0 in whole.shape or (dense and place == Strided.row_major(place.shape)):
         return build.reshape(whole, place.shape)
     at = np.full(place.shape, place.offset)
     for numbers, stride in zip(np.indices(place.shape), place.strides, strict=True):

@@ -329,6 +329,8 @@ def borrowed(array: NumpyArray, operation: str) -> tuple[Buffer, Strided, np.dty
         If the dtype is not supported, or the strides are no whole number of elements.
     """
     dtype = as_dtype(array.dtype)
+    if array.flags.c_contiguous:
+        return Buffer.borrow(array), Strided.row_major(array.shape), dtype
     size = dtype.itemsize
     if any(s % size for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
         raise DTypeError(

@@ -41,7 +41,7 @@ def operation(key: tuple[Any, Any], operands: tuple[object, ...]) -> Found | Non
         if found.__class__ is not tuple:
             shape = shape if len(mine) == 1 else ends(shape, mine[1]._shape)
             items = sum([x.now() for x in mine], ())
-            return found, shape, items if len(items) == found.items else items * 2  # a cube's
+            return found, shape, items * (found.items // max(len(items), 1))  # a power
         kind, low, high = found
         parts: list[Operands] = [
             x.now() if isinstance(x, HasNode) else (as_item(x, low, high),) for x in operands

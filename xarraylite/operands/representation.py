@@ -10,7 +10,7 @@ import numpy as np
 from .._later import later
 from ..dtypes.names import dtype_name
 from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored
-from .nodes import Gathers
+from ..memory.snapshots import Copy
 
 if TYPE_CHECKING:
     import html as entities
@@ -70,7 +70,7 @@ def class_of(node: Node) -> str:
 _CLASSES: dict[type[Node], Callable[[Any], str]] = {
     Elementwise: lambda node: f"XFunction {node.op.name}",
     Reduce: lambda node: f"XReducer {node.op.name}",
-    Leaf: lambda node: "Gather" if isinstance(node.snapshot.made, Gathers) else "XView",
+    Leaf: lambda node: "Gather" if isinstance(node.snapshot, Copy) else "XView",
     Scalar: lambda node: f"XScalar {node.value}",
     Iota: lambda node: "XGenerator",
     Stored: lambda node: f"XFunction over {node.source}",

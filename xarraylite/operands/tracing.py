@@ -23,7 +23,8 @@ from dataclasses import field
 from typing import Any, Protocol
 
 from .._records import record
-from ..ir.node import Leaf
+from ..ir.node import Leaf, Node, Scalar
+from ..ir.walk import postorder
 from ..memory.buffer import Buffer
 from ..memory.snapshots import LateSnapshot, Snapshot
 
@@ -108,6 +109,15 @@ def writer() -> TraceWriter | None:
     """Return the writer of the trace that this thread runs."""
     trace = _state.trace
     return None if trace is None else trace.writer
+
+
+def is_traced(root: Node) -> bool:
+    """Tell whether an expression is of arguments of a function that is being traced."""
+    return any(
+        (isinstance(node, Leaf) and node.snapshot.traced)
+        or (isinstance(node, Scalar) and node.parameter >= 0)
+        for node in postorder(root)
+    )
 
 
 def snapshot_of(buffer: Buffer) -> Snapshot:

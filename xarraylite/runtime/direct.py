@@ -32,8 +32,7 @@ from ..ir.translation import form_of, node_of, of, twins
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
-from .launch import can_launch, entry, number_code, packed
-from .launcher import launcher_of
+from .launch import can_launch, entry, launcher, number_code, packed
 from .program import Direct
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     twice = max([operations for _, _, operations in pairs], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
     made_of = packed(kernel.address, body.rank, limit, entries, template, flags)
-    call = launcher_of(made_of)
+    call = launcher(made_of)
     return Direct(call, made_of, itemsize, limit, fold, pairs, target, kernel)
 
 

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from functools import cache
 from typing import TYPE_CHECKING
 
-from .._config import settings
+from .._config import is_too_large, settings
 from .._errors import SizeError, XarrayliteError
 from .._later import later
 from .._locks import ForkLock
@@ -220,7 +220,7 @@ _BY_STORE = "; write it to storage with xl.store, which needs memory for some bl
 def raw_target(node: Node, layout: Map, instead: str = "") -> Buffer:
     """Return new memory for the result of ``node``."""
     nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
-    if nbytes > settings.max_result_bytes:
+    if is_too_large(nbytes):
         raise SizeError(
             f"evaluating {describe(node)} needs {nbytes} bytes; the limit is "
             f"{settings.max_result_bytes} (setting max_result_bytes){instead}"

@@ -34,9 +34,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..codegen import routines
+from .._locks import ForkLock
+from ..codegen import machine, routines
 from ..codegen.emit.routine import LAUNCH, Routine
 from ..codegen.emit.tokens import token
+from ..codegen.kernel import code_of
 from ..codegen.objects import words as w
 from ..codegen.objects.launching import MOST_DIMENSIONS
 from ..codegen.objects.outside import STATE
@@ -116,14 +118,20 @@ def builtin(definition: int, bound: object) -> Any:
     return new(definition, bound, None, None)
 
 
-def definition(address: int) -> Definition:
-    """Return what CPython is told of `launch`, which machine code has at an address."""
-    return Definition(b"launch", address, _FASTCALL, None)
+_lock = ForkLock()
+
+#: The code and what CPython is told of it: made once and kept, since all launchers point there.
+_made: list[tuple[machine.Code, Definition]] = []
 
 
-def launcher(defined: Definition, made: bytes) -> Launcher:
-    """Return `launch` with a record; the definition must outlive it."""
-    function: Launcher = builtin(ctypes.addressof(defined), made)
+def launcher(made: bytes) -> Launcher:
+    """Return `launch` with a record."""
+    if not _made:
+        with _lock.held:
+            if not _made:
+                code = code_of(text())
+                _made.append((code, Definition(b"launch", code.address, _FASTCALL, None)))
+    function: Launcher = builtin(ctypes.addressof(_made[0][1]), made)
     return function
 
 

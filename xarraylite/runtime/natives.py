@@ -19,6 +19,7 @@ import numpy as np
 from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
 from ..codegen.objects.api import ANY, LISTED, METHODS, NOTHING, ONE, TWO
+from ..codegen.objects.basics import BASE_CLASS
 from ..codegen.objects.outside import STATE
 from . import launch
 
@@ -52,6 +53,10 @@ class Native(NamedTuple):
         return METHODS[self.function][0]
 
 
+class _Base:
+    """What a class may be derived from."""
+
+
 def can_load() -> bool:
     """Tell whether this interpreter's objects are those that the code is written for."""
     if not launch.can_launch() or object.__basicsize__ != 16:
@@ -61,6 +66,8 @@ def can_load() -> bool:
         place = id(holder) + at if at else launch.word_at(id(holder) + 24)
         if launch.word_at(place) != id(inside) or launch.word_at(id(holder) + 16) != 1:
             return False
+    if launch.word_at(id(type("derived", (_Base,), {})) + BASE_CLASS) != id(_Base):
+        return False
     array = np.empty(1, np.uint8)
     address: int = array.__array_interface__["data"][0]
     return launch.word_at(id(array) + 16) == address
@@ -73,45 +80,44 @@ def text(methods: Sequence[Native], words: int) -> str:
     return launch.module(OBJECTS, state, [*parts, _entry(len(methods), 8 * words)])
 
 
-def _method(number: int, native: Native) -> str:
-    """Return what CPython calls: it passes addresses as numbers."""
-    which = list(METHODS).index(native.function)
-    if native.form == LISTED:
-        return f"""
-define internal ptr @m{number}(ptr %a, ptr %list, i64 %count) {{
-  %a.at = ptrtoint ptr %a to i64
-  %list.at = ptrtoint ptr %list to i64
-  %r = call i64 @body(i64 {which}, i64 %a.at, i64 %list.at, i64 %count, i64 {native.row})
-  %object = inttoptr i64 %r to ptr
-  ret ptr %object
-}}"""
-    if native.form == TWO:
-        return f"""
-define internal ptr @m{number}(ptr %a, ptr %list, i64 %count) {{
-  %usual = icmp eq i64 %count, 2
+#: What CPython passes, as parameters and as words, by the form of a method; what else there is.
+_LIST = "ptr %a, ptr %list, i64 %count"
+_WORDS = {
+    LISTED: (_LIST, "  %b.at = ptrtoint ptr %list to i64\n  %c.at = add i64 %count, 0\n", ""),
+    TWO: (
+        _LIST,
+        """  %usual = icmp eq i64 %count, 2
   br i1 %usual, label %go, label %wrong
 go:
-  %a.at = ptrtoint ptr %a to i64
   %b.at = load i64, ptr %list
   %second = getelementptr i64, ptr %list, i64 1
   %c.at = load i64, ptr %second
-  %r = call i64 @body(i64 {which}, i64 %a.at, i64 %b.at, i64 %c.at, i64 {native.row})
-  %object = inttoptr i64 %r to ptr
-  ret ptr %object
-wrong:
+""",
+        """wrong:
   %error = load ptr, ptr @PyExc_TypeError
   call void @PyErr_SetNone(ptr %error)
   ret ptr null
-}}"""
+""",
+    ),
+}
+_PLAIN = (
+    "ptr %a, ptr %b, ptr %c",
+    "  %b.at = ptrtoint ptr %b to i64\n  %c.at = ptrtoint ptr %c to i64\n",
+    "",
+)
+
+
+def _method(number: int, native: Native) -> str:
+    """Return what CPython calls: it passes addresses as numbers."""
+    which = list(METHODS).index(native.function)
+    parameters, words, otherwise = _WORDS.get(native.form, _PLAIN)
     return f"""
-define internal ptr @m{number}(ptr %a, ptr %b, ptr %c) {{
-  %a.at = ptrtoint ptr %a to i64
-  %b.at = ptrtoint ptr %b to i64
-  %c.at = ptrtoint ptr %c to i64
+define internal ptr @m{number}({parameters}) {{
+{words}  %a.at = ptrtoint ptr %a to i64
   %r = call i64 @body(i64 {which}, i64 %a.at, i64 %b.at, i64 %c.at, i64 {native.row})
   %object = inttoptr i64 %r to ptr
   ret ptr %object
-}}"""
+{otherwise}}}"""
 
 
 def _entry(count: int, nbytes: int) -> str:

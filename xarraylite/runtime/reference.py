@@ -18,19 +18,8 @@ from ..dtypes.names import NumpyArray, is_narrow, kind
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..dtypes.truncate import truncated
 from ..index.transform import FIXED, Reshape, Transform
+from ..ir import node as ir
 from ..ir.build import CAST
-from ..ir.node import (
-    Concat,
-    Elementwise,
-    Gather,
-    Iota,
-    Leaf,
-    Node,
-    Reduce,
-    Scalar,
-    SegmentReduce,
-    View,
-)
 from ..memory.arrays import read
 from ..ops.op import Op
 
@@ -45,23 +34,23 @@ def compute(graph: Graph) -> NumpyArray:
 
 
 @singledispatch
-def value(node: Node, args: list[NumpyArray]) -> NumpyArray:
+def value(node: ir.Node, args: list[NumpyArray]) -> NumpyArray:
     """Return the values of one node from those of its arguments."""
     raise TypeError(f"no reference for {type(node).__name__}")
 
 
 @value.register
-def _(node: Leaf, args: list[NumpyArray]) -> NumpyArray:
+def _(node: ir.Leaf, args: list[NumpyArray]) -> NumpyArray:
     return read(node.snapshot, node.dtype, node.map).copy()
 
 
 @value.register
-def _(node: Scalar, args: list[NumpyArray]) -> NumpyArray:
+def _(node: ir.Scalar, args: list[NumpyArray]) -> NumpyArray:
     return np.asarray(node.value, node.dtype)
 
 
 @value.register
-def _(node: Iota, args: list[NumpyArray]) -> NumpyArray:
+def _(node: ir.Iota, args: list[NumpyArray]) -> NumpyArray:
     total = np.full(node.shape, node.map.offset, np.int64)
     for axis, (extent, stride) in enumerate(zip(node.shape, node.map.strides, strict=True)):
         along = np.arange(extent, dtype=np.int64) * stride
@@ -70,13 +59,13 @@ def _(node: Iota, args: list[NumpyArray]) -> NumpyArray:
 
 
 @value.register
-def _(node: Elementwise, args: list[NumpyArray]) -> NumpyArray:
+def _(node: ir.Elementwise, args: list[NumpyArray]) -> NumpyArray:
     result = apply(node.op, args, node.dtype)
     return np.broadcast_to(result, node.shape)
 
 
 @value.register
-def _(node: View, args: list[NumpyArray]) -> NumpyArray:
+def _(node: ir.View, args: list[NumpyArray]) -> NumpyArray:
     if isinstance(node.step, Reshape):
         return args[0].reshape(node.shape)
     return _transform(args[0], node.step)
@@ -97,24 +86,24 @@ def _transform(array: NumpyArray, step: Transform) -> NumpyArray:
 
 
 @value.register
-def _(node: Gather, args: list[NumpyArray]) -> NumpyArray:
+def _(node: ir.Gather, args: list[NumpyArray]) -> NumpyArray:
     return np.take(args[0], args[1], axis=node.axis)
 
 
 @value.register
-def _(node: Concat, args: list[NumpyArray]) -> NumpyArray:
+def _(node: ir.Concat, args: list[NumpyArray]) -> NumpyArray:
     return np.concatenate(args, axis=node.axis)
 
 
 @value.register
-def _(node: Reduce, args: list[NumpyArray]) -> NumpyArray:
+def _(node: ir.Reduce, args: list[NumpyArray]) -> NumpyArray:
     source = from_narrow(args[0]) if _widens(node.dtype) else args[0]
     result = node.op.numpy(source, axis=node.axes, keepdims=node.keepdims)
     return convert(np.asarray(result), node.dtype)
 
 
 @value.register
-def _(node: SegmentReduce, args: list[NumpyArray]) -> NumpyArray:
+def _(node: ir.SegmentReduce, args: list[NumpyArray]) -> NumpyArray:
     source, offsets = args
     source = from_narrow(source) if _widens(node.dtype) else source
     result = np.full(node.shape, identity(node.op, source.dtype), source.dtype)

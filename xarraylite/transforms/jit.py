@@ -36,10 +36,10 @@ from ..memory.snapshots import LateSnapshot
 from ..operands.convert import policy_of, values_node
 from ..operands.moving import Joins, apart, together
 from ..operands.nodes import unwrapped
-from ..operands.tracing import tracing
+from ..operands.tracing import is_traced, tracing
 from ..runtime import evaluate as engine
 from .planned import NONE, Output, Quick, planned, results_of, run
-from .stages import Stage, Stages, is_traced
+from .stages import Stage, Stages
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -102,6 +102,13 @@ class Jitted(Generic[P, R]):
         return found.pack(  # type: ignore[no-any-return]
             [run(output, arrays, new or NONE) for output, new in made]
         )
+
+    def over(self, place: int, args: list[Any]) -> bool:
+        """Write the result over an argument that nobody else holds; tell whether it is done.
+
+        Each element of the result must be computed of that element of the argument alone.
+        """
+        return self._last is not None and self._last.over(args[place], args)
 
     def _retrace(self, key: tuple[object, ...], arrays: list[Any], joins: Joins) -> _Traced:
         found, constant = self._trace(list(arrays), joins)

@@ -20,7 +20,7 @@ from ..arrays.face import Face
 from ..arrays.memo import Recipe
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
 from ..arrays.xarray import XArray, XView
-from ..arrays.xtensor import XTensorView
+from ..arrays.xtensor import XTensor, XTensorFixed, XTensorView
 from ..assignment import direct, elements, readers, totals
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
@@ -29,7 +29,7 @@ from ..codegen.objects import words as w
 from ..dtypes.names import bool_, int64
 from ..ir.kind import Kind, row_major
 from ..memory.buffer import Buffer
-from ..memory.pool import Counters
+from ..memory.pool import counters
 from ..memory.snapshots import Copy, Snapshot, making
 from ..operands import fronts, tracing
 from ..operands.fronts import ViewRecipe
@@ -181,11 +181,10 @@ def _function(attribute: Any) -> Any:
 _CLASSES = {
     cls.__name__: cls
     for cls in (
-        *(Buffer, Copy, Counters, Direct, Jitted, Kind, NoAlias, Op, Quick, Recipe, Reduction),
+        *(Buffer, Copy, Direct, Jitted, Kind, NoAlias, Op, Quick, Recipe, Reduction),
         *(
             Replay,
             Rewrite,
-            few.Selected,
             Settings,
             Snapshot,
             ViewRecipe,
@@ -194,7 +193,7 @@ _CLASSES = {
             XContainer,
             XExpression,
         ),
-        *(XFloat64, XHeld, XIndexView, XTensorView, XView),
+        *(XFloat64, XHeld, XIndexView, XTensor, XTensorFixed, XTensorView, XView),
     )
 }
 
@@ -213,6 +212,7 @@ def _words() -> dict[int, int]:
     found[w.TRACING] = ctypes.addressof(tracing.running)
     found[w.EVALUATIONS] = ctypes.addressof(evaluations)
     found[w.MAKING] = ctypes.addressof(making)
+    found[w.COUNTERS] = ctypes.addressof(counters)
     found[w.TUPLE_ITEMS] = tuple.__basicsize__
     found[w.BYTES_DATA] = bytes.__basicsize__ - 1
     found[w.ALONE] = int(HELD_SETITEM > 0)  # 0: no count tells a temporary

@@ -78,12 +78,21 @@ class Quick:
 
     def again(self, arrays: Sequence[Any]) -> XArray | None:
         """Return the result for other arguments; None if they are not alike, or it is not done."""
+        return self.result(arrays) if self._fits(arrays) else None
+
+    def over(self, to: XArray, arrays: Sequence[Any]) -> bool:
+        """Write the result over one of other arguments; tell whether they are alike and it is done.
+
+        Nobody else may hold it, and elements are read where they are written alone.
+        """
+        fits = to._shape == self.shape and self._fits(arrays)
+        return fits and direct.overwritten(to, self.kind, self.operands(arrays))
+
+    def _fits(self, arrays: Sequence[Any]) -> bool:
         known = zip(arrays, self.kinds, self.shapes, strict=False)
-        if len(arrays) != len(self.kinds) or not all(
+        return len(arrays) == len(self.kinds) and all(
             [isinstance(a, XContainer) and a._kind is k and a._shape == s for a, k, s in known]
-        ):
-            return None
-        return self.result(arrays)
+        )
 
     def result(self, arrays: Sequence[Any]) -> XArray | None:
         """Return the result for arguments of the same kinds and shapes; None if it is not done."""

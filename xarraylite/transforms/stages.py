@@ -20,25 +20,26 @@ from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import DType
 from ..ir.build import describe
-from ..ir.node import Leaf, Node, Scalar
-from ..ir.walk import postorder
+from ..ir.node import Leaf, Node
 from ..labels.labelled import Indexed, Labels, Term, XLabelled
 from ..labels.writing import computed
 from ..layout.strided import ROW_MAJOR, Strided
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot
-from ..operands.tracing import Trace, remembering
+from ..operands.tracing import Trace, is_traced, remembering
 from .planned import NONE, Output, planned, run
 
 #: Functions whose results' shapes do not depend on values.
 FUNCTIONS = frozenset(
     """
-    argpartition argsort cholesky cond convolve corrcoef correlate cov cumprod cumsum
-    cumulative_prod cumulative_sum det digitize eig eigh eigvals eigvalsh fft fft2 fftn
-    fftshift ifft ifft2 ifftn ifftshift interp inv irfft irfft2 irfftn matrix_norm
-    matrix_power matrix_rank median nanmedian nanpercentile nanquantile norm partition
-    percentile pinv qr quantile rfft rfft2 rfftn searchsorted slogdet solve sort svd svdvals
-    trapezoid unwrap vector_norm
+    argpartition argsort bitwise_count cholesky cond convolve corrcoef correlate cov cumprod
+    cumsum cumulative_prod cumulative_sum det digitize ediff1d eig eigh eigvals eigvalsh erf
+    erfc fft fft2 fftn fftshift frexp gamma gcd gradient hfft i0 ifft ifft2 ifftn ifftshift
+    ihfft interp inv irfft irfft2 irfftn isin lcm ldexp lgamma logaddexp2 matrix_norm
+    matrix_power matrix_rank matvec median nanargmax nanargmin nancumprod nancumsum nanmedian
+    nanpercentile nanquantile norm packbits partition percentile pinv polyval qr quantile rfft
+    rfft2 rfftn searchsorted slogdet solve sort sort_complex spacing svd svdvals trapezoid
+    unpackbits unwrap vecmat vector_norm
     """.split()  # noqa: SIM905
 )
 
@@ -146,15 +147,6 @@ class Stages:
         self.snapshots[id(snapshot)] = len(self.arrays)
         self.arrays.append(XArray._own(NOWHERE, place, dtype, ROW_MAJOR))
         return XExpression(Leaf(shape, dtype, snapshot, place))
-
-
-def is_traced(root: Node) -> bool:
-    """Tell whether an expression is of arguments of a function that is being traced."""
-    return any(
-        (isinstance(node, Leaf) and node.snapshot.traced)
-        or (isinstance(node, Scalar) and node.parameter >= 0)
-        for node in postorder(root)
-    )
 
 
 def _is_traced(value: object) -> bool:

@@ -65,8 +65,11 @@ def periodic(x: object, /, *index: SupportsIndex) -> XExpression:
     shape = array.shape
     if len(index) != len(shape) or 0 in shape:
         raise IndexRangeError(f"periodic: index {index} in an array of shape {shape}")
-    given = _numbers(index, "periodic")
-    place = tuple([i % n for i, n in zip(given, shape, strict=True)])
+    place = []
+    for i, n in zip(index, shape, strict=True):
+        if i.__class__ is not int:
+            (i,) = integers((i,), "periodic")
+        place.append(i % n)
     made = selection.basic(array, place)
     return at(array, *place) if made is None else made
 
@@ -82,18 +85,13 @@ def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     (True, False, False)
     """
     shape = x.shape if isinstance(x, XExpression) else as_array(x, "in_bounds").shape
-    given = _numbers(index, "in_bounds")
-    if len(given) != len(shape):
-        return False
-    return all([0 <= i < n for i, n in zip(given, shape, strict=True)])
-
-
-def _numbers(index: tuple[SupportsIndex, ...], operation: str) -> tuple[int, ...]:
-    """Return an index as Python's integers, which it usually has."""
-    for item in index:
-        if item.__class__ is not int:
-            return integers(index, operation)
-    return index  # type: ignore[return-value]
+    inside = len(index) == len(shape)
+    for i, n in zip(index, shape, strict=False):
+        if i.__class__ is not int:
+            (i,) = integers((i,), "in_bounds")
+        if not 0 <= i < n:
+            inside = False
+    return inside
 
 
 @memoised

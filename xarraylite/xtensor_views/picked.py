@@ -35,6 +35,7 @@ from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.representation import container_repr, html
+from ..runtime.scatter import scatter as scatter_along
 from .items import Positions, integers
 from .scattered import Scattered
 
@@ -221,10 +222,6 @@ def places(place: Strided) -> Positions:
     return np.broadcast_to(total, place.shape)
 
 
-#: Elements of a slice for each position from which slices are written one by one.
-_LONG = 64
-
-
 class XDynamicView(XPicked):
     """A view that takes listed positions along some dimensions: what `keep` and `drop` make.
 
@@ -343,13 +340,8 @@ class XDynamicView(XPicked):
             array[np.ix_(*[self._along(axis) for axis in range(self.ndim)])] = values
             return
         ((axis, chosen),) = self._takes.items()
-        if _LONG * chosen.size * chosen.size < self.size:
-            # Slice by slice, in order: NumPy's own loop takes three times as long.
-            slices, values = np.moveaxis(array, axis, 0), np.broadcast_to(values, self._shape)
-            for position, part in zip(chosen, np.moveaxis(values, axis, 0), strict=True):
-                slices[position] = part
-            return
-        array[(slice(None),) * axis + (chosen,)] = values
+        if not scatter_along(array, axis, chosen, values):
+            array[(slice(None),) * axis + (chosen,)] = values
 
 
 class XIndexView(XPicked):
@@ -381,6 +373,8 @@ class XIndexView(XPicked):
         """Return the view of checked row-major positions of a container's elements."""
         self = cls._over(base, positions.shape)
         self._where = positions
+        if base._kind is not NODE and base._kind.strides is None:
+            self._offsets = positions  # so that machine code finds them
         return self
 
     def positions(self) -> Positions:

@@ -13,7 +13,7 @@ from .._errors import BoundsError, DTypeError, IndexRangeError, LayoutError, Sha
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
-from ..arrays.operand import as_array
+from ..arrays.operand import as_array, as_matrix
 from ..arrays.ownership import memory_of
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..index import transform as steps
@@ -78,10 +78,10 @@ def as_strided(
     """
     array = as_array(x, "as_strided")
     extents = as_shape(shape, "as_strided")
-    paces = row_major_strides(extents) if strides is None else _integers(strides, "as_strided")
+    paces = row_major_strides(extents) if strides is None else _integers(strides)
     if len(paces) != len(extents):
         raise LayoutError(f"as_strided: strides {paces} are not one for each of {extents}")
-    (first,) = _integers((offset,), "as_strided")
+    (first,) = _integers((offset,))
     place = Strided(extents, paces, first)
     strided = isinstance(array, XContainer) and isinstance(array.map, Strided)
     own = array.map if strided else Strided.row_major(array.shape)  # type: ignore[attr-defined]
@@ -99,12 +99,12 @@ def as_strided(
     return pointed(array, places(place))
 
 
-def _integers(values: Iterable[SupportsIndex], operation: str) -> tuple[int, ...]:
+def _integers(values: Iterable[SupportsIndex]) -> tuple[int, ...]:
     try:
         return tuple(map(operator.index, values))
     except TypeError:
         raise LayoutError(
-            f"{operation}: strides and offset must be integers, got {values!r}"
+            f"as_strided: strides and offset must be integers, got {values!r}"
         ) from None
 
 
@@ -227,7 +227,7 @@ def row(x: object, index: SupportsIndex, /) -> XExpression:
     made = selection.basic(x, (index,)) if index.__class__ is int else None
     if made is not None and made.ndim == 1:
         return made
-    return selected(_matrix(x, "row"), (*integers((index,), "row"), slice(None)))
+    return selected(as_matrix(x, "row"), (*integers((index,), "row"), slice(None)))
 
 
 def col(x: object, index: SupportsIndex, /) -> XExpression:
@@ -242,17 +242,10 @@ def col(x: object, index: SupportsIndex, /) -> XExpression:
     made = selection.basic(x, (_ALL, index)) if index.__class__ is int else None
     if made is not None and made.ndim == 1:
         return made
-    return selected(_matrix(x, "col"), (_ALL, *integers((index,), "col")))
+    return selected(as_matrix(x, "col"), (_ALL, *integers((index,), "col")))
 
 
 _ALL = slice(None)
-
-
-def _matrix(x: object, operation: str) -> XExpression:
-    array = as_array(x, operation)
-    if array.ndim != 2:
-        raise ShapeError(f"{operation}({describe(array.node)}): the rank must be 2")
-    return array
 
 
 @memoised

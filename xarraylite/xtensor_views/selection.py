@@ -102,7 +102,7 @@ def _parsed(shape: tuple[int, ...], items: tuple[Any, ...]) -> Parsed:
     plain: list[Any] = []
     picks: dict[int, Positions] = {}
     axis = out = 0
-    for item in fill_ellipsis(items, shape, _no_array):
+    for item in fill_ellipsis(items, shape):
         if isinstance(item, Pick):
             positions = item.of(shape[axis])
             regular = _slice_of(positions)
@@ -127,7 +127,7 @@ def _described(item: Any, shape: tuple[int, ...]) -> Any:
     """Return what an item is remembered by, `_UNUSUAL` if it is long or equal to other things."""
     cls = item.__class__
     if cls is Pick:
-        usual = item.is_short(max(shape, default=0))
+        usual = item.is_short(max(shape, default=0) if item.drops else 0)
         return (Pick, item.positions, item.drops) if usual else _UNUSUAL
     if cls is not slice:
         return item if cls in _BOUNDS or item is Ellipsis else _UNUSUAL
@@ -247,6 +247,9 @@ def index_view(x: object, indices: Any, /) -> XExpression:
     made = indexed(x, indices)
     if made is not None:
         return made
+    found = _few_positions(indices, x._shape) if isinstance(x, XContainer) else None
+    if found is not None:
+        return XIndexView.of(x, found)  # type: ignore[arg-type]
     array = as_array(x, "index_view")
     return pointed(array, flat_positions(indices, array.shape, "index_view"))
 
@@ -300,15 +303,19 @@ def _few_positions(indices: Any, shape: tuple[int, ...]) -> Positions | None:
     """Return the positions of a short list of tuples of ints; None for anything else."""
     if indices.__class__ is not list or not 0 < len(indices) <= 32:
         return None
-    found = []
+    rank, found = len(shape), []
     for index in indices:
-        if index.__class__ is not tuple or len(index) != len(shape):
+        if index.__class__ is not tuple or len(index) != rank:
             return None
         at = 0
-        for i, extent in zip(index, shape, strict=True):
-            if i.__class__ is not int or not -extent <= i < extent:
+        for i, extent in zip(index, shape, strict=False):
+            if i.__class__ is not int:
                 return None
-            at = at * extent + (i if i >= 0 else i + extent)
+            if i < 0:
+                i += extent
+            if not 0 <= i < extent:
+                return None
+            at = at * extent + i
         found.append(at)
     return np.array(found, np.int64)
 

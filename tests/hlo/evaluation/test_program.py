@@ -260,6 +260,67 @@ def test_products_of_large_matrices_come_from_memory_that_is_there_already():
     assert counters.reused > before
 
 
+@pytest.mark.parametrize("columns", [1024, 1000, 16])
+def test_layers_are_computed_in_the_memory_of_their_products(columns):
+    shape = f"f32[64,{columns}]"
+    module = xl.hlo.parse(
+        f"ENTRY e {{ x = f32[64,8] parameter(0)  w = f32[8,{columns}] parameter(1)  "
+        f"v = f32[{columns},512] parameter(2)  g = {shape} parameter(3)  "
+        f"d = {shape} dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}  "
+        f"s = {shape} multiply(d, d)  h = {shape} add(s, g)  "
+        "y = f32[64,512] dot(h, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}  "
+        "n = f32[64,512] negate(y)  t = f32[64,512] tanh(n)  "
+        f"a = {shape} subtract(d, h)  "
+        f"ROOT r = (f32[64,512], {shape}, f32[64,512]) tuple(t, a, n) }}"
+    )
+    rng = np.random.default_rng(columns)
+    shapes = (64, 8), (8, columns), (columns, 512), (64, columns)
+    given = [rng.integers(-3, 4, shape).astype(np.float32) / 64 for shape in shapes]
+    x, w, v, g = given
+    before = [one.copy() for one in given]
+    own = xl.XArray(g)
+    for _ in range(4):
+        found = module(x, w, v, own)
+        d = x @ w
+        h = d * d + g
+        n = -(h @ v)
+        for one, wanted in zip(found, (np.tanh(n), d - h, n), strict=True):
+            assert one.strides == (one.shape[1], 1)
+            assert np.allclose(one.copy().numpy(), wanted, rtol=1e-5, atol=1e-6)
+        assert all([np.array_equal(*pair) for pair in zip(given, before, strict=True)])
+        assert np.array_equal(own.copy().numpy(), g)
+
+
+def test_a_chain_of_layers_takes_no_memory_but_its_products():
+    layers = 4
+    lines = [
+        f"d{k} = f32[64,1024] dot(h{k}, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+        f"  a{k} = f32[64,1024] add(d{k}, d{k})  h{k + 1} = f32[64,1024] negate(a{k})"
+        for k in range(layers)
+    ]
+    text = "  ".join(lines).replace(f"h{layers} =", f"ROOT h{layers} =")
+    module = xl.hlo.parse(
+        f"ENTRY e {{ h0 = f32[64,1024] parameter(0)  w = f32[1024,1024] parameter(1)  {text} }}"
+    )
+    rng = np.random.default_rng(0)
+    x = rng.integers(-2, 3, (64, 1024)).astype(np.float32)
+    w = (np.eye(1024) + np.eye(1024, k=1)).astype(np.float32)
+    wanted = x
+    for _ in range(layers):
+        wanted = -2 * (wanted @ w)
+    with xl.config(engine="compiled"):
+        module(x, w)
+        before = counters.allocations
+        found = module(x, w)
+        made = counters.allocations - before
+        assert np.array_equal(found.copy().numpy(), wanted)
+        assert found.strides == (1024, 1)
+        module(found, w)
+        assert np.array_equal(found.copy().numpy(), wanted)
+    # One more for the result, which is no product.
+    assert made <= layers + 1
+
+
 def test_parts_that_lie_apart_are_computed_where_they_are_taken():
     text = (
         "ENTRY e {{ p = f32[2,8] parameter(0)  a = f32[2,8] negate(p)  "

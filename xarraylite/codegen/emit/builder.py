@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 from enum import Enum
 
 from ..._records import record
@@ -67,6 +68,15 @@ class Pace(Enum):
     """It may become vectors, several at a time, but it is not unrolled."""
     SLOW = 2
     """It may become vectors, one at a time."""
+    SINGLE = 3
+    """No vectors: a store of one to elements that lie apart takes longer than as many stores."""
+
+
+_HINTS = {
+    Pace.ROLLED: "!14",
+    Pace.SLOW: "!14, !15",
+    Pace.SINGLE: '!{!"llvm.loop.vectorize.enable", i1 false}',
+}
 
 
 @record(frozen=True, slots=True)
@@ -181,32 +191,24 @@ class Local:
         self.set(self.get() + value)
 
 
+@record(slots=True, eq=False)
 class Builder:
     """Collects the instructions of ``i32 kernel(i64 block)``."""
 
-    __slots__ = (
-        "_declared",
-        "_entry",
-        "_lines",
-        "_loops",
-        "_number",
-        "_routines",
-        "block",
-        "label",
-        "light",
-    )
+    _declared: str = ""
+    #: Whether the kernel computes so little that it waits for memory.
+    light: bool = False
+    _entry: list[str] = field(default_factory=list)
+    _lines: list[str] = field(default_factory=list)
+    _loops: list[str] = field(default_factory=list)
+    _number: int = 0
+    _routines: dict[Routine, str] = field(default_factory=dict)
+    label: str = "start"
 
-    def __init__(self) -> None:
-        self._declared = ""
-        #: Whether the kernel computes so little that it waits for memory.
-        self.light = False
-        self._entry: list[str] = []
-        self._lines: list[str] = []
-        self._loops: list[str] = []
-        self._number = 0
-        self._routines: dict[Routine, str] = {}
-        self.label = "start"
-        self.block = Value(self, "i64", "%block")
+    @property
+    def block(self) -> Value:
+        """The address of the argument block."""
+        return Value(self, "i64", "%block")
 
     # --- instructions -------------------------------------------------------------------------
 
@@ -286,7 +288,7 @@ class Builder:
         if pace is Pace.FULL:
             return ""
         number = 16 + len(self._loops)
-        hints = "!14" if pace is Pace.ROLLED else "!14, !15"
+        hints = _HINTS[pace]
         self._loops.append(f"!{number} = distinct !{{!{number}, {hints}}}\n")
         return f", !llvm.loop !{number}"
 

@@ -106,6 +106,17 @@ class MapSpec:
     lines: int = 1
 
     @property
+    def pace(self) -> Pace:
+        """How elements are stored: those that lie apart one by one."""
+        return Pace.SINGLE if self.operands[0].inner is Inner.ANY else Pace.FULL
+
+    @property
+    def staged(self) -> bool:
+        """Whether elements go by way of scratch: what vectors are worth for lies apart."""
+        apart = self.mode is Mode.DIRECT and self.pace is Pace.SINGLE and self.body.cost >= LIGHT
+        return apart or self.mode in _STAGES
+
+    @property
     def strip(self) -> int:
         """Rows of a tile that are worked on at once: a line of the largest elements, or a block."""
         crossed = [o for o in self.operands if o.inner is Inner.CROSSED] or self.operands[:1]
@@ -186,7 +197,7 @@ class _Row:
     def drain(self, low: Value, high: Value) -> None:
         """Emit the loop that stores scratch to elements ``low`` to ``high``."""
         memory = token(self.spec.operands[0].dtype).memory
-        with self.b.loop(low, high) as j:
+        with self.b.loop(low, high, pace=self.spec.pace) as j:
             self.store(j, fetch(self.b, memory, self.scratch, j - low, "tmp"))
 
 
@@ -196,7 +207,7 @@ def emit_map(spec: MapSpec) -> Module:
     b.light = spec.mode is Mode.DIRECT and spec.body.cost <= LIGHT
     words = load_words(b, spec.words(), constants(spec.body))
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
-    stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.mode in _STAGES else 0
+    stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.staged else 0
     scratch = b.scratch(stage) if stage else b.integer(0)
     loops = MultiIndex.at(b, "t", spec.outer, words, moving, words["t0"])
     # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
@@ -213,7 +224,10 @@ def emit_map(spec: MapSpec) -> Module:
 
 def _direct(row: _Row) -> None:
     row = row.hoisted()
-    with row.b.loop(*row.bounds) as j:
+    if row.spec.staged:
+        _blocks(row, *row.bounds)
+        return
+    with row.b.loop(*row.bounds, pace=row.spec.pace) as j:
         row.store(j, row.value(j))
 
 

@@ -30,7 +30,15 @@ from .basics import (
     tuple_of,
 )
 from .calls import array_of, factor_of
-from .evaluation import address_of, begin_of, bump, lazy_values, new_buffer, record_of
+from .evaluation import (
+    TEMPORARIES,
+    address_of,
+    begin_of,
+    bump,
+    lazy_values,
+    new_buffer,
+    record_of,
+)
 from .launching import started
 from .operators import combined, leads, number_of, of_number
 from .replay import ran
@@ -109,7 +117,7 @@ def ran_over(plan: int, to: int, items: int) -> bool:
     done = (place != 0) == (nbytes != 0) and waiting_for(buffer) == waiting
     if done and lies_so(checks, to, items):
         count_evaluation()
-        bump(w.TEMPORARIES, load(record + 24))
+        bump(TEMPORARIES, load(record + 24))
         done = ran(record, begin_of(to), place, items)
     else:
         done = False

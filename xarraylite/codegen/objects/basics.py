@@ -25,6 +25,9 @@ FEW, MANY = 1 << 14, 1 << 20
 #: Bytes up to which memory comes from slabs, and from which it comes from the pool.
 SMALL, LARGE = 512, 1 << 20
 
+#: Where a class has the one that it is derived from.
+BASE_CLASS = 256
+
 #: Where an array of NumPy has its address, and a float its value.
 DATA = 16
 
@@ -110,10 +113,18 @@ def is_lazy(thing: int) -> bool:
     return load(thing + CLASS) == word(w.EXPRESSION)
 
 
+def is_tensor(cls: int) -> bool:
+    """Tell whether a class is one of arrays of fixed rank or shape, or directly derived from it."""
+    if cls == word(w.TENSOR) or cls == word(w.TENSOR_VIEW):
+        return True
+    base = load(cls + BASE_CLASS)
+    return base == word(w.TENSOR) or base == word(w.TENSOR_FIXED)
+
+
 def is_container(thing: int) -> bool:
     """Tell whether an object is a container with a kind."""
     cls = load(thing + CLASS)
-    usual = cls == word(w.ARRAY) or cls == word(w.VIEW)
+    usual = cls == word(w.ARRAY) or cls == word(w.VIEW) or is_tensor(cls)
     if not usual and c.PyType_IsSubtype(cls, word(w.CONTAINER)) == 0:
         return False
     kind = get(thing, w.KIND)

@@ -46,13 +46,13 @@ def record_of(program: int) -> int:
     return get(program, w.RECORD) + word(w.BYTES_DATA)
 
 
-def bump(slot: int, by: int) -> int:
+#: Where the counters of memory have what is counted here.
+ALLOCATIONS, BYTES, TEMPORARIES = 0, 8, 16
+
+
+def bump(place: int, by: int) -> int:
     """Add to one of the counters of allocations."""
-    counters = word(w.COUNTERS)
-    before = get(counters, slot)
-    give(counters, slot, c.PyLong_FromLongLong(c.PyLong_AsLongLong(before) + by))
-    c.Py_DecRef(before)
-    return 0
+    return store(word(w.COUNTERS) + place, load(word(w.COUNTERS) + place) + by)
 
 
 def lies(buffer: int, memory: int, start: int, address: int, nbytes: int) -> int:
@@ -60,8 +60,8 @@ def lies(buffer: int, memory: int, start: int, address: int, nbytes: int) -> int
     give(buffer, w.MEMORY, memory)
     give(buffer, w.MEMORY_START, start)
     give(buffer, w.ADDRESS, c.PyLong_FromLongLong(address))
-    bump(w.ALLOCATIONS, 1)
-    return bump(w.BYTES, nbytes)
+    bump(ALLOCATIONS, 1)
+    return bump(BYTES, nbytes)
 
 
 def from_slab(buffer: int, nbytes: int) -> bool:
@@ -168,7 +168,7 @@ def run_again(replay: int, shape: int, operands: int) -> int:
         else:
             temporary = new_buffer(load(record + 16))
             if temporary != 0:
-                bump(w.TEMPORARIES, load(record + 24))
+                bump(TEMPORARIES, load(record + 24))
                 done = ran(record, address_of(buffer), address_of(temporary), operands)
                 c.Py_DecRef(temporary)
         if not done:
@@ -217,8 +217,31 @@ def computed(kind: int, shape: int, operands: int) -> int:
     return made
 
 
+def copied_again(lazy: int) -> int:
+    """Return elements that were copied when they were picked in a new container; 0 for others."""
+    kind, operands, shape = get(lazy, w.KIND), get(lazy, w.OPERANDS), get(lazy, w.SHAPE)
+    if load(operands + SIZE) != 2 or load(item(operands, 0) + CLASS) != word(w.COPY):
+        return 0
+    leaf = get(kind, w.STRIDES) == word(w.NONE) and get(kind, w.PLACES) != 0
+    if not leaf or c.PyDict_Size(get(kind, w.PLACES)) == 0 or item(operands, 1) != word(w.ZERO):
+        return 0
+    copy = keep(item(operands, 0))
+    keep(kind)
+    keep(shape)
+    count_evaluation()
+    nbytes = size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+    buffer = new_buffer(nbytes)
+    if buffer != 0:
+        c.memcpy(address_of(buffer), c.PyLong_AsLongLong(get(copy, w.ADDRESS)), nbytes)
+    c.Py_DecRef(copy)
+    return new_array(buffer, shape, kind)
+
+
 def lazy_values(lazy: int) -> int:
     """Return the values of an expression in a new container; 0 if it is not done."""
+    made = copied_again(lazy)
+    if made != 0:
+        return made
     operands = keep(get(lazy, w.OPERANDS))  # the handle may be written meanwhile
     made = computed(get(lazy, w.KIND), get(lazy, w.SHAPE), operands + word(w.TUPLE_ITEMS))
     c.Py_DecRef(operands)

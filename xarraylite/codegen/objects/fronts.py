@@ -11,7 +11,10 @@ from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
+    EXTENTS,
+    FEW,
     LIST_ITEMS,
+    RANK,
     call,
     call_with,
     get,
@@ -171,11 +174,20 @@ def silently(plan: int, args: int, options: int) -> int:
     return made
 
 
+def is_short(array: int) -> bool:
+    """Tell whether an array of NumPy has so few elements that copying them costs least."""
+    size = 1
+    for k in range(load(array + RANK) & 0xFFFFFFFF):
+        extent = load(load(array + EXTENTS) + 8 * k)
+        size = size * extent if size <= FEW and extent <= FEW else FEW + 1
+    return size <= FEW
+
+
 def finished_one(made: int, args: int, finish: int) -> int:
     """Return what NumPy computed as users get it; takes the reference."""
     cls, done = load(made + CLASS), 0
     if cls == word(w.NDARRAY) and kind_of(made) != 0:
-        done = owned(made)
+        done = owned(made) if is_short(made) else keep(word(w.NONE))
         if done == word(w.NONE):
             c.Py_DecRef(done)
             done = call(finish, made, args, 2)

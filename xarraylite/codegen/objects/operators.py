@@ -236,16 +236,14 @@ def of_number(entry: int, number: int) -> int:
 
 
 def repeated(thing: int, kind: int) -> int:
-    """Return an expression of a kind whose operands are an array's, once or twice."""
-    place = scratch()
+    """Return an expression of a kind whose operands are an array's, once or several times."""
+    place, items = scratch(), whole(get(kind, w.ITEMS))
     count = put(place, thing)
-    if count <= 0:
+    if count <= 0 or items > 2 * MOST:
         return 0
-    if whole(get(kind, w.ITEMS)) != count:
-        for k in range(count):
-            store(place + 8 * (count + k), load(place + 8 * k))
-        count *= 2
-    return expression(kind, get(thing, w.SHAPE), place, count)
+    for k in range(count, items):
+        store(place + 8 * k, load(place + 8 * (k - count)))
+    return expression(kind, get(thing, w.SHAPE), place, items)
 
 
 def longer(one: int, other: int) -> int:

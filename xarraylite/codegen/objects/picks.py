@@ -11,9 +11,11 @@ from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, scratch, store, word
 from .basics import (
+    DATA,
     DESCRIPTION,
     DIMENSIONS,
     EXTENTS,
+    FLAGS,
     RANK,
     SMALL,
     call,
@@ -45,6 +47,9 @@ from .views import is_index, tuple_from, value_at, view_class, view_of
 
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
 FEW_PICKED = 1 << 12
+
+#: Flags of an array of NumPy that is aligned and row-major.
+PLAIN = 0x101
 
 #: Elements that NumPy selects without letting other threads run.
 FEW_AT_ONCE = 500
@@ -84,6 +89,22 @@ def private(key: int, dtype: int) -> int:
     return made
 
 
+def is_line(thing: int, dtype: int) -> bool:
+    """Tell whether something is a NumPy array in one line of memory, of few elements of a dtype.
+
+    It may be read where it is: making an array of positions starts no collector.
+    """
+    if load(thing + CLASS) != word(w.NDARRAY) or load(thing + DESCRIPTION) != dtype:
+        return False
+    line = load(thing + RANK) & 0xFFFFFFFF == 1 and load(thing + FLAGS) & PLAIN == PLAIN
+    return line and length_of(thing) <= FEW_PICKED
+
+
+def length_of(line: int) -> int:
+    """Return the extent of a NumPy array of one dimension."""
+    return load(load(line + EXTENTS))
+
+
 def is_all(one: int) -> bool:
     """Tell whether an item of an index is a slice of everything."""
     if load(one + CLASS) != word(w.SLICE):
@@ -119,34 +140,54 @@ def trues(flags: int, size: int) -> int:
     return count
 
 
-def compressed(to: int, source: int, mask: int, nbytes: int) -> int:
-    """Copy the elements, of so many bytes each, for which a mask is true."""
-    flags = begin_of(mask)
-    for k in range(size_of(get(mask, w.SHAPE))):
+def compressed(to: int, source: int, flags: int, size: int, nbytes: int) -> int:
+    """Copy the elements, of so many bytes each, for which flags are true."""
+    for k in range(size):
         if load_byte(flags + k) != 0:
             c.memcpy(to, source + k * nbytes, nbytes)
             to += nbytes
     return to
 
 
-def masked(thing: int, mask: int) -> int:
-    """Return what a mask of the first dimensions selects, in a new container; 0 if not so."""
-    shape, own = keep(get(thing, w.SHAPE)), get(mask, w.SHAPE)
-    rank, front, words, made = load(shape + SIZE), load(own + SIZE), scratch(), 0
+def flags_of(mask: int, line: int) -> int:
+    """Return where a mask has its elements: a container, or a line of NumPy's if that is 0."""
+    return load(line + DATA) if mask == 0 else begin_of(mask)
+
+
+def is_still(thing: int, kind: int, shape: int) -> bool:
+    """Tell whether a container is as it was before memory was allocated."""
+    return get(thing, w.KIND) == kind and get(thing, w.SHAPE) == shape
+
+
+def masked(thing: int, mask: int, line: int) -> int:
+    """Return what a mask of the first dimensions selects, in a new container; 0 if not so.
+
+    The mask is a container of nobody else's, or 0 where it is a line of NumPy's.
+    """
+    shape = keep(get(thing, w.SHAPE))
+    front = 1 if mask == 0 else load(get(mask, w.SHAPE) + SIZE)
+    rank, words, made = load(shape + SIZE), scratch(), 0
     fits = 0 < front <= rank <= DIMENSIONS
-    for k in range(front if fits else 0):
-        fits = fits and whole(item(shape, k)) == whole(item(own, k))
+    if mask == 0:
+        fits = fits and whole(item(shape, 0)) == length_of(line)
+    for k in range(front if fits and mask != 0 else 0):
+        fits = fits and whole(item(shape, k)) == whole(item(get(mask, w.SHAPE), k))
     kind = keep(get(thing, w.KIND))
     leaf = leaf_of(kind, rank - front + 1) if fits else 0
     if leaf != 0:
-        store(words, trues(begin_of(mask), size_of(get(mask, w.SHAPE))))
+        flags, size = flags_of(mask, line), extent_of(shape, 0, front)
+        store(words, trues(flags, size))
         for k in range(front, rank):
             store(words + 8 * (k - front + 1), whole(item(shape, k)))
         nbytes = extent_of(shape, front, rank) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
         keep(leaf)
         buffer = new_buffer(load(words) * nbytes)
-        if buffer != 0 and is_still(thing, kind, shape):
-            compressed(address_of(buffer), begin_of(thing), mask, nbytes)
+        same = buffer != 0 and is_still(thing, kind, shape)
+        if mask == 0:  # which others may have written, or moved, where memory was allocated
+            same = same and load(line + DATA) == flags and length_of(line) == size
+            same = same and trues(flags, size) == load(words)
+        if same:
+            compressed(address_of(buffer), begin_of(thing), flags, size, nbytes)
             made = new_array(buffer, tuple_from(words, rank - front + 1), leaf)
         else:
             c.Py_DecRef(leaf)
@@ -154,11 +195,6 @@ def masked(thing: int, mask: int) -> int:
     c.Py_DecRef(kind)
     c.Py_DecRef(shape)
     return made
-
-
-def is_still(thing: int, kind: int, shape: int) -> bool:
-    """Tell whether a container is as it was before memory was allocated."""
-    return get(thing, w.KIND) == kind and get(thing, w.SHAPE) == shape
 
 
 def are_inside(positions: int, count: int, extent: int) -> bool:
@@ -182,36 +218,34 @@ def gathered(to: int, source: int, positions: int, words: int) -> int:
     return to
 
 
-def origin_of(thing: int, axis: int, positions: int) -> int:
-    """Return what elements were copied from: a view of all, and an index; 0 without memory."""
-    view, key, made = new(view_class(thing)), tuple_of(axis + 1), new(word(w.SELECTED))
-    if view == 0 or key == 0 or made == 0:
-        return 0
-    give(view, w.KIND, keep(get(thing, w.KIND)))
-    give(view, w.SHAPE, keep(get(thing, w.SHAPE)))
-    give(view, w.OWN_BUFFER, keep(get(thing, w.OWN_BUFFER)))
-    give(view, w.OWN_DTYPE, keep(get(thing, w.OWN_DTYPE)))
-    give(view, w.START, keep(get(thing, w.START)))
-    for k in range(axis):
-        store(key + word(w.TUPLE_ITEMS) + 8 * k, keep(word(w.ALL)))
-    store(key + word(w.TUPLE_ITEMS) + 8 * axis, positions)
-    give(made, w.SELECTED_BASE, view)
-    give(made, w.SELECTED_KEY, key)
+def origin_of(thing: int) -> int:
+    """Return a view of all of a container, which stays where it is; 0 without memory."""
+    view = view_class(thing)
+    if load(thing + CLASS) == view:
+        return keep(thing)
+    made = new(view)
+    if made != 0:
+        give(made, w.KIND, keep(get(thing, w.KIND)))
+        give(made, w.SHAPE, keep(get(thing, w.SHAPE)))
+        give(made, w.OWN_BUFFER, keep(get(thing, w.OWN_BUFFER)))
+        give(made, w.OWN_DTYPE, keep(get(thing, w.OWN_DTYPE)))
+        give(made, w.START, keep(get(thing, w.START)))
     return made
 
 
-def copy_of(nbytes: int, made: int) -> int:
-    """Return a snapshot of new memory and of what is copied there, which is given to it."""
+def copy_of(nbytes: int, more: int, made: int) -> int:
+    """Return a snapshot of new memory, and more, and of what is copied there, given to it."""
     copy = new(word(w.COPY)) if made != 0 else 0
     if copy == 0:
         c.Py_DecRef(made)
         return 0
     give(copy, w.NBYTES, c.PyLong_FromLongLong(nbytes))
     give(copy, w.ORIGIN, keep(word(w.NONE)))
+    give(copy, w.COPY_AXIS, keep(word(w.NONE)))
     give(copy, w.COPY_MADE, made)
-    if nbytes <= SMALL and from_slab(copy, nbytes):
+    if nbytes + more <= SMALL and from_slab(copy, nbytes + more):
         return copy
-    if taken(copy, nbytes):
+    if taken(copy, nbytes + more):
         return copy
     c.PyErr_Clear()
     c.Py_DecRef(copy)
@@ -232,31 +266,51 @@ def picked_shape(shape: int, axis: int, own: int) -> int:
     return tuple_from(words, rank + count - 1)
 
 
-def taken_at(thing: int, index: int, axis: int) -> int:
-    """Return the elements at some positions along a dimension, as an expression of a copy."""
+def shape_of(index: int, line: int) -> int:
+    """Return the shape of positions, the caller's: of a container, or of a line if that is 0."""
+    if index != 0:
+        return keep(get(index, w.SHAPE))
+    words = scratch()
+    store(words, length_of(line))
+    return tuple_from(words, 1)
+
+
+def taken_at(thing: int, index: int, line: int, axis: int) -> int:
+    """Return the elements at some positions along a dimension, as an expression of a copy.
+
+    The positions are a container of nobody else's, or a line of NumPy's where that is 0.  They are
+    kept behind the elements, for whoever reads these again.
+    """
     shape, kind, words = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND)), scratch()
-    rank, count, made = load(shape + SIZE), size_of(get(index, w.SHAPE)), 0
+    own, rank, made = shape_of(index, line), load(shape + SIZE), 0
+    count = size_of(own) if own != 0 else 0
     extent = whole(item(shape, axis)) if axis < rank else 0
     store(words, extent_of(shape, 0, axis))
     store(words + 8, count)
     store(words + 16, extent)
     store(words + 24, extent_of(shape, axis + 1, rank) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE)))
-    usual = axis < rank and count * size_of(shape) <= FEW_PICKED * extent
-    usual = usual and are_inside(begin_of(index), count, extent)
-    extents = picked_shape(shape, axis, get(index, w.SHAPE)) if usual else 0
+    usual = axis < rank and count > 0 and count * size_of(shape) <= FEW_PICKED * extent
+    extents = picked_shape(shape, axis, own) if usual else 0
     leaf = leaf_of(kind, load(extents + SIZE)) if extents != 0 else 0
-    copy = 0
+    nbytes, copy = load(words) * count * load(words + 24), 0
     if leaf != 0:
-        nbytes = load(words) * count * load(words + 24)
-        copy = copy_of(nbytes, origin_of(thing, axis, keep(index)))
+        copy = copy_of(nbytes, (-nbytes & 7) + 8 * count, origin_of(thing))
     if copy != 0:
-        if is_still(thing, kind, shape):
-            to = c.PyLong_AsLongLong(get(copy, w.ADDRESS))
-            gathered(to, begin_of(thing), begin_of(index), words)
+        to = c.PyLong_AsLongLong(get(copy, w.ADDRESS))
+        places, same = to + nbytes + (-nbytes & 7), is_still(thing, kind, shape)
+        if index == 0:
+            same = same and length_of(line) == count
+        if same:
+            c.memcpy(places, flags_of(index, line), 8 * count)
+        if same and are_inside(places, count, extent):
+            gathered(to, begin_of(thing), places, words)
+            c.Py_DecRef(get(copy, w.COPY_AXIS))
+            give(copy, w.COPY_AXIS, c.PyLong_FromLongLong(axis))
             store(words + 32, copy)
             store(words + 40, word(w.ZERO))
             made = expression(leaf, extents, words + 32, 2)
         c.Py_DecRef(copy)
+    c.Py_DecRef(own)
     c.Py_DecRef(extents)
     c.Py_DecRef(kind)
     c.Py_DecRef(shape)
@@ -273,10 +327,12 @@ def picked(thing: int, key: int) -> int:
     one = item(key, axis) if load(key + CLASS) == word(w.TUPLE) else key
     if not is_lazy(one) and not is_container(one) and load(one + CLASS) != word(w.NDARRAY):
         return 0
-    dtype = word(w.BOOL_DTYPE) if axis == 0 and is_mask(one) else word(w.INT64)
-    index = private(one, dtype)
-    if index != 0:
-        made = taken_at(thing, index, axis) if dtype == word(w.INT64) else masked(thing, index)
+    mask = axis == 0 and is_mask(one)
+    dtype = word(w.BOOL_DTYPE) if mask else word(w.INT64)
+    line = is_line(one, dtype)
+    index = 0 if line else private(one, dtype)
+    if line or index != 0:
+        made = masked(thing, index, one) if mask else taken_at(thing, index, one, axis)
         c.Py_DecRef(index)
     return made
 

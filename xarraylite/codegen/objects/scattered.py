@@ -23,9 +23,7 @@ from .assignment import (
 from .basics import (
     DATA,
     DESCRIPTION,
-    EXTENTS,
     FLAGS,
-    RANK,
     call,
     call_three,
     get,
@@ -45,20 +43,20 @@ from .evaluation import address_of, begin_of, duplicate, lazy_values, new_array,
 from .operators import expression
 from .picks import (
     FEW_PICKED,
+    PLAIN,
     are_inside,
     copy_of,
     extent_of,
     has_arrays,
+    is_line,
     is_mask,
     is_still,
     leaf_of,
+    length_of,
     private,
     trues,
 )
 from .views import tuple_from, view_class, view_of
-
-#: Flags of an array that is aligned and row-major.
-PLAIN = 0x101
 
 
 def offsets_of(view: int) -> int:
@@ -120,7 +118,7 @@ def pick_settled(view: int) -> int:
         kind, own, words = keep(get(base, w.KIND)), keep(get(base, w.SHAPE)), scratch()
         leaf = leaf_of(kind, load(shape + SIZE))
         nbytes = size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
-        copy = copy_of(nbytes, keep(view)) if leaf != 0 else 0
+        copy = copy_of(nbytes, 0, keep(view)) if leaf != 0 else 0
         if copy != 0:
             if is_still(base, kind, own):
                 picked_up(view, c.PyLong_AsLongLong(get(copy, w.ADDRESS)), offsets)
@@ -256,22 +254,6 @@ def where_true(base: int, condition: int) -> int:
         made = of_trues(base, begin_of(mask), size_of(get(mask, w.SHAPE)), 0)
     c.Py_DecRef(mask)
     return made
-
-
-def is_line(thing: int, dtype: int) -> bool:
-    """Tell whether something is a NumPy array in one line of memory, of few elements of a dtype.
-
-    It may be read where it is: making an array of positions starts no collector.
-    """
-    if load(thing + CLASS) != word(w.NDARRAY) or load(thing + DESCRIPTION) != dtype:
-        return False
-    line = load(thing + RANK) & 0xFFFFFFFF == 1 and load(thing + FLAGS) & PLAIN == PLAIN
-    return line and length_of(thing) <= FEW_PICKED
-
-
-def length_of(line: int) -> int:
-    """Return the extent of a NumPy array of one dimension."""
-    return load(load(line + EXTENTS))
 
 
 def of_trues(base: int, flags: int, size: int, line: int) -> int:

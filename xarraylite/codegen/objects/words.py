@@ -20,7 +20,6 @@ from ...ir.kind import row_major
 from ...ir.node import FREE
 from ...layout import strided
 from ...memory import slabs
-from ...memory.pool import counters
 from ...ops.table import OPS
 
 
@@ -79,7 +78,7 @@ VIEW_NAME, RESHAPE_NAME, ITEM_NAME = map(_object, map(sys.intern, ("view", "resh
 OWNER_NAME, PIN_NAME = map(_object, map(sys.intern, ("owner", "pin")))
 MADE_NAME, MOVING_NAME = map(_object, map(sys.intern, ("made", "_moving")))
 
-SETTINGS, COUNTERS, SLABS, TAKE = map(_object, (settings, counters, slabs.SLABS, slabs.take))
+SETTINGS, SLABS, TAKE = map(_object, (settings, slabs.SLABS, slabs.take))
 REFERENCE, BY_ROWS = map(_object, (ENGINES[2], LAYOUTS[0]))
 ROW_MAJOR, DYNAMIC = map(_object, (strided.ROW_MAJOR, strided.DYNAMIC))
 NODE = _object(KIND_OF_NODES)
@@ -103,7 +102,8 @@ SNAPSHOT_CLASS = _class("Snapshot")
 SCALAR_COMPLEX = _class("XComplex128")
 SCALAR_FLOAT = _class("XFloat64")
 SCALAR_HELD = _class("XHeld")
-SELECTED = _class("Selected")
+TENSOR = _class("XTensor")
+TENSOR_FIXED = _class("XTensorFixed")
 TENSOR_VIEW = _class("XTensorView")
 VIEW = _class("XView")
 VIEW_RECIPE = _class("ViewRecipe")
@@ -141,9 +141,8 @@ VIEW_KIND = _slot("ViewRecipe", "kind")
 VIEW_SHAPE = _slot("ViewRecipe", "shape")
 VIEW_BY = _slot("ViewRecipe", "by")
 COPY_MADE = _slot("Copy", "made")
+COPY_AXIS = _slot("Copy", "axis")
 ORIGIN = _slot("Snapshot", "origin")
-SELECTED_BASE = _slot("Selected", "base")
-SELECTED_KEY = _slot("Selected", "key")
 PICK_BASE = _slot("XIndexView", "_base")
 PICK_OFFSETS = _slot("XIndexView", "_offsets")
 PICK_WHERE = _slot("XIndexView", "_where")
@@ -172,9 +171,6 @@ ENGINE = _slot("Settings", "engine")
 CHECK_NOALIAS = _slot("Settings", "check_noalias")
 MOST_BYTES = _slot("Settings", "max_result_bytes")
 DEFAULT_LAYOUT = _slot("Settings", "default_layout")
-ALLOCATIONS = _slot("Counters", "allocations")
-BYTES = _slot("Counters", "bytes")
-TEMPORARIES = _slot("Counters", "temporaries")
 
 #: Functions of rooms above this one, and tables of theirs.
 MATMUL, DOT, STRIDED_DOT, SCALARS, FRONTS, NOTE = _later(6)
@@ -185,9 +181,9 @@ GETITEM, SETITEM, ASSIGN, PROMISED, PROMISED_PART, PROMISED_ASSIGN, PROMISED_SET
 ZEROS, COPIED, DUPLICATED, OWNED, ADAPTED, TO_ARRAY, FEW_SELECTED, ARRAY_AT = _later(8)
 PICK_EVALUATED, PICK_SETTLED, PICK_WROTE, PICK_SET, FILTERED, INDEXED, BASIC = _later(7)
 
-#: Cells in memory; how many references a temporary has that only a statement has; and how far
-#: from their addresses tuples and bytes have what they hold.
-TRACING, EVALUATIONS, MAKING, ALONE, TUPLE_ITEMS, BYTES_DATA = _later(6)
+#: Cells in memory, the last of them the counters of memory; how many references a temporary has
+#: that only a statement has; and how far from their addresses tuples and bytes have what they hold.
+TRACING, EVALUATIONS, MAKING, COUNTERS, ALONE, TUPLE_ITEMS, BYTES_DATA = _later(7)
 
 #: For each operation that is an operator `ROW` words: its keys in the tables of kinds, and
 #: Python's methods.

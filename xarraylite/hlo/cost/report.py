@@ -182,32 +182,22 @@ class ModuleCost:
 
     def to_dict(self) -> dict[str, Any]:
         """Return sums, instructions and memory as what JSON can hold."""
+        sums = ("flops", "transcendentals", "bytes_read", "bytes_written", "padding")
+        rows = [
+            {
+                "name": cost.instruction.name,
+                "opcode": cost.instruction.opcode,
+                "shape": str(cost.instruction.shape),
+                **{name: getattr(cost, name) for name in (*sums, "move", "runs")},
+            }
+            for cost in self.instructions
+        ]
         return {
-            "name": self.name,
-            "chip": self.chip,
-            "flops": self.flops,
-            "transcendentals": self.transcendentals,
-            "bytes_read": self.bytes_read,
-            "bytes_written": self.bytes_written,
-            "padding": self.padding,
+            **{name: getattr(self, name) for name in ("name", "chip", *sums)},
             "peak_memory": self.timeline.peak,
             "peak_at": self.timeline.peak_at.name,
             "alive_at_peak": {i.name: size for i, size in self.timeline.alive},
-            "instructions": [
-                {
-                    "name": cost.instruction.name,
-                    "opcode": cost.instruction.opcode,
-                    "shape": str(cost.instruction.shape),
-                    "flops": cost.flops,
-                    "transcendentals": cost.transcendentals,
-                    "bytes_read": cost.bytes_read,
-                    "bytes_written": cost.bytes_written,
-                    "padding": cost.padding,
-                    "move": cost.move,
-                    "runs": cost.runs,
-                }
-                for cost in self.instructions
-            ],
+            "instructions": rows,
         }
 
 

@@ -4,6 +4,10 @@ Operands are put into the order batch, free, contracted, as matrices, and multip
 Floats of 16 bits and fewer are multiplied in float32 and rounded once; integers in the type of the
 result.  A convolution of n dimensions is one product: of the windows of the input, a view with a
 dimension per place and one per element of the kernel, with the kernel as a matrix.
+
+Rows that are a multiple of a page long all begin in the same few lines of a cache, so BLAS's blocks
+of results push each other out of it.  What is read by kernels and products alone, which do not ask
+where rows lie, is written with a gap behind each row (`spaced_dot`).
 """
 
 from __future__ import annotations
@@ -15,10 +19,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ...arrays.xarray import XArray
+from ...assignment import direct
 from ...assignment.elements import array_of, new_container
 from ...blas.calls import multiply
 from ...dtypes.names import NumpyArray, kind
-from ...ir.kind import row_major
+from ...ir.kind import Kind, leaf_of, row_major
+from ...layout.strided import DYNAMIC
+from ...memory.buffer import Buffer
+from ...memory.pool import ALIGNMENT
 from ..instruction import HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
 from .values import (
@@ -32,6 +40,9 @@ from .values import (
     stored,
 )
 from .windows import pad_negative, sliding
+
+_PAGE: Final = 4096
+"""Bytes between elements that lie in the same lines of a cache."""
 
 
 @lru_cache(maxsize=256)
@@ -114,6 +125,38 @@ def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
     left, right = read(x), read(y)
     rows, columns, dtype, shape = _factors(instruction, left.shape, right.shape)
     return product(rows.of(left), columns.of(right), dtype, shape)
+
+
+def spaced_dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
+    """Return a product whose readers do not ask where its rows lie."""
+    left, right = read(x), read(y)
+    spaced = _spaced(instruction, left.dtype, right.dtype)
+    if spaced is None:
+        return _dot(run, instruction, x, y)
+    rows, columns, _, shape = _factors(instruction, left.shape, right.shape)
+    made = direct.container(XArray, spaced.kind, shape, Buffer.allocate(spaced.nbytes), DYNAMIC)
+    multiply(rows.of(left), columns.of(right), array_of(made))
+    return made
+
+
+class _Spaced(NamedTuple):
+    """How a matrix with gaps lies, and how much memory that takes."""
+
+    kind: Kind
+    nbytes: int
+
+
+@lru_cache(maxsize=1024)
+def _spaced(
+    instruction: HloInstruction, left: np.dtype[Any], right: np.dtype[Any]
+) -> _Spaced | None:
+    """Return how the rows of a product lie apart; None where they need not."""
+    dtype, shape = result_dtype(instruction), instruction.shape.dimensions
+    plain = dtype.char in "fdFD" and left == right == dtype and not any(instruction.shape.dynamic)
+    if not plain or len(shape) != 2 or shape[0] < 2 or shape[1] * dtype.itemsize % _PAGE:
+        return None
+    strides = (shape[1] + ALIGNMENT // dtype.itemsize, 1)
+    return _Spaced(leaf_of(dtype, shape, strides), shape[0] * strides[0] * dtype.itemsize)
 
 
 def _scaled_dot(

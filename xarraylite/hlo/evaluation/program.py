@@ -13,18 +13,29 @@ positions and views of them are lazy and the same in every run, so they are made
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from math import prod
+from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from ..._errors import HloError, TracedValueError, XarrayliteError
 from ...arrays.container import XContainer
-from ...transforms.jit import jit
+from ...ir.kind import NODE
+from ...transforms.jit import Jitted, jit
 from ..instruction import HloInstruction
+from .elementwise import ELEMENTWISE
 from .groups import is_lazy, lazy_sites
 from .indexing import IN_PLACE
 from .moves import VIEWS
+from .products import spaced_dot
 from .sites import Flat, Site, is_element
 from .table import EVALUATORS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
+
+_OVERWRITTEN: Final = 1 << 16
+"""Bytes from which on a value is written over one that it is computed of, where nobody needs that.
+
+New memory for less is found sooner than it is asked who holds the old."""
 
 _Table = Mapping[str, Evaluator]
 
@@ -183,6 +194,8 @@ class _Planner:
         if opcode in IN_PLACE:
             return _replaced(evaluator), list(site.operands)
         stores = site not in self.lazy
+        if traced and opcode == "dot" and _is_read_as_it_lies(site):
+            evaluator = spaced_dot
         return _applied(evaluator, stores, self._wanted(site)), list(site.operands)
 
     def _wanted(self, site: Site) -> frozenset[int] | None:
@@ -224,7 +237,7 @@ class Group:
         Whether to trace it.
     """
 
-    __slots__ = ("_known", "_leaves", "_members", "_traced")
+    __slots__ = ("_known", "_leaves", "_members", "_places", "_spaced", "_traced")
 
     def __init__(
         self,
@@ -234,11 +247,16 @@ class Group:
         traced: bool,
     ) -> None:
         self._members, self._leaves, self._known = members, leaves, known
-        self._traced: Callable[..., Value] | None = jit(self._value) if traced else None
+        self._traced: Jitted[..., Value] | None = jit(self._value) if traced else None
+        self._places = _overwritable([site for site, _ in members], leaves) if traced else ()
+        self._spaced = _is_read_as_it_lies(members[-1][0])
 
     def run(self, runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
         """Return the value of the last member."""
         if self._traced is not None:
+            for place in self._places:
+                if is_alone(operands, place) and self._is_over(place, operands):
+                    return operands[place]
             try:
                 return self._traced(*operands)
             except TracedValueError:
@@ -247,6 +265,14 @@ class Group:
         # Operands may be let go while a value that needs them no longer is computed.
         operands.clear()
         return stored(value)
+
+    def _is_over(self, place: int, operands: list[Value]) -> bool:
+        """Whether the value has been written over that of an operand, which is needed no longer."""
+        where = operands[place]._kind
+        if where is NODE or (where.strides is not None and not self._spaced):
+            return False
+        assert self._traced is not None, "asked before"
+        return self._traced.over(place, operands)
 
     def _value(self, *operands: Value) -> Value:
         values = self._known | dict(zip(self._leaves, operands, strict=True))
@@ -263,9 +289,49 @@ class Group:
         return values[self._members[-1][0]]
 
 
+def _overwritable(members: list[Site], leaves: list[Site]) -> tuple[int, ...]:
+    """The leaves in whose place the last member can be written: read element by element alone."""
+    root = members[-1]
+    shape = root.instruction.shape
+    dtype = shape.element_type.dtype if shape.is_array else None
+    if dtype is None or prod(shape.dimensions) * np.dtype(dtype).itemsize < _OVERWRITTEN:
+        return ()
+    inside, straight = set(members), set[Site]()
+    for site in reversed(members):
+        alike = site.instruction.opcode in ELEMENTWISE and _dimensions(site) == shape.dimensions
+        if alike and all([user in straight for user in site.users if user in inside]):
+            straight.add(site)
+    return tuple(
+        [
+            k
+            for k, leaf in enumerate(leaves)
+            if leaf.instruction.shape.is_array
+            and leaf.instruction.shape.element_type is shape.element_type
+            and _dimensions(leaf) == shape.dimensions
+            and all([user in straight for user in leaf.users if user in inside])
+        ]
+    )
+
+
 def _computes(site: Site) -> bool:
     """Whether it is more than a view."""
     return site.instruction.opcode not in VIEWS
+
+
+def _is_read_as_it_lies(site: Site) -> bool:
+    """Whether all who take its value are kernels, element by element, and products."""
+    dimensions = site.instruction.shape.dimensions
+    return bool(site.users) and all(
+        [
+            user.instruction.opcode == "dot"
+            or (user.instruction.opcode in ELEMENTWISE and _dimensions(user) == dimensions)
+            for user in site.users
+        ]
+    )
+
+
+def _dimensions(site: Site) -> tuple[int, ...]:
+    return site.instruction.shape.dimensions
 
 
 def _gathered(runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:

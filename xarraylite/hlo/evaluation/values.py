@@ -135,14 +135,14 @@ def stored(value: Value) -> Value:
     return value if isinstance(value, XContainer) else eval_(value)
 
 
-def is_alone(values: list[Value]) -> bool:
-    """Whether a list alone holds its first value, a container that alone has its memory."""
-    if not COUNTS or not isinstance(values[0], XArray) or sys.getrefcount(values[0]) > OWNED:
+def is_alone(values: list[Value], k: int = 0) -> bool:
+    """Whether a list alone holds one of its values, a container that alone has its memory."""
+    if not COUNTS or not isinstance(values[k], XArray) or sys.getrefcount(values[k]) > OWNED:
         return False
-    buffer = values[0].buffer
+    buffer = values[k].buffer
     borrowed = buffer.shared or buffer.special or buffer.kept or buffer.is_awaited()
     del buffer
-    return not borrowed and sys.getrefcount(values[0]._buffer) <= OWNED
+    return not borrowed and sys.getrefcount(values[k]._buffer) <= OWNED
 
 
 def op(name: str, *operands: object) -> XExpression:

@@ -8,11 +8,14 @@ way.  Complex inverses are those of W. Kahan, "Branch cuts for complex elementar
 from __future__ import annotations
 
 import math
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from .terms import Term, copysign
+
+Function: TypeAlias = Callable[[Term], Term]
 
 _LARGE: Final = {np.dtype(np.float32): 1e8, np.dtype(np.float64): 1e17}
 """Where ``1 + x * x`` is ``x * x``, and where that has not yet overflowed."""
@@ -44,13 +47,16 @@ def _turned_back(z: Term) -> Term:
     return _complex(z.imag, -z.real, z)
 
 
+def _along_both(own: Function, other: Function, z: Term) -> Term:
+    """A hyperbolic function of a complex number, by that and the other of its real part."""
+    angle = z.imag
+    return _complex(own(z.real) * angle.apply("cosine"), other(z.real) * angle.apply("sine"), z)
+
+
 def sinh(x: Term) -> Term:
     """Hyperbolic sine."""
     if x.kind == "c":
-        real, imaginary = x.real, x.imag
-        return _complex(
-            sinh(real) * imaginary.apply("cosine"), cosh(real) * imaginary.apply("sine"), x
-        )
+        return _along_both(sinh, cosh, x)
     size = x.apply("abs")
     grown = size.apply("exponential-minus-one")
     small = (grown + grown / (grown + 1)) * 0.5
@@ -61,10 +67,7 @@ def sinh(x: Term) -> Term:
 def cosh(x: Term) -> Term:
     """Hyperbolic cosine."""
     if x.kind == "c":
-        real, imaginary = x.real, x.imag
-        return _complex(
-            cosh(real) * imaginary.apply("cosine"), sinh(real) * imaginary.apply("sine"), x
-        )
+        return _along_both(cosh, sinh, x)
     half = (x.apply("abs") * 0.5).apply("exponential")
     return half * 0.5 * half + (half.like(0.5) / half) / half
 

@@ -21,19 +21,8 @@ from ...arrays.container import XContainer
 from ...arrays.expression import XExpression
 from ...dtypes.names import kind
 from ...index.transform import FIXED, Reshape, Transform
+from ...ir import node as ir
 from ...ir.build import CAST
-from ...ir.node import (
-    Concat,
-    Elementwise,
-    Gather,
-    Iota,
-    Leaf,
-    Node,
-    Reduce,
-    Scalar,
-    SegmentReduce,
-    View,
-)
 from ...ir.walk import postorder
 from ...labels.labelled import XLabelled
 from ...labels.writing import lazily, resulting
@@ -46,10 +35,9 @@ from ...memory.snapshots import LateSnapshot
 from ...operands.convert import layout_of
 from ...operands.gathers import gathered_again
 from ...operands.nodes import as_node
-from ...operands.tracing import tracing
+from ...operands.tracing import is_traced, tracing
 from ...transforms.jit import Jitted
 from ...transforms.planned import results_of
-from ...transforms.stages import is_traced
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
@@ -122,7 +110,7 @@ def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) 
     return export.module([node], False, name or "expression")
 
 
-def _node(value: Any, labels: str | None) -> Node:
+def _node(value: Any, labels: str | None) -> ir.Node:
     """Return what is to be written, in a trace that has a writer."""
     if not isinstance(value, XLabelled):
         return gathered_again(as_node(value, "to_hlo"))
@@ -152,7 +140,7 @@ class _Export:
         self.numbers: dict[int, Term] = {}
         self.terms: dict[int, Term] = {}
         self.of_function = False
-        self.kept: list[Node] = []
+        self.kept: list[ir.Node] = []
 
     def parameter(self, spec: ArraySpec) -> Term:
         """Write a parameter."""
@@ -171,14 +159,14 @@ class _Export:
         )
         return XExpression(self.standing_for(self.parameter(known), place))
 
-    def standing_for(self, term: Term, place: Map) -> Node:
+    def standing_for(self, term: Term, place: Map) -> ir.Node:
         """Return a node without values for what was written."""
         snapshot = LateSnapshot(NOWHERE)
         snapshot.traced = True
-        leaf = Leaf(term.shape, term.dtype, snapshot, place)
+        leaf = ir.Leaf(term.shape, term.dtype, snapshot, place)
         self.numbers[id(snapshot)] = term
         # A view of memory would be other memory; of an expression it remains a view.
-        made = View(leaf.shape, leaf.dtype, leaf, Reshape(leaf.shape, leaf.shape))
+        made = ir.View(leaf.shape, leaf.dtype, leaf, Reshape(leaf.shape, leaf.shape))
         self.kept.append(made)
         return made
 
@@ -196,7 +184,7 @@ class _Export:
         first, *others = arguments.items()
         return CALLS[name](self, first[1], **dict(others))
 
-    def product(self, factors: Sequence[Any], kept: Sequence[str]) -> Node:
+    def product(self, factors: Sequence[Any], kept: Sequence[str]) -> ir.Node:
         """Write a product of two labelled nodes."""
         (left, ours), (right, theirs) = factors
         x, y = self.term(left), self.term(right)
@@ -204,14 +192,14 @@ class _Export:
 
     def term(self, value: object) -> Term:
         """Write an expression, whatever of it has not been written."""
-        top = value if isinstance(value, Node) else gathered_again(as_node(value, "to_hlo"))
+        top = value if isinstance(value, ir.Node) else gathered_again(as_node(value, "to_hlo"))
         self.kept.append(top)  # nodes are known by their identity
         listed = postorder(top)
         # Indices and offsets are constants of the nodes that have them.
         inner = {
             id(arg)
             for node in listed
-            if isinstance(node, Gather | SegmentReduce)
+            if isinstance(node, ir.Gather | ir.SegmentReduce)
             for arg in node.args[1:]
         }
         for node in listed:
@@ -219,7 +207,7 @@ class _Export:
                 self.terms[id(node)] = self.write(node)
         return self.terms[id(top)]
 
-    def module(self, roots: list[Node], several: bool, name: str) -> HloModule:
+    def module(self, roots: list[ir.Node], several: bool, name: str) -> HloModule:
         """Write expressions and return the module of all that was written."""
         results = [self.term(top) for top in roots]
         root = results[0].instruction
@@ -233,17 +221,17 @@ class _Export:
         clean = "".join([char if char.isalnum() or char in "_.-" else "_" for char in name])
         return HloModule(clean or "module", computations, entry, False, attributes)
 
-    def args(self, node: Node) -> list[Term]:
+    def args(self, node: ir.Node) -> list[Term]:
         """Return what a node's arguments have become."""
         return [self.terms[id(arg)] for arg in node.args]
 
     @singledispatchmethod
-    def write(self, node: Node) -> Term:
+    def write(self, node: ir.Node) -> Term:
         """Write one node, whose arguments have been written."""
         raise HloError(f"to_hlo: there is no HLO for {type(node).__name__}")
 
     @write.register
-    def _(self, node: Leaf) -> Term:
+    def _(self, node: ir.Leaf) -> Term:
         given = self.numbers.get(id(node.snapshot))
         if given is not None:
             return given
@@ -255,11 +243,11 @@ class _Export:
         return self.known[key]
 
     @write.register
-    def _(self, node: Scalar) -> Term:
+    def _(self, node: ir.Scalar) -> Term:
         return self.writer.constant(np.asarray(node.value, node.dtype))
 
     @write.register
-    def _(self, node: Iota) -> Term:
+    def _(self, node: ir.Iota) -> Term:
         total = self.numbered(node.shape, node.map)
         return total.cast(node.dtype)
 
@@ -274,14 +262,14 @@ class _Export:
         return total
 
     @write.register
-    def _(self, node: Elementwise) -> Term:
+    def _(self, node: ir.Elementwise) -> Term:
         operands = [term.stretched(node.shape) for term in self.args(node)]
         if node.op is CAST:
             return operands[0].cast(node.dtype)
         return applied(node.op, node.dtype, *operands)
 
     @write.register
-    def _(self, node: View) -> Term:
+    def _(self, node: ir.View) -> Term:
         (term,) = self.args(node)
         if isinstance(node.step, Reshape):
             return term.reshaped(node.shape)
@@ -353,21 +341,21 @@ class _Export:
         )
 
     @write.register
-    def _(self, node: Gather) -> Term:
+    def _(self, node: ir.Gather) -> Term:
         source = self.terms[id(node.arg)]
         index = read(node.index.snapshot, node.index.dtype, node.index.map)
         numbers = np.where(index < 0, index + node.arg.shape[node.axis], index)
         return self.gathered(source, node.axis, self.writer.constant(numbers))
 
     @write.register
-    def _(self, node: Concat) -> Term:
+    def _(self, node: ir.Concat) -> Term:
         terms = self.args(node)
         return self.writer.term(
             "concatenate", node.dtype, node.shape, *terms, dimensions=(node.axis,)
         )
 
     @write.register
-    def _(self, node: SegmentReduce) -> Term:
+    def _(self, node: ir.SegmentReduce) -> Term:
         wide, opcode = self.folded(node)
         offsets = read(node.offsets.snapshot, node.offsets.dtype, node.offsets.map)
         rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -387,7 +375,7 @@ class _Export:
         return Term(self.writer, made).cast(node.dtype)
 
     @write.register
-    def _(self, node: Reduce) -> Term:
+    def _(self, node: ir.Reduce) -> Term:
         wide, opcode = self.folded(node)
         if opcode:
             made = self.reduced(wide, opcode, node)
@@ -398,7 +386,7 @@ class _Export:
             made = some.where(self.reduced(filled, opcode, node), np.nan)
         return made.cast(node.dtype).reshaped(node.shape)
 
-    def reduced(self, term: Term, opcode: str, node: Reduce) -> Term:
+    def reduced(self, term: Term, opcode: str, node: ir.Reduce) -> Term:
         """Fold the axes of a reduction, which do not stay."""
         start = self.writer.constant(np.asarray(_identity(opcode, term)).astype(term.dtype))
         sizes = [size for k, size in enumerate(node.arg.shape) if k not in node.axes]
@@ -411,7 +399,7 @@ class _Export:
         )
         return Term(self.writer, made)
 
-    def folded(self, node: Reduce) -> tuple[Term, str]:
+    def folded(self, node: ir.Reduce) -> tuple[Term, str]:
         """Return what a reduction folds, and by which operation."""
         term = self.terms[id(node.arg)]
         narrow = term.kind == "f" and term.dtype.itemsize < 4 and node.op.hlo in ("add", "multiply")
@@ -454,7 +442,7 @@ def _spec_of(spec: Any) -> ArraySpec:
     return ArraySpec(spec.element_type, spec.dimensions, spec.layout)
 
 
-def _spec_of_leaf(node: Leaf) -> ArraySpec:
+def _spec_of_leaf(node: ir.Leaf) -> ArraySpec:
     """Return the spec of elements in memory: their layout, where it is one that text can say."""
     place = node.map
     if isinstance(place, TiledMap):

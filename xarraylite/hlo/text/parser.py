@@ -21,14 +21,13 @@ nothing is as deep as the text.
 from __future__ import annotations
 
 import copyreg
-import gc
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
 from ..._errors import HloError
+from ..._later import uncollected
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
@@ -81,24 +80,10 @@ def parse(text: str) -> HloModule:
     """
     if not isinstance(text, str):
         raise HloError(f"parse: expected text, not {type(text).__name__}")
-    with _uncollected():
+    # All of what is read is kept: the collector would go through it again and again while more is
+    # made, which takes a third of the time.
+    with uncollected():
         return _Parser(text).module()
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the collector of cycles from looking at what is read, all of which is kept.
-
-    It would go through all instructions again and again while more of them are made, which takes
-    a third of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _reduced(module: HloModule) -> tuple[Callable[[str], HloModule], tuple[str]]:
