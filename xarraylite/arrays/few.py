@@ -96,7 +96,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
     if of._kind is NODE or tracing.running.value:
         return None
     direct.count_use()
-    if of.size > FEW and not _picks_few(of, key):
+    if of.size > FEW:
         return _gathered(of, key)
     found = _index(key, True)
     if found is None:
@@ -113,16 +113,6 @@ def selected(of: Any, key: Any) -> XExpression | None:
     snapshot = Snapshot.alone(values.nbytes, Selected(elements.whole(of), index))
     snapshot.array(of._dtype, shape)[...] = values
     return copy_of(row_major(of._dtype, len(shape), fixed), shape, snapshot)
-
-
-def _picks_few(of: Any, key: Any) -> bool:
-    """Tell whether a list of integers, behind whole dimensions, selects few elements of many."""
-    several = key.__class__ is tuple
-    axis, given = (len(key) - 1, key[-1]) if several and key else (0, key)
-    if given.__class__ is not list or {*map(type, given)} != {int} or axis >= len(of._shape):
-        return False
-    whole = not several or all(map(_is_all, key[:-1]))
-    return whole and len(given) * of.size <= FEW * of._shape[axis]
 
 
 #: Kinds of gathers, by what leads to them: kind and shape of the memory, axis, positions.
