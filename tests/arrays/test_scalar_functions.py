@@ -92,3 +92,17 @@ def test_what_is_known_is_not_planned(name: str, monkeypatch: pytest.MonkeyPatch
         expected = [function(x).item() for x in v]
     monkeypatch.setattr(scalar_arithmetic, "_computed", None)
     assert [function(x).item() for x in v] == expected
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_of_a_python_number(name: str) -> None:
+    function = getattr(xl, name)
+    for number in (2.5, -0.0, 0.75):
+        try:
+            expected = xl.eval(function(xl.asarray([number])))[0]
+        except TypeError:
+            with pytest.raises(TypeError):
+                function(number)
+            continue
+        for _ in range(ROUNDS // 3):
+            assert _is_same(function(number), expected)

@@ -82,6 +82,9 @@ _SIGNS: dict[str, Way] = {
     "abs": float.__abs__,
 }
 
+#: Classes of numbers that are float64 among themselves.
+_FLOATS: frozenset[Any] = frozenset((float, np.float64))
+
 #: Python's numbers whose value decides how a power is computed.
 _WEAK: frozenset[Any] = frozenset((float, int))
 
@@ -193,9 +196,11 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     """Return an operation on NumPy's scalars and Python's numbers by the third or fourth way."""
     if op is POWER and operands[0].__class__ is np.float64 and operands[1].__class__ in _WEAK:
         return _powered(*operands)
-    node = build.elementwise(op, *[_part(x) for x in operands])
     types = tuple([x.__class__ for x in operands])
-    learns = len(ways) < _KEPT and _decide(op, types)
+    if float in types and _FLOATS.issuperset(types) and op.scalars is None:
+        return _run(op, tuple(map(np.float64, operands)))
+    node = build.elementwise(op, *[_part(x) for x in operands])
+    learns = len(ways) < _KEPT and all(map(_decides, types))
     if not _is_exact(node):
         found = kind_of(node)
         if learns and found is not None and types not in ways and not uses_reference():
@@ -220,11 +225,9 @@ def _powered(base: Any, exponent: float) -> Any:
     return applied(alone, base, lambda op, *operands: _run(op, operands))
 
 
-def _decide(op: Op, types: tuple[type, ...]) -> bool:
-    """Tell whether the classes of numbers alone decide what an operation does with them."""
-    if op.scalars is None and all([issubclass(cls, float) for cls in types]):
-        return True
-    return all([issubclass(cls, np.generic) and np.dtype(cls).isbuiltin == 1 for cls in types])
+def _decides(cls: type) -> bool:
+    """Tell whether a class of numbers decides, whatever their values, what is done with them."""
+    return issubclass(cls, np.generic) and np.dtype(cls).isbuiltin == 1
 
 
 def _part(operand: Any) -> Any:
