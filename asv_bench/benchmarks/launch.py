@@ -235,3 +235,46 @@ class HalfNumber(OfDtype):
     title = "eval(z * 0.1) of float16, 4 x 4"
     here, there = "xl.eval(z * 0.1)", "z * 0.1"
     wanted = 1 / 6
+
+
+class StoredTotal(Ten):
+    """A lazy total written to an element: computed, then stored."""
+
+    title = "c[3] = sum(a*b), n = 10"
+    here = "c[3] = xp.sum(a*b)"
+    shown = "c"
+    wanted = 1 / 4
+
+
+class RowOfShares(Statement):
+    """A row written from an expression with a total in it."""
+
+    title = "m[2] = a / sum(a), rows of 10"
+    here = "m[2] = a / xp.sum(a)"
+    shown = "m"
+    wanted = 1 / 4
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"a": values(N), "m": values(5, N)}
+
+
+class FunctionOfElement(Ten):
+    """A function of one element, which is a value."""
+
+    title = "sqrt(a[3]), n = 10"
+    here = "xp.sqrt(a[3])"
+
+
+class FilterStep(Statement):
+    """Products of matrices, columns and rows in turn, as a filter takes them."""
+
+    title = "A @ P @ A.T + Q, H @ (A @ x), 2 x 2"
+    here = "P = xp.asarray(A @ P0 @ A.T + Q); y = H @ (A @ x)"
+    shown = "y"
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {
+            **{name: values(2, 2, seed=k) for k, name in enumerate(("A", "P0", "Q"))},
+            "x": values(2, 1),
+            "H": values(1, 2),
+        }
