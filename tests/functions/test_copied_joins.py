@@ -93,3 +93,23 @@ def test_messages_are_those_of_all_joins() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool", "complex128", "bfloat16"])
+def test_values_are_stacked_as_numpy_stacks_them(dtype: str) -> None:
+    v = xl.asarray([3, 0, 1], dtype=dtype)
+    plain = np.asarray(v).copy()
+    for axis in (0, -1):
+        made = xl.stack([v[1], v[0], v[2]], axis)
+        v[0] = v[1]  # a value is what it was
+        assert made.dtype == v.dtype
+        assert np.array_equal(np.asarray(xl.eval(made)), plain[[1, 0, 2]])
+        v[0] = plain[0]
+    mixed = xl.stack([v[0], xl.asarray([2.5])[0]])
+    assert mixed.dtype == xl.result_type(v.dtype, "float64")
+    with pytest.raises((ValueError, IndexError)):
+        xl.stack([v[0], v[1]], axis=1)
+    with pytest.raises(ValueError, match="stack"):
+        xl.stack([])
+    late = xl.late(v)
+    assert np.array_equal(np.asarray(xl.stack([late[0], v[1]])), [plain[0], plain[1]])

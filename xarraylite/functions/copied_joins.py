@@ -29,7 +29,7 @@ from ..ir.translation import node_of
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
-from ..operands.nodes import Gathers, as_node
+from ..operands.nodes import Gathers, OneValue, as_node
 from .computed import COMMON
 
 #: Parts from which on a join is copied; the most bytes of all, and of one on average.
@@ -75,9 +75,13 @@ class Joined(Gathers):
 def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     """Return the join of many arrays of plain numbers; None if they are few, large or others.
 
+    Values, which nobody writes, are copied however few they are.
+
     Where NumPy refuses them too: the message is the usual join's.
     """
-    if len(arrays) <= MANY or axis is None or tracing.running.value:
+    if axis is None or tracing.running.value:
+        return None
+    if len(arrays) <= MANY and not all([isinstance(x, OneValue) for x in arrays]):
         return None
     most = min(_MOST, _EACH * len(arrays), settings.max_result_bytes)
     values: list[NumpyArray] = []
@@ -85,7 +89,8 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     fixed = RANK
     made: NumpyArray
     part: Any
-    for x in arrays:
+    for given in arrays:
+        x = np.asarray(given.value) if isinstance(given, OneValue) else given
         if x.__class__ is np.ndarray:
             made, part, fixed = x, x, FREE
         elif not isinstance(x, XExpression) or x._kind is NODE or x._kind.dtype not in COMMON:
