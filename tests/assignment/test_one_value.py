@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.arrays import container
+from xarraylite.arrays import container, few
 
 #: More than the first evaluations of a kind, which are interpreted.
 ROUNDS = 20
@@ -118,3 +118,19 @@ def test_rows_with_totals_are_written_by_kept_plans(monkeypatch: pytest.MonkeyPa
     for k in range(4):
         m[k] = v / xl.sum(v)
     assert np.array_equal(m.copy().numpy(), [_vector("float64") / 12] * 4)
+
+
+@pytest.mark.parametrize("key", [np.asarray([True, False, True]), [0, 1], Ellipsis, 1])
+def test_what_cannot_be_stored_at_once_is_not_computed_for_it(
+    key: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The general way computes it, once."""
+    v = xl.zeros(3)
+    waits = v + 1.0
+    monkeypatch.setattr(few, "values_of", None)
+    v[key] = xl.sum(xl.asarray([1.0, 2.0, 3.0]) * 2)
+    monkeypatch.undo()
+    expected = np.zeros(3)
+    expected[key] = 12
+    assert np.array_equal(v.copy().numpy(), expected)
+    assert np.array_equal(np.asarray(waits), np.ones(3))

@@ -320,3 +320,12 @@ def test_complex_numbers_are_true_where_one_part_is_not_zero() -> None:
             x = xl.asarray([False, False])
             x[key] = number
             assert x[0]
+
+
+def test_casting_rules_and_operands_are_named() -> None:
+    a, b = xl.zeros(3), xl.ones(3)
+    with pytest.raises((ValueError, TypeError)):
+        xl.copyto(a, b, casting="nonsense")
+    assert a.tolist() == [0, 0, 0]
+    with pytest.raises(xl.DTypeError, match="vdot"):
+        xl.vdot(object(), a)

@@ -189,6 +189,8 @@ def stored(to: Any, key: Any, value: XExpression) -> bool:
     """Write one value, computed first; tell whether it is done."""
     if value._shape or NODE in (value._kind, to._kind) or tracing.is_active():
         return False
+    if not elements.takes(to, key):
+        return False
     one: Any = (values_of(value) if value.lasting else elements.array_of(value))[()]
     if value._kind.dtype is not to._kind.dtype:
         one = one.item()

@@ -210,10 +210,10 @@ def fitting(kind: Any, value: Any) -> Any:
     return kind.dtype.type(value) if fits else None
 
 
-def stored(to: Any, key: Any, value: Any) -> bool:
-    """Write one number to the elements that integers and slices select; tell whether it is done.
+def takes(to: Any, key: Any) -> bool:
+    """Tell whether numbers are written at once to what integers and slices select.
 
-    The number is of a class that the kind of ``to`` stores as NumPy does.
+    Nobody waits for the old values, and what is filled is not large.
     """
     if key.__class__ is tuple:
         for item in key:
@@ -224,9 +224,17 @@ def stored(to: Any, key: Any, value: Any) -> bool:
             return False
         if to.size > MANY:
             return False
+    return not direct.waiting_for(to._buffer)
+
+
+def stored(to: Any, key: Any, value: Any) -> bool:
+    """Write one number to the elements that integers and slices select; tell whether it is done.
+
+    The number is of a class that the kind of ``to`` stores as NumPy does.
+    """
     try:
         array = array_of(to)
-        if direct.waiting_for(to._buffer):
+        if not takes(to, key):
             return False
         array[key] = value
     except REFUSED:

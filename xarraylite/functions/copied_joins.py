@@ -32,7 +32,7 @@ from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
 from .computed import COMMON
 
-#: Parts from which on a join is copied; the most bytes of all, and of one on average.
+#: Parts beyond which a join is copied; the most bytes of all, and of one on average.
 MANY, _MOST, _EACH = 32, 1 << 26, 1 << 16
 
 

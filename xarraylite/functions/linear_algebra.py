@@ -370,8 +370,8 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     """
     if _are_real_vectors(a, b):
         return matmul(a, b)
-    flat = [reshape(x, (-1,)) for x in (a, b)]
-    return vecdot(*flat)
+    first, second = [x if isinstance(x, HasNode) else as_array(x, "vdot") for x in (a, b)]
+    return vecdot(reshape(first, (-1,)), reshape(second, (-1,)))
 
 
 def einsum(

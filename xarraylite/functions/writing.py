@@ -245,7 +245,8 @@ def copyto(
     XArray([1., 0., 3.])
     """
     to = _destination(dst, "copyto")
-    if where is True and isinstance(src, XExpression) and src.dtype == to.dtype:
+    usual = where is True and casting == "same_kind"
+    if usual and isinstance(src, XExpression) and src.dtype == to.dtype:
         to[...] = src
         return
     node = as_node(src, "copyto")

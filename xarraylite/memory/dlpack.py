@@ -33,6 +33,9 @@ _CODES = {
 _NAMES = {code: name for name, code in _CODES.items()}
 _UINT = 1
 
+#: The kind of device that is the CPU.
+_CPU = 1
+
 #: Where the dtype lies in a tensor (behind its address, device and rank), and in a tensor with a
 #: version the tensor (behind version, context, deleter and flags); in bytes.
 _DTYPE, _VERSIONED = 20, 32
@@ -94,10 +97,11 @@ def imported(x: Any, copy: bool | None) -> NumpyArray:
     BufferError
         If the object refuses, or its memory is not on the CPU.
     """
-    if copy is None and getattr(getattr(x, "dtype", None), "isbuiltin", 0) == 1:
+    device = x.__dlpack_device__()
+    usual = copy is None and device[0] == _CPU
+    if usual and getattr(getattr(x, "dtype", None), "isbuiltin", 0) == 1:
         plain: NumpyArray = np.from_dlpack(x)
         return plain
-    device = x.__dlpack_device__()
     options = {} if copy is None else {"copy": copy}
     try:
         capsule = x.__dlpack__(max_version=(1, 0), **options)
