@@ -42,6 +42,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("functions.selecting", "Order, sets and positions"),
     ("functions.comparison", "Order, sets and positions"),
     ("functions.curves", "Signals, polynomials and windows"),
+    ("functions.polynomials", "Signals, polynomials and windows"),
     ("functions.scalar_types", "Data types"),
     ("functions.data_types", "Data types"),
     ("functions.writing", "Writing, printing and further names"),

@@ -691,6 +691,13 @@ MANIPULATION: Rows = (
     ),
     Row("`median`, `quantile`", "the same", "assert float(xl.median(v)) == 2"),
     Row(
+        "`quantile(e, p, axis, alpha, beta)`",
+        "`xl.quantile(e, p, axis=…, method=…)`",
+        "assert float(xl.quantile(v, 0.5, method='hazen')) == 2",
+        "NumPy's names of methods, among them xtensor's six; pairs without a name are SciPy's "
+        "`mquantiles`, which takes containers",
+    ),
+    Row(
         "`unique setdiff1d isin in1d`",
         "`xl.unique`, `setdiff1d`, `isin`",
         "assert xl.isin(v, [2.0]).tolist() == [False, False, True]",
@@ -750,7 +757,10 @@ OPTIONALS: Rows = (
     Row(
         "`xarray_optional`, `xtensor_optional`, `xoptional_assembly`",
         "`xl.optional(values, has_value)`",
-        "x = xl.optional([1, None, 3]); assert (x + 1).tolist() == [2, None, 4]",
+        "x = xl.optional([1, None, 3]); assert (x + 1).tolist() == [2, None, 4]\n"
+        "assert x.has_value().dtype == xl.bool",
+        "flags are an array of bool, a byte each, not packed bits: so they are memory like any "
+        "other, with views that are written",
     ),
     Row(
         "`xtl::missing<T>()`",
@@ -788,6 +798,11 @@ OPTIONALS: Rows = (
         "the same; `x.sum(skipna=True)` leaves out",
         "x = xl.optional([1, None, 3]); assert xl.sum(x).item() is None\n"
         "assert int(x.sum(skipna=True)) == 4",
+    ),
+    Row(
+        "assigning an optional array of another shape",
+        "`x.assign(e)` takes the shape; `x[...] = e` keeps it",
+        "x = xl.optional([1, None]); assert x.assign([1, None, 3]).shape == (3,)",
     ),
     Row(
         "masked is not missing",
@@ -836,6 +851,20 @@ FILES: Rows = (
         "x = xl.open(np.arange(12.0)); out = np.zeros(12); xl.store(x * 2, out); "
         "same(out, np.arange(0, 24, 2))",
         "any expression runs chunk by chunk over arrays that are kept elsewhere",
+    ),
+    Row(
+        "`chunks()`, `grid_shape()`, `chunk_begin`",
+        "`x = xl.block_view(e, blocks)`; `x[i, j]`, `x.shape`, `xl.ndindex`",
+        "x = xl.block_view(xl.reshape(xl.arange(12), (4, 3)), (2, 3))\n"
+        "assert x.shape == (2, 1, 2, 3) and x[1, 0].tolist() == [[6, 7, 8], [9, 10, 11]]",
+        "the grid is the first half of the dimensions",
+    ),
+    Row(
+        "GPUs, automatic differentiation (absent)",
+        "",
+        "",
+        "absent here too; `xl.hlo` writes an expression as XLA's program, which XLA compiles for "
+        "GPUs",
     ),
     Row(
         "xtensor-python",

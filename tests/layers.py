@@ -51,11 +51,14 @@ RANKS: dict[str, int] = {
     "io": 17,
     "display": 17,
     "emath": 17,
+    "exceptions": 17,
     "fft": 17,
     "lib": 17,
     "linalg": 17,
+    "ma": 17,
     "polynomial": 17,
     "random": 17,
+    "typing": 17,
     "chunked": 18,
     "hlo": 18,  # draws with display
     "demo": 19,  # a user of all of the above

@@ -147,6 +147,12 @@ def test_names_of_numpy_stay_what_they_are() -> None:
             assert getattr(xl, name) is getattr(np, name)
 
 
+def test_modules_of_numpys_are_imported_by_their_names() -> None:
+    for name in ("ma", "typing", "exceptions"):
+        assert importlib.import_module(f"xarraylite.{name}") is getattr(np, name)
+        assert getattr(xl, name) is getattr(np, name)
+
+
 def test_names_of_builtins_are_ours_here_and_pythons_elsewhere() -> None:
     shadowing = [name for name in NAMES if hasattr(builtins, name)]
     assert {"abs", "all", "any", "bool", "eval", "max", "min", "pow", "round", "sum"} <= set(

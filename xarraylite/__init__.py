@@ -78,8 +78,8 @@ _MODULES: dict[str, str] = {
     ),
     "functions.creation": "empty empty_like full full_like ones ones_like zeros zeros_like",
     "functions.curves": (
-        "bartlett blackman convolve correlate ediff1d gradient hamming hanning interp kaiser poly "
-        "polyadd polyder polydiv polyfit polyint polymul polysub polyval roots trapezoid unwrap"
+        "bartlett blackman convolve correlate ediff1d gradient hamming hanning interp kaiser "
+        "trapezoid unwrap"
     ),
     "functions.data_types": "astype can_cast result_type",
     "functions.distributions": (
@@ -104,7 +104,7 @@ _MODULES: dict[str, str] = {
         "norm_lp norm_lp_to_p norm_sq"
     ),
     "functions.numpy_objects": (
-        "asarray_chkfinite broadcast common_type frompyfunc mask_indices nditer poly1d require"
+        "asarray_chkfinite broadcast common_type frompyfunc mask_indices ndarray nditer require"
     ),
     "functions.numpy_names": (
         "False_ ScalarType True_ array2string array_repr array_str base_repr binary_repr c_ "
@@ -112,6 +112,9 @@ _MODULES: dict[str, str] = {
         "iscomplexobj isfortran isrealobj isscalar issubdtype iterable may_share_memory "
         "min_scalar_type ndim "
         "promote_types r_ s_ seterr shape shares_memory size typename"
+    ),
+    "functions.polynomials": (
+        "poly poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval roots"
     ),
     "functions.printing": "get_printoptions printoptions set_printoptions",
     "functions.rearranging": "fliplr flipud pad ravel repeat roll rollaxis rot90 swapaxes tile",
@@ -202,7 +205,6 @@ _SOURCES |= {
     "half": ("functions.scalar_types", "float16"),
     "int_": ("functions.scalar_types", "int64"),
     "intp": ("functions.scalar_types", "int64"),
-    "ndarray": ("arrays.expression", "XExpression"),
     "single": ("functions.scalar_types", "float32"),
     "uint": ("functions.scalar_types", "uint64"),
     "uintp": ("functions.scalar_types", "uint64"),

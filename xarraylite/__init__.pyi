@@ -35,7 +35,6 @@ from .arrays.adapt import adapt as adapt
 from .arrays.adapt import rebind as rebind
 from .arrays.evaluation import eval_ as _eval
 from .arrays.expression import XExpression as XExpression
-from .arrays.expression import XExpression as _ndarray
 from .arrays.scalar import XScalar as XScalar
 from .arrays.xarray import XArray as XArray
 from .arrays.xarray import XView as XView
@@ -117,16 +116,6 @@ from .functions.curves import hamming as hamming
 from .functions.curves import hanning as hanning
 from .functions.curves import interp as interp
 from .functions.curves import kaiser as kaiser
-from .functions.curves import poly as poly
-from .functions.curves import polyadd as polyadd
-from .functions.curves import polyder as polyder
-from .functions.curves import polydiv as polydiv
-from .functions.curves import polyfit as polyfit
-from .functions.curves import polyint as polyint
-from .functions.curves import polymul as polymul
-from .functions.curves import polysub as polysub
-from .functions.curves import polyval as polyval
-from .functions.curves import roots as roots
 from .functions.curves import trapezoid as trapezoid
 from .functions.curves import unwrap as unwrap
 from .functions.data_types import astype as astype
@@ -349,9 +338,20 @@ from .functions.numpy_objects import broadcast as broadcast
 from .functions.numpy_objects import common_type as common_type
 from .functions.numpy_objects import frompyfunc as frompyfunc
 from .functions.numpy_objects import mask_indices as mask_indices
+from .functions.numpy_objects import ndarray as ndarray
 from .functions.numpy_objects import nditer as nditer
-from .functions.numpy_objects import poly1d as poly1d
 from .functions.numpy_objects import require as require
+from .functions.polynomials import poly as poly
+from .functions.polynomials import poly1d as poly1d
+from .functions.polynomials import polyadd as polyadd
+from .functions.polynomials import polyder as polyder
+from .functions.polynomials import polydiv as polydiv
+from .functions.polynomials import polyfit as polyfit
+from .functions.polynomials import polyint as polyint
+from .functions.polynomials import polymul as polymul
+from .functions.polynomials import polysub as polysub
+from .functions.polynomials import polyval as polyval
+from .functions.polynomials import roots as roots
 from .functions.printing import get_printoptions as get_printoptions
 from .functions.printing import printoptions as printoptions
 from .functions.printing import set_printoptions as set_printoptions
@@ -598,7 +598,6 @@ from .xtensor_views.selection import view as view
 __version__: str
 __array_api_version__: str
 eval = _eval
-ndarray = _ndarray
 open = _open
 asanyarray = _asanyarray
 row_stack = _row_stack

@@ -13,7 +13,9 @@ from typing import Any, Literal
 
 from numpy.linalg import LinAlgError
 
+from ._errors import ShapeError
 from .arrays.expression import XExpression, apply
+from .arrays.operand import as_array
 from .arrays.xarray import XArray
 from .dtypes.names import kind
 from .functions import diagonals, reducers
@@ -38,8 +40,10 @@ from .functions.groups import Axis
 from .functions.linear_algebra import matmul, outer, tensordot, vecdot
 from .functions.manipulation import matrix_transpose
 from .functions.solutions import inv, lstsq, pinv, solve, tensorinv, tensorsolve
+from .index.broadcast import check_axis
 from .ir import build
 from .operands.nodes import as_node
+from .operands.others import or_numpy
 from .ops.table import OPS
 
 __all__ = [
@@ -109,7 +113,14 @@ def cross(x1: object, x2: object, /, *, axis: int = -1) -> XExpression:
     >>> xl.eval(xl.linalg.cross(xl.asarray([1, 0, 0]), xl.asarray([0, 1, 0])))
     XArray([0, 0, 1])
     """
-    return diagonals.cross(x1, x2, axis, axis, axis)
+    left, right = as_array(x1, "cross"), as_array(x2, "cross")
+    for x in (left, right):
+        if x.shape[check_axis(axis, x.ndim, "cross")] != 3:
+            raise ShapeError(
+                f"linalg.cross: shapes {left.shape} and {right.shape}; the extent along axis "
+                f"{axis} must be 3 (xl.cross takes vectors of 2 elements, too)"
+            )
+    return diagonals.cross(left, right, axis, axis, axis)
 
 
 @computed("a")
@@ -367,6 +378,7 @@ def cond(x: Any, p: float | Literal["fro", "nuc"] | None = None) -> XArray:
     return numpy.linalg.cond(x, p)
 
 
+@or_numpy
 def multi_dot(arrays: Sequence[object]) -> XArray | XExpression:
     """Return the product of several matrices, in the order that costs least.
 

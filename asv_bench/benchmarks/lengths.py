@@ -85,6 +85,58 @@ class UnseenSquare(Unseen):
         return {"m": values(self.longest, self.longest)}
 
 
+class UnseenMean(Unseen):
+    """A mean, which folds and divides by the length."""
+
+    title = "float(mean(a[:i])), i never seen"
+    here = "i = next(lengths); r = float(xp.mean(a[:i]))"
+    shown = "r"
+
+
+class UnseenCentred(Unseen):
+    """A fold inside an expression."""
+
+    title = "eval(a[:i] - mean(a[:i])), i never seen"
+    here = "i = next(lengths); r = xl.eval(a[:i] - xp.mean(a[:i]))"
+    there = "i = next(lengths); r = a[:i] - xp.mean(a[:i])"
+    shown = "r"
+
+
+class UnseenPosition(Unseen):
+    """The place of the greatest of some values, as an elimination looks for its pivot."""
+
+    title = "int(argmax(abs(a[:i]))), i never seen"
+    here = "i = next(lengths); r = int(xp.argmax(abs(a[:i])))"
+    shown = "r"
+
+
+class UnseenElimination(UnseenSquare):
+    """A column times a row of a matrix, taken from the square below and behind them."""
+
+    title = "m[k:, k:] -= m[k:, k-1, None] * m[k-1, k:], k never seen"
+    here = "k = next(lengths); m[k:, k:] -= m[k:, k-1, None] * m[k-1, k:] * 1e-3"
+    shown = "m"
+    wanted = None
+
+
+class UnseenProduct(UnseenSquare):
+    """A matrix times a vector."""
+
+    title = "m[:i, :i] @ m[0, :i], i never seen"
+    here = "i = next(lengths); r = m[:i, :i] @ m[0, :i]"
+    shown = "r"
+    wanted = None
+
+
+class UnseenHistory(Unseen):
+    """A history that is joined with one more value."""
+
+    title = "h = append(h, 1.0), 300 times"
+    here = "h = a[:1]\nfor k in range(300): h = xp.append(h, 1.0)"
+    shown = "h"
+    longest = 64
+
+
 _SHAPES = """
 def resident():
     with open("/proc/self/statm") as file:

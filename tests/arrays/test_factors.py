@@ -103,7 +103,7 @@ def test_remembered_parts_read_the_operands_of_the_moment(dtype: str) -> None:
         assert xl.diff(lazy) @ xl.diff(lazy) == steps @ steps
 
 
-@pytest.mark.usefixtures("compiled")
+@pytest.mark.usefixtures("compiled", "installed")
 def test_products_of_several_shapes_are_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A filter's step multiplies matrices by matrices, by columns, and rows by both."""
     shapes = [

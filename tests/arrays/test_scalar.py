@@ -275,3 +275,23 @@ def test_whole_numbers_are_fractions() -> None:
         assert fractions.Fraction(3) == three
         assert fractions.Fraction(three) == fractions.Fraction(3, 1)
         assert (three.numerator, three.denominator) == (3, 1)
+
+
+def test_parts_of_complex_values() -> None:
+    for dtype, part in (("complex128", np.float64), ("complex64", np.float32)):
+        z = xl.asarray([1.5 - 2j], dtype)[0]
+        assert (z.real, z.imag, z.conj()) == (1.5, -2.0, 1.5 + 2j)
+        assert type(z.real.value) is type(z.imag.value) is part
+    one = xl.asarray([3], "int8")[0]
+    assert one.real is one
+    assert (one.imag, one.imag.dtype) == (0, np.int8)
+
+
+def test_real_arrays_are_their_own_conjugates() -> None:
+    for made in (xl.asarray([1.0, 2.0]), xl.asarray([1, 2]) * 2, xl.asarray([1.0])[0]):
+        assert made.conj() is made
+        assert made.conjugate() is made
+    z = xl.asarray([1 + 2j])
+    assert z.conj().tolist() == z.conjugate().tolist() == [1 - 2j]
+    with pytest.raises(TypeError):
+        z.conj(1)

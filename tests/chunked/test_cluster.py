@@ -144,7 +144,7 @@ def test_blocks_that_need_more_than_workers_declare(client: Any) -> None:
     large = np.lib.stride_tricks.as_strided(VALUES, (20_000, 20_000), (0, 0))
     e = xl.open(Kept(large, large.shape)) + 1
     with pytest.raises(xl.SizeError, match="no worker of the cluster declares more than"):
-        xl.store(e, Sink(large, large.shape), memory="30 GB", client=client)
+        xl.store(e, Sink(large, large.shape), memory="40 GB", client=client)
 
 
 def test_a_cluster_whose_workers_come_later() -> None:

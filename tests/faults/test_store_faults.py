@@ -20,7 +20,7 @@ import pytest
 
 from xarraylite._config import settings
 from xarraylite._errors import CacheWarning
-from xarraylite.codegen import entries, store
+from xarraylite.codegen import store, verified_files
 from xarraylite.codegen.store import cache_info, cache_key, clear, discard, load, save
 
 KEY, OTHER = cache_key(["one"]), cache_key(["another"])
@@ -138,11 +138,11 @@ def test_what_does_not_verify_by_its_header_is_not_read(
 
     monkeypatch.setattr(os, "read", read)
     assert load(KEY) == PAYLOAD
-    assert sizes == [entries.HEADER, len(PAYLOAD)]
+    assert sizes == [verified_files.HEADER, len(PAYLOAD)]
     sizes.clear()
     os.truncate(entry(place), 200 << 20)  # sparse, and longer than its header says
     assert load(KEY) is None
-    assert sizes == [entries.HEADER]
+    assert sizes == [verified_files.HEADER]
 
 
 def test_an_entry_that_does_not_link_is_replaced(place: Path) -> None:
@@ -269,7 +269,7 @@ def test_a_disk_that_is_full_after_some_bytes(place: Path) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (entries.HEADER + 10, before[1]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (verified_files.HEADER + 10, before[1]))
         with pytest.warns(CacheWarning, match="kernel cache cannot be written"):
             save(KEY, PAYLOAD)
     finally:

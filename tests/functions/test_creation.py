@@ -240,6 +240,19 @@ def test_asarray_converts() -> None:
     assert xl.asarray(np.array([300]), dtype="uint8").tolist() == [44]  # a cast, as in NumPy
 
 
+@pytest.mark.parametrize("made", [xl.asarray, xl.ascontiguousarray, xl.asfortranarray, xl.array])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool", "complex128"])
+def test_every_dtype_converts_to_every_other(made: Any, dtype: str) -> None:
+    for source in ("float64", "float32", "bfloat16", "int64", "int32", "bool", "complex128"):
+        if source == "complex128" and dtype != source:
+            continue
+        a = xl.asarray([[0, 1], [1, 1]], dtype=source)
+        for operand in (a, a.T, xl.eval(a).view(), a == 1):
+            for spelled in (dtype, np.dtype(dtype), getattr(xl, dtype)):
+                assert made(operand, spelled).dtype == np.dtype(dtype)
+                assert made(operand, dtype=spelled).tolist() == operand.tolist()
+
+
 @pytest.mark.parametrize(
     ("values", "dtype"),
     [([2**70], "int64"), ([300], "uint8"), ([[1], [-1]], "uint16"), (128, "int8"), ([8], "int4")],
@@ -308,3 +321,26 @@ def test_what_is_asked_for_already_is_not_copied() -> None:
     assert xl.require(a, "f4").dtype == xl.float32
     with pytest.raises(ValueError, match="asarray_chkfinite"):
         xl.asarray_chkfinite(a / 0)
+
+
+@pytest.mark.parametrize("number", [2, 2.5, True, 1j, 1 << 63, np.float32(2), np.float16(1), -3])
+def test_a_number_becomes_an_array_of_rank_0(number: object) -> None:
+    for make in (xl.asarray, xl.array):
+        made, expected = make(number), np.asarray(number)
+        assert (made.dtype, made.shape, made.item()) == (expected.dtype, (), expected.item())
+    with pytest.raises(TypeError):
+        xl.asarray(1 << 64)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "complex64", "bfloat16", "bool"])
+def test_numbers_fill_every_dtype(dtype: str) -> None:
+    x = xl.zeros(3, dtype)
+    assert xl.ones_like(x).tolist() == xl.ones(3, dtype).tolist() == [1, 1, 1]
+    for number in (2, 0.1, 70000, 1 << 30):
+        try:
+            expected = xl.astype(xl.asarray([number] * 2), dtype)
+            made = xl.full_like(x[:2], number)
+        except (TypeError, OverflowError):
+            continue
+        assert made.dtype == expected.dtype
+        assert str(made.tolist()) == str(xl.eval(expected).tolist())

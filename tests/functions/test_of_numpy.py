@@ -68,3 +68,25 @@ def test_the_dtype_that_is_asked_for_is_that_of_the_result(name: str, dtype: str
     x = xl.asarray([1.0, 2.0, 4.0], dtype=dtype)
     for wanted in (xl.float32, xl.float64, xl.asarray(x).dtype):
         assert getattr(xl, name)(x, dtype=wanted).dtype == wanted
+
+
+def test_float16_is_moved_as_it_is() -> None:
+    values = np.asarray([3, np.nan, -0.0, 6e-8, 65504, 0.0, -np.inf, 3], np.float16)
+    x = xl.asarray(values)
+    for name in ("sort", "argsort", "unique", "flatnonzero", "argwhere"):
+        more = {"kind": "stable"} if "sort" in name else {}
+        made, expected = getattr(xl, name)(x), getattr(np, name)(values, **more)
+        assert made.dtype == expected.dtype
+        assert str(made.tolist()) == str(expected.tolist()), name
+    assert (
+        xl.searchsorted(xl.sort(x), x).tolist() == np.searchsorted(np.sort(values), values).tolist()
+    )
+    mixed = xl.union1d(x, xl.asarray([0.1], "float32"))
+    assert mixed.dtype == np.union1d(values, np.asarray([0.1], np.float32)).dtype
+
+
+def test_positions_of_several_dimensions_lie_by_rows() -> None:
+    for made in xl.unravel_index(xl.asarray([[1, 2], [3, 0]]), (2, 2)):
+        assert made.strides == (2, 1)
+    made = xl.take(xl.asarray([[1, 2], [3, 4]]), 1, axis=1)
+    assert made.tolist() == [2, 4]

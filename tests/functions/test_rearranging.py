@@ -187,6 +187,17 @@ def test_windows_are_views() -> None:
     assert a[2] == -1
 
 
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
+@pytest.mark.parametrize(
+    "x", [np.arange(6.0).reshape(2, 3), np.arange(4, dtype="u1").reshape(2, 2)]
+)
+@pytest.mark.parametrize("y", [np.array([5.0, 7.0, 3.0]), np.array([7.0, 2.0]), [1, 2]])
+def test_cross_products_in_the_plane(x: Any, y: Any) -> None:
+    assert_same_bits(xl.eval(xl.cross(xl.asarray(x), y)), np.cross(x, y))
+    assert_same_bits(xl.eval(xl.cross(y, xl.asarray(x))), np.cross(y, x))
+    assert_same_bits(xl.eval(xl.cross(xl.asarray(x.T), y, axisa=0)), np.cross(x.T, y, axisa=0))
+
+
 REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "roll": (lambda a: xl.roll(a, (1, 2, 3), (0, 1)), xl.ShapeError, "3 shifts for 2 axes"),
     "repeat": (
@@ -204,7 +215,12 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "equal parts": (lambda a: xl.split(a[:0], 10**30), xl.SizeError, "more than a list can have"),
     "diff": (lambda a: xl.diff(a, -1), ValueError, "n must not be negative"),
     "diag": (lambda a: xl.diag(xl.zeros((2, 2, 2))), xl.ShapeError, "rank must be 1 or 2"),
-    "cross": (lambda a: xl.cross(a, xl.zeros(4)), xl.ShapeError, "must be 3"),
+    "cross": (lambda a: xl.cross(a, xl.zeros(4)), xl.ShapeError, "must be 3 or 2"),
+    "cross of the standard": (
+        lambda a: xl.linalg.cross(xl.ones(2), xl.ones(3)),
+        xl.ShapeError,
+        "must be 3 .xl.cross",
+    ),
     "take": (lambda a: xl.take(a, [9]), xl.IndexRangeError, "9"),
     "take mode": (lambda a: xl.take(a, [0], mode="no"), ValueError, "mode must be"),
     "roll by a matrix": (

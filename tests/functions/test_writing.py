@@ -221,3 +221,22 @@ def test_results_have_one_place(name: str, operands: int) -> None:
     x, *outs = [xl.zeros(3) for _ in range(5)]
     with pytest.raises(TypeError, match="both a positional and keyword argument"):
         getattr(xl, name)(*[x] * operands, *outs[:2], out=tuple(outs[2:]))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16", "float32", "int8", "complex64", "bfloat16"])
+def test_python_numbers_are_written_as_numpy_writes_them(dtype: str) -> None:
+    for number in (0, 1, True, 1.5, 2j):
+        expected = np.zeros((3, 3), xl.asarray([0], dtype).dtype)
+        made = xl.asarray(expected)
+        for put in (lambda a: xl.put(a, [1, 5], number), lambda a: xl.fill_diagonal(a, number)):  # noqa: B023
+            try:
+                put(made)
+            except TypeError:
+                with pytest.raises(TypeError):
+                    made[...] = number
+                continue
+            whole = xl.zeros((3, 3), dtype)
+            whole[...] = number
+            assert np.isin(made.tolist(), [0, whole[0, 0].item()]).all()
+    with pytest.raises(OverflowError):
+        xl.put(xl.zeros(3, "int8"), [0], 300)

@@ -10,7 +10,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.jagged.rows import Rows
-from xarraylite.shapes.ragged import Ints
+from xarraylite.shapes.jagged_tree import Ints
 
 
 def stack() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,78 @@ def test_assignment() -> None:
         x[0] = [1, 2]
     with pytest.raises(xl.CastError):
         xl.optional([1, 2]).__iadd__(0.5)
+
+
+RESULTS: dict[str, Callable[[Any], Any]] = {
+    "an operator": lambda x: x * 2,
+    "a comparison": lambda x: x > 1,
+    "another dtype": lambda x: x.astype("float32"),
+    "a function of each element": lambda x: xl.round(x / 2),
+    "where": lambda x: xl.where(xl.asarray([True, False, True]), x, 9.0),
+    "two of it": lambda x: x + x,
+    "running sums": lambda x: x.cumsum(),
+    "a sum": lambda x: x.sum(keepdims=True),
+    "what is there": lambda x: x.max(skipna=True, keepdims=True),
+    "mixed halves": lambda x: xl.optional(x.value() * 2, x.has_value()),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_have_flags_of_their_own(name: str) -> None:
+    x = xl.optional([1.0, 2.0, 3.0], [True, True, False])
+    lazy = RESULTS[name](x)
+    made = xl.eval(lazy)
+    before, values = made.tolist(), x.tolist()
+    made[...] = xl.missing
+    assert x.tolist() == values
+    if name != "mixed halves":  # whose flags are memory, as it was asked for
+        x[...] = xl.optional([None, 5.0, 6.0])
+        assert lazy.tolist() == before
+
+
+def test_assignment_takes_the_shape() -> None:
+    x = xl.optional([1, None, 3])
+    values, flags = x.value(), x.has_value()
+    waiting = x * 2
+    assert x.assign(x + xl.optional([[10], [None]])) is x
+    assert x.tolist() == [[11, None, 13], [None] * 3]
+    assert values.shape == flags.shape == x.shape == (2, 3)  # the halves themselves
+    assert waiting.tolist() == [2, None, 6]
+    x.assign(xl.where(x > 11, xl.optional([7]), x)[0])  # flags that are made of the values
+    assert x.tolist() == [11, None, 7]
+    assert x.assign([4, None]).tolist() == [4, None]
+    assert x.assign(xl.ones((2, 1))).tolist() == [[1], [1]]
+    assert x.assign(5).item() == 5
+    assert x.assign(xl.missing).item() is None
+    with pytest.raises(xl.DTypeError):
+        x.assign(["one", "two"])
+    assert x.shape == x.value().shape == ()
+
+
+def test_what_keeps_its_shape_when_it_is_assigned() -> None:
+    whole = xl.optional(np.arange(6.0).reshape(2, 3))
+    lent = np.zeros(3)
+    kept = {
+        "a view": (whole[0], [0, 1, 2]),
+        "values of others": (xl.optional(xl.adapt(lent), xl.ones(3, dtype=bool)), [0, 0, 0]),
+        "one half": (xl.optional(xl.zeros(3), whole.has_value()[1]), [0, 0, 0]),
+        "a mask": (xl.masked_view(xl.zeros(3), np.ones(3, bool)), [0, 0, 0]),
+        "a fixed rank": (xl.optional(xl.XTensor([0.0, 0, 0]), xl.XTensor([True] * 3)), [0, 0, 0]),
+    }
+    for name, (x, before) in kept.items():
+        with pytest.raises((xl.BroadcastError, xl.ShapeError)):
+            x.assign(xl.optional([[1.0] * 3, [2.0] * 3]))
+        assert x.tolist() == before, name
+        assert x.value().shape == x.has_value().shape == (3,)
+        if name != "a fixed rank":
+            assert x.assign(4).tolist() == [4] * 3, name
+    locked = xl.optional(xl.zeros(3), xl.asarray(np.ones(3, bool)))
+    flags = locked.has_value().numpy()
+    flags.flags.writeable = False
+    readonly = xl.optional(xl.zeros(3), xl.adapt(flags))
+    with pytest.raises(xl.ReadOnlyError):
+        readonly.assign([1.0, 2.0])
+    assert readonly.tolist() == [0] * 3
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.booleans(), st.booleans()), max_size=8), st.data())

@@ -167,6 +167,13 @@ xp.require(a, requirements=["F"]).flags.f_contiguous, xp.require(a, float, "FORT
 float(xp.finfo("f4").tiny), xp.finfo(float).precision, float(xp.finfo(float).resolution)
 xp.vectorize(lambda d: d * 2, otypes="O")(["a", "b"])
 xp.testing.assert_equal([v, {"i": i}], [v, {"i": i}]), xp.testing.assert_equal(v[0], 1.0)
+xp.arange(0, 5, 0.5, dtype=int)
+xp.arange(-3, 3, 0.5, dtype="i2")
+xp.arange(0, 1, 0.1, dtype="f4")
+xp.isclose(a, a + 0.1, rtol=0, atol=v / 20)
+xp.isclose(v, v * 1.5, [0.0, 1.0, 0.4])
+xp.nan_to_num(v - xp.array([xp.inf, 0, 0]), neginf=v)
+xp.nan_to_num(xp.array([xp.nan, 1.0, xp.inf]), nan=v, posinf=[7, 8, 9])
 """
 
 WRITING = r"""

@@ -63,8 +63,8 @@ def resizing(xp: Xp) -> Any:
 
 def flags(xp: Xp) -> Any:
     a = xp.zeros((2, 3))
-    asked = [a, a.T, a[:, 1], a[0], a.copy(order="F")]
-    names = ("c_contiguous", "f_contiguous", "owndata", "writeable", "fnc", "forc")
+    asked = [a, a.T, a[:, 1], a[0], a.copy(order="F"), a + 1, a.T * 2, xp.sqrt(a[0])]
+    names = ("c_contiguous", "f_contiguous", "fortran", "owndata", "writeable", "fnc", "forc")
     keys = ("C", "F_CONTIGUOUS", "W", "OWNDATA", "ALIGNED")
     return (
         [[getattr(x.flags, name) for name in names] for x in asked],
@@ -88,6 +88,15 @@ def windows(xp: Xp) -> Any:
         strided(x[::2], shape=(2,), strides=(x[::2].strides[0] * 2,), writeable=False),
         x,
     )
+
+
+def windows_of_results(xp: Xp) -> Any:
+    strided = xp.lib.stride_tricks.as_strided
+    padded = xp.pad(xp.arange(16.0).reshape(4, 4), 1)
+    patches = strided(padded, (4, 4, 3, 3), padded.strides * 2)
+    across = xp.asarray(xp.arange(6.0).reshape(2, 3).T) + 1
+    step = across.strides[0]
+    return patches.sum((2, 3)), strided(across, (2, 2), (step, step)), strided(across * 2)
 
 
 def refused(function: Any, *args: Any) -> bool:

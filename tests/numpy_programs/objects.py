@@ -66,6 +66,18 @@ def frozen(xp: Xp) -> Any:
     return refused, seen, kept, x, x.flags.writeable, before.flags["WRITEABLE"]
 
 
+def arrays_over_shared_memory(xp: Xp) -> Any:
+    memory = bytearray(48)
+    whole = xp.ndarray((2, 3), dtype=xp.float64, buffer=memory)
+    whole[...] = xp.arange(6).reshape(2, 3)
+    part = xp.ndarray((2,), float, buffer=memory, offset=16, strides=(24,))
+    part += 10
+    over = xp.ndarray((3, 2), buffer=whole, strides=(8, 24), dtype=float)
+    over[0, 1] = -1
+    kinds = [issubclass(type(whole), xp.ndarray), isinstance(whole.sum(0), xp.ndarray)]
+    return whole, memory[6:8], xp.ndarray((4, 5), order="F").flags.fnc, kinds, xp.ndarray.max(over)
+
+
 def polynomial_objects(xp: Xp) -> Any:
     p, q = xp.poly1d([1, -3, 2]), xp.poly1d([1.0, -1.0], True)
     quotient, rest = p / xp.poly1d([1, -1])
@@ -88,6 +100,9 @@ def polynomial_objects(xp: Xp) -> Any:
         len(p),
         list(p),
         bool(p == xp.poly1d([1, -3, 2])),
+        str(xp.polyadd(p, q) - xp.polymul(p, 2)),
+        xp.polyder(xp.polyint(p))(3),
+        [str(part) for part in xp.polydiv(p, [1, -1])],
         str(p),
         xp.polyval(p, 3),
     )

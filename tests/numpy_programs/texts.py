@@ -43,6 +43,10 @@ def records(xp: Xp) -> Any:
         by_age,
         [r["name"] for r in older],
         heights * 2,
+        xp.sum(people["h"]),
+        xp.sqrt(people["h"]) + people["age"],
+        xp.maximum(people["h"], xp.ones(2)).mean(),
+        xp.multiply(people["h"], 2, out=people["h"]) is people["h"] or people["h"].tolist(),
         int(empty["x"].sum()),
         people.dtype.names,
     )
@@ -149,7 +153,11 @@ def fractions_and_large_numbers(xp: Xp) -> Any:
     thirds = xp.array([Fraction(1, 3), Fraction(1, 6)], dtype=object)
     large = xp.array([2**70, 1], dtype=object)
     kept = xp.asarray(thirds)
+    pairs = xp.array([[1, 1], [1, 0]], dtype=object)
     return (
+        xp.linalg.matrix_power(pairs, 120)[0, 1],
+        xp.einsum("ij,jk", pairs, pairs).tolist(),
+        xp.linalg.multi_dot([pairs, pairs, pairs]).tolist(),
         thirds.sum(),
         xp.sum(thirds),
         xp.max(thirds),

@@ -80,6 +80,8 @@ def test_wide_integers_to_floats(dtype: DType) -> None:
     bodies = [(cast_body(dtype, dst).format("a"), dst) for dst in targets]
     for dst, ours in zip(targets, run(bodies, [x, x, x]), strict=True):
         digits = {"float32": 24, "float64": 53, "bfloat16": 8}[dst.name]
+        if register(dst) != dst:
+            ours = from_narrow(to_narrow(ours, dst))
         assert ours.tolist() == [float(rounded(Fraction(v), digits)) for v in near], dst
 
 

@@ -15,8 +15,8 @@ from tests.shapes.models import jagged_of, shapes_of, tree_indices, trees
 from xarraylite._errors import ShapeError, SizeError
 from xarraylite.index.box import BoundsError
 from xarraylite.shapes.jagged import JaggedShape
+from xarraylite.shapes.jagged_tree import MAX_SLICES
 from xarraylite.shapes.nested import Nested
-from xarraylite.shapes.ragged import MAX_SLICES
 from xarraylite.shapes.shape import Shape
 
 s10, s20, s30 = Shape(10), Shape(20), Shape(30)

@@ -254,3 +254,26 @@ def test_a_later_call_may_raise() -> None:
 def test_ordered_folds_of_which_there_are_none(shape: Any, axes: Any) -> None:
     made = xl.reduce(lambda a, b: a * 2 + b, xl.zeros(shape), initial=0.0, axis=axes)
     assert xl.eval(made).shape == (0,)
+
+
+def test_names_mean_what_they_mean_at_the_call() -> None:
+    a = xl.ones(10)
+
+    def made(factor: float) -> Any:
+        def weighted(total: float, x: float) -> float:
+            return total + factor * x
+
+        return weighted
+
+    for _ in range(3):  # known from the second call on
+        for factor in (2.0, 3.0):
+            done = xl.reduce(made(factor), a, initial=0.0, merge=add)
+            assert float(done) == 10 * factor
+            assert xl.accumulate(made(factor), a)[-1] == 1 + 9 * factor
+    space: dict[str, Any] = {"k": 2.0}
+    exec("def weighted(total, x): return total + k * x", space)
+    for factor in (2.0, 2.0, 3.0, 3.0, 4.0):
+        space["k"] = factor
+        done = xl.reduce(space["weighted"], a, initial=0.0, merge=add)
+        running = xl.accumulate(space["weighted"], a)
+        assert (float(done), float(running[-1])) == (10 * factor, 1 + 9 * factor)

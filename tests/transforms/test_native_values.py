@@ -34,6 +34,57 @@ def test_operators_of_values_are_the_same() -> None:
         assert fast == slow, compute
 
 
+#: Elements of each dtype with which arithmetic wraps, overflows or is no number.
+ELEMENTS: dict[str, list[Any]] = {
+    "float16": [1.5, -0.0, 65504.0, float("nan"), float("inf"), 6e-8],
+    "float32": [1.1, -0.0, 3e38, float("nan"), float("-inf"), 1e-45],
+    "complex64": [1.1 + 2j, -0.0 - 1j, 3e38 + 3e38j, complex("nan"), complex("inf"), 1j],
+    "complex128": [1.1 + 2.3j, complex(-0.0, -0.0), 1e308 + 1e308j, complex("nan"), 1.0, 1j],
+    "int8": [1, -128, 127, 0, -1, 3],
+    "uint8": [1, 255, 0, 7, 128, 3],
+    "int64": [1, -(1 << 63), (1 << 63) - 1, 0, -1, 3],
+    "bool": [True, False, True, False, True, True],
+}
+NAMES = ("add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "floordiv", "mod")
+NUMBERS: tuple[Any, ...] = (3, -1, 0, 1.5, 1e300, 1e5, 70000, 1 << 40, True, 2j, float("nan"))
+
+
+@pytest.mark.parametrize("name", [*NAMES, "and_", "or_", "xor", "lshift", "rshift"])
+@pytest.mark.parametrize("dtype", ELEMENTS)
+def test_operators_of_other_values_are_the_same(name: str, dtype: str) -> None:
+    compute = getattr(operator, name)
+    a = xl.asarray(ELEMENTS[dtype], dtype)
+    b = [xl.asarray(ELEMENTS[other], other) for other in ELEMENTS]
+    others = [*[a[k] for k in range(a.size)], *[x[0] for x in b], xl.asarray([2.5])[0], *NUMBERS]
+    pairs = [(a[k], other) for k in range(a.size) for other in others]
+    pairs += [(other, one) for one, other in pairs]
+    with np.errstate(all="ignore"):
+        for _ in range(3):  # the first of which learn
+            fast, slow = both(lambda: [_shown(compute, *pair) for pair in pairs])
+    assert fast == slow
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", ELEMENTS)
+def test_values_have_the_bits_of_arrays(name: str, dtype: str) -> None:
+    compute = getattr(operator, name)
+    a = xl.asarray(ELEMENTS[dtype], dtype)
+    for other in [a, *NUMBERS]:
+        try:
+            expected = xl.eval(compute(a, other)).copy()
+        except (TypeError, ValueError, OverflowError) as error:
+            with pytest.raises(type(error)):
+                compute(a[0], other[0] if other is a else other)
+            continue
+        for _ in range(3):
+            for k in range(a.size):
+                made = compute(a[k], other[k] if other is a else other)
+                one = np.asarray(expected[k])
+                same = made.value.tobytes() == one.tobytes() or np.isnan(one)
+                assert same, (a[k], other, made, one)
+                assert made.dtype == one.dtype, (a[k], other)
+
+
 def _shown(compute: Any, *operands: Any) -> str:
     """Return a result's class and text, by which a NaN is the same as another, or the error's."""
     try:

@@ -45,11 +45,11 @@ from .scalar import XFloat64, XScalar, scalar_of
 from .selections import is_advanced, numpy_index, put, stretched
 
 if TYPE_CHECKING:
-    from ..labels import labelled, products, writing
+    from ..labels import assignment, labelled, products
 else:
     labelled = later(".labels.labelled")
     products = later(".labels.products")
-    writing = later(".labels.writing")
+    assignment = later(".labels.assignment")
 
 
 _count = sys.getrefcount
@@ -364,7 +364,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             write(self, node, value, held, noalias)
             return
         if isinstance(key, str):
-            writing.assign_labelled(self, key, value, held, noalias)
+            assignment.assign_labelled(self, key, value, held, noalias)
             return
         if few.placed(self, key, value, held):
             return

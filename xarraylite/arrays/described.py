@@ -12,9 +12,10 @@ from ..dtypes.names import DType, NumpyArray
 from ..ir.build import describe
 from ..ir.kind import NODE, Kind
 from ..ir.node import Stored
-from ..ir.walk import postorder
+from ..ir.walk import postorder, reads_late
 from ..memory.buffer import Buffer
 from ..operands import tracing
+from ..operands.nodes import Gathers
 from . import ownership
 
 
@@ -33,6 +34,28 @@ class Described:
     @shape.setter
     def shape(self, shape: SupportsIndex | Iterable[SupportsIndex]) -> None:
         ownership.assign_shape(self, shape)
+
+    def _can_be_had(self) -> bool:
+        """Tell whether there are values: not while a function is traced, nor of what is stored."""
+        e: Any = self
+        stored = e._kind is NODE and any([isinstance(node, Stored) for node in postorder(e.node)])
+        return not (stored or tracing.is_active())
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Distances between neighbours, in elements; a lazy result gets memory of its own.
+
+        Raises
+        ------
+        AttributeError
+            If there are no values to be had, as while a function is traced or where they are read
+            from storage; of late operands, and of views through positions.
+        """
+        late = reads_late(self.node)  # type: ignore[attr-defined]
+        if late or isinstance(self, Gathers) or not self._can_be_had():
+            raise AttributeError(f"strides: {describe(self.node)} lies with no strides")  # type: ignore[attr-defined]
+        found: tuple[int, ...] = ownership.memory_of(self).strides
+        return found
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Any:
         """Return the values as a NumPy array; ``copy=False`` is refused for a lazy result."""
@@ -53,8 +76,7 @@ class Described:
             from storage, or NumPy has no name for the dtype.
         """
         e: Any = self
-        stored = e._kind is NODE and any([isinstance(node, Stored) for node in postorder(e.node)])
-        if stored or tracing.is_active() or e.dtype.isbuiltin != 1:
+        if not self._can_be_had() or e.dtype.isbuiltin != 1:
             raise AttributeError(f"__array_interface__: NumPy cannot describe {e.summary()}")
         values = e.numpy()
         if not (values.flags.c_contiguous or values.flags.f_contiguous):

@@ -15,10 +15,10 @@ from .expression import XExpression
 from .xarray import XArray
 
 if TYPE_CHECKING:
-    from ..labels import labelled, writing
+    from ..labels import assignment, labelled
 else:
     labelled = later(".labels.labelled")
-    writing = later(".labels.writing")
+    assignment = later(".labels.assignment")
 
 
 def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None) -> XContainer:
@@ -62,9 +62,12 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     >>> str(xl.eval(a + 1, layout="{0:T(4)}").spec)
     's64[2]{0:T(4)}'
     """
-    if isinstance(value, XExpression) and layout is None and labels is None:
-        lazy = value.__class__ is XExpression
-        made: XContainer | None = direct.evaluate(value) if lazy else value._evaluated()
+    if layout is None and labels is None:
+        made: XContainer | None = None
+        if value.__class__ is XExpression:
+            made = direct.evaluate(value)
+        elif isinstance(value, XExpression):
+            made = value._evaluated()
         if made is not None:
             return made
     if labels is not None or not isinstance(value, XExpression):
@@ -72,10 +75,10 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
             if isinstance(value, Evaluates):
                 summed: XContainer = value.evaluated(labels)
                 return summed
-            operands = writing.operands_of(value.terms)
-            value = XArray._filled(writing.evaluate_labelled(value, labels), *operands)
+            operands = assignment.operands_of(value.terms)
+            value = XArray._filled(assignment.evaluate_labelled(value, labels), *operands)
         elif labels is not None:
-            writing.evaluate_labelled(value, labels)  # which refuses
+            assignment.evaluate_labelled(value, labels)  # which refuses
     if isinstance(value, Lifted):
         evaluated: XContainer = value.evaluated()
         return evaluated

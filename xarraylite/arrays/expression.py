@@ -37,7 +37,7 @@ from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn, learn_conversion
 from ..operands.nodes import Gathers, HasNode, Lifted, as_node, as_operand, is_operand, unwrapped
 from ..operands.operators import Operators, with_strangers
-from ..operands.others import as_other, instead
+from ..operands.others import as_other, call_numpy
 from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
@@ -126,7 +126,7 @@ def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     try:
         return operation(key, op, *operands)
     except DTypeError:
-        return instead(op.name, operands, {})  # type: ignore[no-any-return]
+        return call_numpy(op.name, operands, {})  # type: ignore[no-any-return]
 
 
 def folded(op: Reduction, x: object) -> XExpression | None:

@@ -10,11 +10,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from .._config import settings
 from .._later import later
 from ..assignment import direct
+from ..assignment.elements import array_of
+from ..blas import calls
 from ..ir.kind import NODE
+from ..layout.strided import ROW_MAJOR
+from ..memory.buffer import Buffer
 from ..operands import tracing
-from ..operands.learning import learn_product, stretched_key
+from ..operands.learning import PRODUCT, is_learned, learn_product, stretched_key
 from .ownership import values_of
 
 if TYPE_CHECKING:
@@ -49,6 +54,10 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     """
     if not isinstance(right, plain) or tracing.is_active():
         return None
+    if not (left.lasting or right.lasting):
+        known = _alike(plain, left, right)
+        if known is not None:
+            return known
     if left.dtype.char not in _BLAS:
         return _folded(plain, left, right)
     lazy = [x for x in (left, right) if x.lasting]
@@ -63,6 +72,30 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     found = [values_of(x) if x.lasting else x for x in (left, right)]
     made = found[0] @ found[1]
     made._buffer.made = _told(left, right)
+    return made
+
+
+def _alike(plain: type[Any], left: Any, right: Any) -> Any:
+    """Return the product of operands that differ from learned ones in extents alone; else None.
+
+    How BLAS is called follows from strides where no extent is 1.
+    """
+    entry = left._kind.leads(PRODUCT, right._kind)
+    if entry is None or settings.engine == "reference":
+        return None
+    (*outer, inner), shape = left._shape, (*left._shape[:-1], *right._shape[1:])
+    extents, learned = (*outer, *right._shape), (*entry[0], *entry[1])
+    if inner != right._shape[0] or min(*extents, *learned) < 2 or not is_learned(shape, inner):
+        return None
+    kind = entry[4]
+    if math.prod(shape) * kind.itemsize > settings.max_result_bytes:
+        return None
+    buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
+    made = direct.container(plain._container, kind, shape, buffer, ROW_MAJOR)
+    dense = left._kind.strides is None and right._kind.strides is None
+    (calls.dot if dense else calls.strided)(*map(array_of, (left, right, made)))
+    buffer.made, buffer.special = _told(left, right), True
+    learn_product(left, right, made, True)
     return made
 
 

@@ -230,8 +230,8 @@ def ready(to: Any, value: Any, shape: tuple[int, ...] | None = None) -> Any:
     return values.copy() if np.may_share_memory(values, elements.array_of(to)) else values
 
 
-def copy_of(kind: Any, shape: tuple[int, ...], snapshot: Snapshot) -> XExpression:
-    """Return an expression of elements that were copied."""
+def copy_of(kind: Any, shape: tuple[int, ...], snapshot: Snapshot, start: int = 0) -> XExpression:
+    """Return an expression of elements that were copied, or of those of memory as it is now."""
     made = _new(XExpression)
-    made._kind, made._shape, made._operands = kind, shape, (snapshot, 0)
+    made._kind, made._shape, made._operands = kind, shape, (snapshot, start)
     return made

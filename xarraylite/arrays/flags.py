@@ -31,8 +31,10 @@ class Flags:
         self._array = array
 
     def _lies(self, question: str) -> bool:
-        """Ask the map of a container; a lazy result will lie in row-major order."""
+        """Ask the map of a container; a lazy result gets memory of its own, as its operands lie."""
         place = getattr(self._array, "map", None)
+        if place is None and self._array.ndim > 1 and hasattr(self._array, "strides"):
+            place = self._array._target().map
         if place is None:
             return question == "is_row_major" or self._array.ndim < 2
         return bool(getattr(place, question, bool)())  # tiles are neither
@@ -47,7 +49,7 @@ class Flags:
         """Column-major without gaps."""
         return self._lies("is_column_major")
 
-    contiguous = c_contiguous
+    contiguous, fortran = c_contiguous, f_contiguous
 
     @property
     def forc(self) -> bool:

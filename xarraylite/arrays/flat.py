@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..operands.convert import check_integers
+from ..operands.convert import check_representable
 
 
 class Flat:
@@ -89,7 +89,7 @@ class Flat:
         """Write elements; a sequence is written in order, again and again until all are written."""
         index = self._index(key)
         count = np.size(index[0]) if index else 1
-        check_integers(value, self._array.dtype, "flat")
+        check_representable(value, self._array.dtype, "flat")
         if np.ndim(value) and 0 < np.size(value) != count:
             value = np.resize(np.asarray(value), np.shape(index[0]) if index else ())
         self._array[index] = value

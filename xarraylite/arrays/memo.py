@@ -16,6 +16,7 @@ import functools
 import itertools
 import math
 import struct
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
@@ -26,15 +27,18 @@ from .._errors import DTypeError, XarrayliteError
 from ..assignment import totals
 from ..dtypes.names import Named
 from ..ir.kind import NODE, Kind, Operands
-from ..ir.node import Scalar
+from ..ir.node import Node, Scalar
 from ..ir.translation import node_of, scalars_of
+from ..ir.translation import of as kind_of
 from ..memory.buffer import NOWHERE, Shield
-from ..memory.snapshots import LateSnapshot, Snapshot
+from ..memory.snapshots import Copy, LateSnapshot, Snapshot
 from ..operands import fronts, others, tracing
 from ..operands.fronts import ShieldedRecipe, ViewRecipe
 from ..operands.nodes import Gathers
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
+from . import xarray
+from .any_length import AnyLength, loosened, of_two
 from .container import XContainer
 from .expression import XExpression
 
@@ -47,6 +51,9 @@ CAPACITY = 1024
 #: Items of a list up to which it is looked at: joins of more are no kind.
 _MANY = 32
 
+#: Calls whose result is copied before what the function makes is traced.
+_COPIES = 8
+
 #: Classes of options, besides None: values that stand for themselves in a key.
 _PLAIN = frozenset((bool, int, float, str, type(None)))
 
@@ -54,6 +61,15 @@ _PLAIN = frozenset((bool, int, float, str, type(None)))
 _SELF_EVIDENT = np.dtype | Named | Reduction | FunctionType | type
 
 _new = object.__new__
+
+
+class _Growing(threading.local):
+    """Whether a function is called with ever new extents, and has no rule for them."""
+
+    value = False
+
+
+growing = _Growing()
 
 
 class Recipe:
@@ -90,9 +106,13 @@ class Recipe:
 
     def __call__(self, arrays: Sequence[Any]) -> XExpression:
         """Return the result for other arguments."""
+        return self.made(arrays, self.constants)
+
+    def made(self, arrays: Sequence[Any], constants: tuple[Any, ...]) -> XExpression:
+        """Return the result for other arguments and constants."""
         given = arrays[0].now() if len(arrays) == 1 else sum([x.now() for x in arrays], ())
         made = _new(XExpression)
-        items = list(map((given + self.constants).__getitem__, self.picks))
+        items = list(map((given + constants).__getitem__, self.picks))
         for place, by in self.moved:
             items[place] += by
         made._kind, made._shape, made._operands = self.kind, self.shape, tuple(items)
@@ -138,8 +158,12 @@ def memoised_values(function: Callable[P, R]) -> Callable[P, R]:
 
 def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
     known: dict[Any, Any] = {}
+    seen: dict[Any, int] = {}
+    rules: dict[Any, Any] = {}
 
     def call(*args: Any, **options: Any) -> Any:
+        if reads and args and args[0].__class__ is list:
+            args = (_array_of(args[0]), *args[1:])
         made = fronts.recalled(known, args, options)
         if made is not None:
             return made
@@ -154,13 +178,31 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
         recipe = known.get(key)
         if recipe:
             return recipe(arrays)
-        made = _called(function, args, options)
+        loose, new = loosened(key, arrays), key not in known
+        rule = None if loose is None else rules.get(loose)
+        if new and rule.__class__ is AnyLength:
+            made = rule(arrays[0])
+            if made is not None:
+                return made
+        growing.value, before = rule is False, growing.value
+        try:
+            made = _called(function, args, options)
+        finally:
+            growing.value = before
+        if new and loose is not None and getattr(made, "_shape", None) == ():
+            if len(rules) >= CAPACITY:
+                rules.clear()
+            rules[loose] = _ruled(rule, function, args, options, arrays, made)
         if recipe is None and all([x._kind is not NODE for x in arrays]):  # none got too long
             if key in known:
+                if _is_copied(made) and seen.setdefault(key, 1) < _COPIES:
+                    seen[key] += 1  # a copy takes less time than tracing
+                    return made
                 known[key] = _recipe(function, args, options, arrays, made) or False
             else:
                 if len(known) >= CAPACITY:
                     known.clear()
+                    seen.clear()
                 known[key] = None  # what is called once need not be traced
         return made
 
@@ -169,12 +211,67 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
     return cast("Callable[P, R]", made)
 
 
+def _ruled(
+    rule: Any,
+    function: Any,
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    arrays: list[Any],
+    made: Any,
+) -> Any:
+    """Return what is known of a function's values, whatever the length, after one more of them.
+
+    At first nothing: what is called once need not be traced.  Then a recipe and the number of
+    elements that it is for; then the rule, or False where there is none.  A rule is asked again for
+    fewer elements than it is known for.
+    """
+    if rule is None:
+        return ()
+    if rule is False:
+        return rule
+    size = arrays[0].size
+    numbers = [x for x in (*args, *options.values()) if x.__class__ in (int, float)]
+    if size <= max(numbers, default=0):
+        return rule  # the number of elements less as many is 0, whatever the size
+    recipe = _recipe(function, args, options, arrays, made, _kind_of)
+    if recipe.__class__ is not Recipe:
+        return False
+    if rule == ():
+        return recipe, size
+    first, number = (rule.recipe, rule.size) if isinstance(rule, AnyLength) else rule
+    return of_two(first, number, recipe, size) or False
+
+
+def _kind_of(node: Node) -> tuple[Kind, Operands] | None:
+    """Return the kind of a traced node, which no extents are part of, and its operands."""
+    found = kind_of(node, traced=True)
+    return None if found is None or found[0].formed else found
+
+
+def _is_copied(made: Any) -> bool:
+    """Tell whether a result was computed when it was written (`functions.copied`)."""
+    lazy = made.__class__ is XExpression and made._kind is not NODE
+    return lazy and made._kind.op is None and isinstance(made._operands[0], Copy)
+
+
+#: Lists of these alone NumPy reads as we do.
+_NUMBERS = frozenset((int, float))
+
+
+def _array_of(values: list[Any]) -> Any:
+    """Return numbers in a container, of which a call is remembered; other lists as they are."""
+    if not values or tracing.running.value or not {*map(type, values)} <= _NUMBERS:
+        return values
+    made = xarray.owned(np.array(values))
+    return values if made is None else made
+
+
 def _called(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what a function, or NumPy's where operands are no numbers, makes of arguments."""
     try:
         return function(*args, **options)
     except DTypeError:
-        return others.instead(function.__name__, args, options)
+        return others.call_numpy(function.__name__, args, options)
 
 
 def _key(args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]) -> Any:
@@ -221,8 +318,12 @@ def _recipe(
     options: dict[str, Any],
     arrays: list[Any],
     made: Any,
+    describe: Callable[[Node], tuple[Kind, Operands] | None] = described,
 ) -> Recipe | ViewRecipe | GathersRecipe | None:
-    """Return how a result is made of arguments; None if that cannot be told."""
+    """Return how a result is made of arguments; None if that cannot be told.
+
+    ``describe`` tells the kind of what is traced, and its operands.
+    """
     if any([made is x for x in arrays]):
         return None  # which of the two is written is for all to see
     if isinstance(made, Gathers):
@@ -249,7 +350,7 @@ def _recipe(
         made.dtype,
     ):
         return None
-    found = described(traced.node)
+    found = describe(traced.node)
     if found is None or found[0].fixed != made._kind.fixed:
         return None
     return _picked(*found, made._shape, places, operands)

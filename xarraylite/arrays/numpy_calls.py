@@ -158,7 +158,7 @@ _FAMILIAR = (HasNode, OneValue, Lifted, np.ndarray, np.generic)
 
 def _is_foreign(operand: Any) -> bool:
     """Tell whether an operand of another library has ufuncs of its own."""
-    return hasattr(operand, "__array_ufunc__") and not isinstance(operand, _FAMILIAR)
+    return not isinstance(operand, _FAMILIAR) and hasattr(operand, "__array_ufunc__")
 
 
 def _lazily(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:

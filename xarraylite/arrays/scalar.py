@@ -142,6 +142,12 @@ class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
     def _one(self) -> XScalar:
         return self
 
+    def _complex_part(self, which: int) -> Any:
+        value: Any = self.value
+        if value.__class__ in _COMPLEX:
+            return scalar_of(value.imag if which else value.real)
+        return super()._complex_part(which)
+
     def summary(self) -> str:
         """Return kind and dtype, as error messages show them."""
         return f"XScalar {dtype_name(self.dtype)}[]"

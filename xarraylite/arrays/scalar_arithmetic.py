@@ -2,8 +2,8 @@
 
 Four ways lead there, each tried before the next:
 
-1. float64, float32 and integers by Python's own numbers, which are the same where nothing overflows
-   (and no warning is due, as NumPy's scalars would give);
+1. float64 by Python's floats, and other plain dtypes by NumPy's scalars, whose warnings are kept
+   away;
 2. NumPy's function for operand types that the third way has met, where its dtype and bits are ours;
 3. the reference of the op table, for operations that have the same bits on both engines;
 4. the engine, for those that have not (powers, for example): a kernel of no dimensions.
@@ -31,6 +31,7 @@ from ..operands.nodes import OneValue, is_number, is_operand
 from ..operands.operators import with_strangers
 from ..ops.op import Op
 from ..runtime.evaluate import uses_reference
+from ..runtime.silence import silently
 from .expression import XExpression, apply
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ Ways = dict[tuple[type, ...], Way]
 #: Operand types an operation has met, at most: they are few unless somebody makes types.
 _KEPT = 256
 
-#: Operations that Python's numbers do as expressions do, where nothing overflows.
+#: Operations that NumPy's scalars do as expressions do.
 _PYTHON: dict[str, Way] = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -91,54 +92,9 @@ _WEAK: frozenset[Any] = frozenset((float, int))
 #: Classes of numbers beside which float64 stays what it is.
 _REAL: frozenset[Any] = frozenset((float, np.float64, int))
 
-#: The classes of int64: NumPy's, and Python's that stands for it.
-_IS_WHOLE: frozenset[Any] = frozenset((np.int64, int))
-_LOW, _HIGH = -(1 << 63), 1 << 63
-_NONE: frozenset[type] = frozenset()
 
-#: Up to here an int is a float32, and a float64 rounds to a finite one.
-_SINGLE_INT, _SINGLE_MOST = 1 << 24, float(np.finfo(np.float32).max)
-
-
-def _of_integers(function: Way, dtype: Any) -> Way:
-    """Return a function of integers of a dtype, which refuses what would wrap."""
-    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-
-    def checked(*operands: object) -> Any:
-        plain = [int(x) for x in operands]  # type: ignore[call-overload]
-        result = function(*plain)
-        # A Python int among them may be none of the dtype.
-        if not all([low <= number <= high for number in (result, *plain)]):
-            raise OverflowError
-        return result if result.__class__ is bool else dtype(result)
-
-    return checked
-
-
-def _of_singles(function: Way) -> Way:
-    """Return a function of float32, computed in float64.
-
-    Rounding twice is rounding once there: 53 bits are more than twice 24 and two.
-    """
-
-    def checked(*operands: Any) -> Any:
-        plain = []
-        for x in operands:
-            if x.__class__ is int and not -_SINGLE_INT <= x <= _SINGLE_INT:
-                raise OverflowError
-            if x.__class__ is float:
-                if not -_SINGLE_MOST <= x <= _SINGLE_MOST:
-                    raise OverflowError
-                x = np.float32(x)
-            plain.append(float(x))
-        result = function(*plain)
-        if result.__class__ is bool:
-            return result
-        if -_SINGLE_MOST <= result <= _SINGLE_MOST:
-            return np.float32(result)
-        raise OverflowError
-
-    return checked
+#: The bounds of int64.
+_LOW, _HIGH = -(1 << 63), (1 << 63) - 1
 
 
 def ways_of(op: Op) -> Ways:
@@ -156,11 +112,10 @@ def _python_ways(op: Op) -> Ways:
     function = _PYTHON.get(op.name)
     if function is None:
         return {}
-    ways: Ways = dict.fromkeys(_alike(op, np.float32, (float, int)), _of_singles(function))
-    if op.name != "divide":
-        for char in "bhilqBHILQ":
-            one: Any = np.dtype(char).type
-            ways |= dict.fromkeys(_alike(op, one, (int,)), _of_integers(function, one))
+    ways: Ways = {}
+    for char in "ef" if op.name == "divide" else "efbhilqBHILQ":
+        weak = (float, int) if char in "ef" else (int,)
+        ways |= dict.fromkeys(_alike(op, np.dtype(char).type, weak), function)
     return ways
 
 
@@ -169,14 +124,6 @@ def _alike(op: Op, own: type, weak: tuple[type, ...]) -> list[tuple[type, ...]]:
     if op.arity == 1:
         return [(own,)]
     return [(own, own), *[(own, other) for other in weak], *[(other, own) for other in weak]]
-
-
-def _by_numpy(op: Op) -> Way:
-    def compute(*operands: object) -> Any:
-        with np.errstate(all="ignore"):
-            return op.numpy(*operands)
-
-    return compute
 
 
 def _by_kernel(kind: Kind, dtypes: list[DType]) -> Way:
@@ -197,23 +144,30 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     if op is POWER and operands[0].__class__ is np.float64 and operands[1].__class__ in _WEAK:
         return _powered(*operands)
     types = tuple([x.__class__ for x in operands])
+    if types == (int,) and _LOW <= operands[0] <= _HIGH:
+        return _run(op, (np.int64(operands[0]),))
     if float in types and _FLOATS.issuperset(types) and op.scalars is None:
         return _run(op, tuple(map(np.float64, operands)))
     node = build.elementwise(op, *[_part(x) for x in operands])
-    learns = len(ways) < _KEPT and all(map(_decides, types))
+    learns = len(ways) < _KEPT and _decide(op, types)
     if not _is_exact(node):
         found = kind_of(node)
-        if learns and found is not None and types not in ways and not uses_reference():
+        strong = all([issubclass(cls, np.generic) for cls in types])
+        if learns and strong and found and types not in ways and not uses_reference():
             dtypes = scalars_of(found[0])
             if len(dtypes) == len(operands):
                 ways[types] = _by_kernel(found[0], dtypes)
         return XExpression(node).numpy()[()]
     with np.errstate(all="ignore"):
         result = _folded(node)[()]
-        if learns:
-            again = op.numpy(*operands)
-            if type(again) is type(result) and result.dtype.isbuiltin == 1:
-                ways[types] = _by_numpy(op)
+        if learns and types not in ways:  # which cannot do this value, else
+            try:
+                again = op.numpy(*operands)
+            except _FAILS:
+                again = None
+            same = again is not None and type(again) is type(result)
+            if same and again.tobytes() == result.tobytes():
+                ways[types] = op.numpy
     return result
 
 
@@ -225,9 +179,19 @@ def _powered(base: Any, exponent: float) -> Any:
     return applied(alone, base, lambda op, *operands: _run(op, operands))
 
 
-def _decides(cls: type) -> bool:
-    """Tell whether a class of numbers decides, whatever their values, what is done with them."""
-    return issubclass(cls, np.generic) and np.dtype(cls).isbuiltin == 1
+def _decide(op: Op, types: tuple[type, ...]) -> bool:
+    """Tell whether classes of numbers decide, whatever their values, what is done with them.
+
+    Python's numbers become one of the other operand's dtype, but for exponents, and for what whole
+    numbers are compared with.
+    """
+    strong = [cls for cls in types if issubclass(cls, np.generic)]
+    if not all([np.dtype(cls).isbuiltin == 1 for cls in strong]):
+        return False
+    if len(strong) == len(types):
+        return True
+    usual = op.scalars is None or all([issubclass(cls, np.inexact) for cls in strong])
+    return bool(strong) and usual and op is not POWER and bool not in types
 
 
 def _part(operand: Any) -> Any:
@@ -254,7 +218,7 @@ def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
 def _run(op: Op, operands: tuple[Any, ...]) -> Any:
     ways = ways_of(op)
     try:
-        return ways[tuple([x.__class__ for x in operands])](*operands)
+        return silently(ways[tuple([x.__class__ for x in operands])], *operands)
     except _FAILS:
         return _computed(op, operands, ways)
 
@@ -270,9 +234,7 @@ def _as_object(x: Any) -> Any:
 
 
 def binary(op: Op) -> tuple[Way, Way]:
-    """Return an operator's method and its reflected method; int64 comes first."""
-    whole: Any = _PYTHON.get(op.name)
-    wholes: frozenset[Any] = _IS_WHOLE if op.name in _METHODS and op.name != "divide" else _NONE
+    """Return an operator's method and its reflected method."""
 
     def otherwise(self: Any, one: Any, other: Any, asked: Any) -> Any:
         if is_number(asked):
@@ -287,20 +249,9 @@ def binary(op: Op) -> tuple[Way, Way]:
         return apply(op, one, other)
 
     def forward(self: Any, other: Any) -> Any:
-        mine = self._value
-        theirs = other._value if other.__class__ is self.__class__ else other
-        if theirs.__class__ in wholes and mine.__class__ in _IS_WHOLE:
-            result = whole(int(mine), int(theirs))
-            if _LOW <= result < _HIGH and _LOW <= theirs < _HIGH:
-                return self._of(result)
         return otherwise(self, self, other, other)
 
     def reflected(self: Any, other: Any) -> Any:
-        mine = self._value
-        if other.__class__ in wholes and mine.__class__ in _IS_WHOLE:
-            result = whole(int(other), int(mine))
-            if _LOW <= result < _HIGH and _LOW <= other < _HIGH:
-                return self._of(result)
         return otherwise(self, other, self, other)
 
     return forward, reflected

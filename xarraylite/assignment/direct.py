@@ -23,7 +23,6 @@ from ..ir.translation import of as kind_of
 from ..layout.strided import ROW_MAJOR
 from ..memory.block import Memory
 from ..memory.buffer import ALONE, Buffer
-from ..memory.slabs import take
 from ..operands import tracing
 from ..operands.convert import policy_of
 from ..operands.learning import of_number
@@ -32,7 +31,8 @@ from ..ops.op import Op
 from ..runtime import tiers
 from ..runtime.counting import evaluations
 from ..runtime.evaluate import uses_reference
-from ..runtime.program import Direct
+from ..runtime.program import Direct, HostCall
+from .parts import computed, has_program, materialised, overlapping, places_of, repeats
 from .readers import OWNED
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ _new = object.__new__
 OFTEN = 256
 _launches = itertools.count(1)
 
+#: Stand for a plan that is not made before it is asked for once or twice more.
+_ONCE, _TWICE = "once", "twice"
+
 #: Extents for which one kind keeps plans.
 _EXTENTS = 64
-
-#: Operations on elements that take about as long as to plan an expression.
-_REPEATED = 1 << 15
 
 _count = sys.getrefcount
 
@@ -63,7 +63,8 @@ _count = sys.getrefcount
 def count_launch() -> None:
     """Count a launch, or what takes as long; where there are many, machine code takes over."""
     evaluations.value += 1
-    count_use()
+    if next(_launches) == OFTEN:
+        imported(".transforms.natives").install()
 
 
 def count_use() -> None:
@@ -89,27 +90,19 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
         return again(usual, kind, shape, operands)
     program = kind.fresh
     if program.__class__ is not Direct:
-        made = replayed(program, shape, tuple(operands))
+        known = program.__class__ is not HostCall
+        made = replayed(program, shape, tuple(operands)) if known else None
         return planned(usual, kind, shape, operands) if made is None else made
     if settings.engine == "reference":
         return None
-    buffer = _new(Buffer)
-    buffer.special = buffer.shared = False
-    if program.folds:
-        size = math.prod(operands[0])
-        if not 0 < size <= program.limit or (program.twins and repeats(program, operands, size)):
-            return again(usual, kind, shape, operands)
-        buffer.nbytes = nbytes = program.itemsize
-        buffer._memory, buffer._start, buffer.address = place = take(nbytes)
-        done = program.call(place[2], *operands)
-    else:
-        size = shape[0] if len(shape) == 1 else math.prod(shape)
-        if size > program.limit or (program.twins and repeats(program, operands, size)):
-            return planned(usual, kind, shape, operands)
-        buffer.nbytes = nbytes = size * program.itemsize
-        buffer._memory, buffer._start, buffer.address = place = take(nbytes)
-        done = program.call(place[2], shape, *operands)
-    if done is not None:
+    folds = program.folds
+    over, items = (operands[0], operands[1:]) if folds else (shape, operands)
+    size = math.prod(over)
+    unfit = size > program.limit or (folds and not size)
+    if unfit or (program.twins and repeats(program, operands, size)):
+        return (again if folds else planned)(usual, kind, shape, operands)
+    buffer = computed(program, over, size, items)
+    if buffer is None:
         return None
     count_launch()
     return container(usual, program.result, shape, buffer, ROW_MAJOR)
@@ -117,7 +110,7 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
 
 def container(usual: type[Any], kind: Kind, shape: Shape, buffer: Buffer, policy: object) -> Any:
     """Return a container of new memory, whose class is ``usual`` where nothing is fixed."""
-    made = _new(kind.owned(shape) or usual)
+    made = _new(usual if kind.owner is None else kind.owned(shape) or usual)
     made._buffer, made._shape, made._start, made._kind = buffer, shape, 0, kind
     made._dtype, made._policy = kind.dtype, policy
     return made
@@ -155,41 +148,43 @@ def _plan(
     return plan or None
 
 
-def has_program(kind: Kind) -> bool:
-    """Tell whether a kind has a program for new memory, which is made when it is first asked."""
-    if kind.fresh is None and kind is not NODE and not uses_reference():
-        kind.fresh = direct.fresh(kind) or False
-    return bool(kind.fresh)
-
-
 def again(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
     """Return values as a plan for these extents gives them; None if it is not done.
 
-    What is evaluated once need not be kept ready, so a plan is made when it is asked for again.
+    What is evaluated once or twice in parts need not be kept ready, so a plan is made when it is
+    asked for again; what has no parts is planned for the second time.
     """
     key: Any = (shape, *[item for item in operands if item.__class__ is tuple])
-    if key not in kind.replays:
-        remember(kind, key, None)
-        return None
-    known = kind.replays[key]
-    if known is None and launch.can_launch() and not uses_reference():
+    known = kind.replays.get(key)
+    if known is None or known is _ONCE:
+        remember(kind, key, _ONCE if known is None else _TWICE)
+        left = materialised(kind, shape, operands)
+        if left is not None:
+            return evaluated(usual, left[0], shape, left[1])
+        if known is None:
+            return None
+    if known in (_ONCE, _TWICE) and launch.can_launch() and not uses_reference():
         known = replay.replay_of(kind, shape, operands) or False
         remember(kind, key, known)
         if isinstance(kind.op, Form):
             kind.fresh = known
-    made = replayed(known, shape, tuple(operands)) if known else None
+    made = replayed(known, shape, tuple(operands)) if _is_plan(known) else None
     return planned(usual, kind, shape, operands) if made is None else made
 
 
-def remember(kind: Kind, key: object, found: Replay | Rewrite | bool | None) -> None:
-    """Keep a plan with a kind; False: there is none, None: it was asked for once."""
+def remember(kind: Kind, key: object, found: Replay | Rewrite | str | bool | None) -> None:
+    """Keep a plan with a kind; False: there is none, all else: it was asked for, and not made."""
     if len(kind.replays) >= _EXTENTS:
         kind.replays.clear()
     if kind is not NODE:
         kind.replays[key] = found
 
 
-def replayed(known: Replay, shape: Shape, operands: Operands) -> Any:
+def _is_plan(known: Any) -> bool:
+    return known is not None and known.__class__ not in (bool, str)
+
+
+def replayed(known: Any, shape: Shape, operands: Operands) -> Any:
     """Return the values of a plan that is run again; None: only machine code can."""
     count_launch()
     return None
@@ -227,18 +222,16 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
 
 def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
     """Tell whether all operands in the destination's buffer are its own elements."""
-    found, at = set(), 0
-    for leaf in leaves_of(kind):
-        if leaf is target and near.get(at) == 0:
-            found.add(at)
-        at += leaf.items
-    return found == near.keys() and not folds_inside(kind)
+    own = {at for at, leaf in places_of(kind) if leaf is target and near.get(at) == 0}
+    return own == near.keys() and not folds_inside(kind)
 
 
 def _moved(to: Any, of: Any) -> bool:
     """Copy elements of a container into others of its buffer; tell whether it is done."""
     if of._shape != to._shape or of._kind is NODE or waiting_for(to._buffer) != 0:
         return False
+    if of._buffer is to._buffer and of._start == to._start and of._kind is to._kind:
+        return True  # Python stores what it has updated in place
     operands = (of._buffer, of._start)
     return bool(_near(to, operands)) and _written(to, of._kind, operands)
 
@@ -255,22 +248,67 @@ def _written(to: Any, kind: Kind, operands: Operands) -> bool:
     near = _near(to, operands)
     if math.prod(to._shape) < PARALLEL_FROM:
         key: Any = (target, to._shape, *near.items())
-        known = kind.replays.get(key, key)
-        if not known and tiers.begins(kind, to._shape, operands):
+        known = kind.replays.get(key)
+        if not _is_plan(known) and tiers.begins(kind, to._shape, operands):
             return False
-        if known is key:
-            remember(kind, key, None)
-            return False
-        if known is None and launch.can_launch():
-            known = made = replay.rewrite_of(kind, to._shape, operands, target, near)
-            remember(kind, key, made or False)
+        if known is None or known is _ONCE:
+            remember(kind, key, _ONCE if known is None else _TWICE)
+            if _written_in_parts(to, kind, operands, near):
+                return True
+            if known is None:
+                return False
+        if known in (_ONCE, _TWICE) and launch.can_launch():
+            made = replay.rewrite_of(kind, to._shape, operands, target, near)
+            known = made or False
+            remember(kind, key, known)
             if made is not None:
                 place = (target, to._shape)
                 kind.keep(place, made.before(kind.writes.get(place)))
-        if known and rewritten(known, to, operands):
+        if _is_plan(known) and rewritten(known, to, operands):
             return True
     plan = _plan(kind, target, to._shape, operands, near)
     return plan is not None and plan.run(to._buffer, to._start, operands)
+
+
+def _written_in_parts(to: Any, kind: Kind, operands: Operands, near: Mapping[int, int]) -> bool:
+    """Write with folds computed first, and copied what needs it; tell whether it is done.
+
+    If not, nothing has happened.  What needs no copy but an order of the loops is left to a plan.
+    """
+    if kind.formed:
+        return False
+    if folds_inside(kind):
+        left = materialised(kind, to._shape, operands)
+        return left is not None and _written_in_parts(to, *left, _near(to, left[1]))
+    if _launched(to, kind, operands):
+        return True
+    copied = overlapping(to, kind, operands, near)
+    if copied is None:
+        return False
+    left = materialised(kind, to._shape, operands, copied) if copied else (kind, operands)
+    return left is not None and _launched(to, *left, apart=True)
+
+
+def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False) -> bool:
+    """Write by one launch, once readers are safe; tell whether it is done.
+
+    ``apart``: it is known that operands are the destination's elements, or share none with it.
+    """
+    address = to._buffer.address + to._start
+    same = None if apart else _same(kind, to._kind, tuple(operands), address)
+    key: Any = (to._kind, None) if apart else (same, to._kind)  # plans are by kind and shape
+    program: Any = kind.writes.get(key)
+    if program is None:
+        program = direct.writes(kind, to._kind, same) or False
+        kind.keep(key, program)
+    size = math.prod(to._shape)
+    if not program or size > program.limit or repeats(program, operands, size):
+        return False
+    if program.call(address, to._shape, *operands) is not None:
+        return False
+    if not apart:
+        kind.keep(to._kind, program)
+    return True
 
 
 def _near(to: Any, operands: Operands) -> dict[int, int]:
@@ -285,7 +323,7 @@ def _near(to: Any, operands: Operands) -> dict[int, int]:
     }
 
 
-def rewritten(known: Rewrite, to: Any, operands: Operands) -> bool | None:
+def rewritten(known: Any, to: Any, operands: Operands) -> bool | None:
     """Write a container by a plan that is run again; tell whether it is done: None if it is not.
 
     Only machine code can.
@@ -362,31 +400,22 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
 
 def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
     """Write values over those of an operand that nobody else holds; tell whether it is done."""
-    evaluates = kind.fresh.__class__ is Direct and not uses_reference()
-    if not evaluates or kind.dtype is not to._dtype or to._shape == ():
-        return False
-    address = to._buffer.address + to._start
-    key: Any = (None, to._kind)
-    program: Any = kind.writes.get(key)
+    shape, place = to._shape, (None, to._kind)
+    program: Any = kind.writes.get(place)
     if program is None:
-        same = _same(kind, to._kind, tuple(operands), address)
+        evaluates = kind.fresh.__class__ is Direct and kind.dtype is to._dtype and shape != ()
+        if not evaluates or uses_reference():
+            return False
+        same = _same(kind, to._kind, tuple(operands), to._buffer.address + to._start)
         program = direct.writes(kind, to._kind, same) or False
-        kind.keep(key, program)
-    size = math.prod(to._shape)
-    if not program or size > program.limit or repeats(program, operands, size):
+        kind.keep(place, program)
+    size = math.prod(shape)
+    if not program or settings.engine == "reference" or size > program.limit:
+        return False
+    if program.twins and repeats(program, operands, size):
         return False
     count_launch()
-    return program.call(address, to._shape, *operands) is None
-
-
-def repeats(program: Direct, operands: Sequence[Any], size: int) -> bool:
-    """Tell whether so much would be computed twice that planning it once costs less."""
-    return any(
-        [
-            operations * size > _REPEATED and operands[one] == operands[other]
-            for one, other, operations in program.twins
-        ]
-    )
+    return program.call(to._buffer.address + to._start, shape, *operands) is None
 
 
 def waiting_for(buffer: Buffer) -> int:

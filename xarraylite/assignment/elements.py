@@ -193,13 +193,16 @@ def one(of: Any, key: Any) -> Any:
 
 
 #: Up to here Python floats, and ints, are numbers of a shorter float once rounded.
-_MOST = {"f": (float(np.finfo(np.float32).max), 1 << 24), "e": (65504.0, 1 << 11)}
-_MOST["F"] = _MOST["f"]
+_MOST: dict[type, tuple[float, int]] = {
+    np.float32: (float(np.finfo(np.float32).max), 1 << 24),
+    np.float16: (65504.0, 1 << 11),
+}
+_MOST[np.complex64] = _MOST[np.float32]
 
 
 def fitting(kind: Any, value: Any) -> Any:
     """Return a Python number as one that memory of a kind stores; None for anything else."""
-    limits = _MOST.get(kind.dtype.char)
+    limits = _MOST.get(kind.dtype.type)
     if limits is None or not kind.stored:
         return None
     cls = value.__class__

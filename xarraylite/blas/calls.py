@@ -67,6 +67,25 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         _multiply_large(left, right, out)
 
 
+def call_for(left: tuple[int, ...], out: tuple[int, ...]) -> Callable[..., object]:
+    """Return what multiplies operands of such shapes as `multiply` does, with less to ask."""
+    if out[-2:] == (1, 1) or math.prod(out) * left[-1] > UNINTERRUPTED:
+        return multiply
+    if in_one_call(left, out):
+        return strided
+    return _on_all_threads if out[-2] * out[-1] * left[-1] >= THREADED_FROM else multiply
+
+
+def _on_all_threads(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
+    if settings.threads < _cores():
+        multiply(left, right, out)
+        return
+    try:
+        _quiet_context().run(np.matmul, left, right, out)
+    except RuntimeError:
+        _quietly(np.matmul, left, right, out)
+
+
 def _multiply(
     left: NumpyArray, right: NumpyArray, out: NumpyArray, part: tuple[slice, ...]
 ) -> None:

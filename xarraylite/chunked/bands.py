@@ -9,7 +9,6 @@ band is folded in the parts of the tree (`compiler.tree`) that the fold has in t
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,18 +19,15 @@ import numpy as np
 from .._errors import SizeError
 from ..compiler.tree import Tree
 from ..dtypes.names import NumpyArray
-from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored, View
+from ..ir.node import Node, Reduce
 from ..ir.walk import postorder, rebuild, with_args
 from ..runtime import evaluate as engine
 from . import folds
-from .cut import read_by
+from .cut import is_even, read_by
 from .parcel import Parcel
-from .plan import ENOUGH, WORTH, Choice, Compute, Cutter, Grid, Piece, choose, piece_of
+from .plan import ENOUGH, WORTH, Choice, Compute, Cutter, Piece, choose, piece_of
 from .selection import Box, whole
 from .trees import in_memory, tree_in_memory
-
-#: What is cut in the same way wherever a block lies, so that extents alone decide about trees.
-_EVEN = (Elementwise, Iota, Leaf, Reduce, Scalar, Stored, View)
 
 Trees = tuple[Tree | None, ...]
 
@@ -107,7 +103,7 @@ def choose_bands(
         As `choose` takes them.
     """
     nodes, inner = postorder(root), _folds_of(root)
-    if not inner or not math.prod(root.shape) or not all([_is_even(node) for node in nodes]):
+    if not inner or not math.prod(root.shape) or not all([is_even(node) for node in nodes]):
         return None
     passes = sum([_moved(part) for part in [root, *[node.arg for node in inner]]])
     once = piece_of(root, whole(root.shape)).moved
@@ -131,19 +127,13 @@ def choose_bands(
             return None
         if len(grid) == 1 and choice.size > 2 * ENOUGH:
             return None  # reading, computing and writing would follow each other
-        if all([make.fits(box) for box in _forms(grid)]):
+        if all([make.fits(box) for box in grid.ends(False)]):
             return make, choice
     return None
 
 
 def _folds_of(root: Node) -> list[Reduce]:
     return [node for node in postorder(root) if isinstance(node, Reduce)]
-
-
-def _is_even(node: Node) -> bool:
-    if isinstance(node, View) and not hasattr(node.step, "maps"):  # a reshape
-        return [n for n in node.shape if n != 1] == [n for n in node.arg.shape if n != 1]
-    return isinstance(node, _EVEN)
 
 
 def _moved(root: Node) -> int:
@@ -153,9 +143,3 @@ def _moved(root: Node) -> int:
 
 def _zeros(node: Node) -> NumpyArray:
     return np.zeros(node.shape, node.dtype)
-
-
-def _forms(grid: Grid) -> list[Box]:
-    """Return one block of each shape."""
-    ends = [sorted({0, count - 1}) for count in grid.counts]
-    return [grid.box(index) for index in itertools.product(*ends)]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, cast
@@ -170,17 +170,26 @@ class ChunkCache:
             return known.result() if known else cast("NumpyArray", source.read(box))
         if made is None:
             made = new_array(shape_of(box), source.dtype)
-        waits: list[tuple[Ranges, Ranges, Future[NumpyArray]]] = []
+        coming: deque[tuple[Ranges, Ranges, Future[NumpyArray]]] = deque()
         for chunk in chunks:
             known = self._chunk(source, chunk)
             own = chunk if known else _common(ranges, chunk)
-            waits.append((chunk, own, known or self._pool.submit(source.read, own)))
-        for chunk, own, future in waits:
-            places = [place_of(s, c.start, c.stop) for s, c in zip(ranges, chunk, strict=True)]
-            values = future.result()
-            inside = () if own is not chunk else tuple([at for _, at in places])
-            made[tuple([to for to, _ in places])] = values[inside]
+            coming.append((chunk, own, known or self._pool.submit(source.read, own)))
+            del known
+            if len(coming) > self._threads:  # others are not held until all are there
+                self._take(made, ranges, *coming.popleft())
+        while coming:
+            self._take(made, ranges, *coming.popleft())
         return made
+
+    @staticmethod
+    def _take(
+        made: NumpyArray, ranges: Ranges, chunk: Ranges, own: Ranges, future: Future[NumpyArray]
+    ) -> None:
+        """Copy what a box has of a chunk, or of the part of it that was read."""
+        places = [place_of(s, c.start, c.stop) for s, c in zip(ranges, chunk, strict=True)]
+        inside = () if own is not chunk else tuple([at for _, at in places])
+        made[tuple([to for to, _ in places])] = future.result()[inside]
 
     def _all(self, reads: Sequence[Callable[[], None]]) -> None:
         """Read some chunks one after another, as long as anything is waited for."""

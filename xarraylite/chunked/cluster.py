@@ -29,11 +29,12 @@ from ..layout.strided import Strided
 from ..memory.target import Target
 from ..operands.nodes import as_node
 from ..runtime import evaluate as engine
+from .budget import budget_of
 from .cut import has_stored
 from .extras import imported
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
-from .plan import Cuts, Grid, Piece, budget_of, chunks_for, piece_of
+from .plan import Cuts, Grid, Piece, chunks_for, piece_of
 from .selection import Box
 from .stream import reduced
 from .trees import imagined

@@ -127,6 +127,17 @@ def has_stored(root: ir.Node) -> bool:
     return any([isinstance(node, ir.Stored) for node in postorder(root)])
 
 
+#: What is cut in the same way wherever a block lies.
+_EVEN = (ir.Elementwise, ir.Iota, ir.Leaf, ir.Reduce, ir.Scalar, ir.Stored, ir.View)
+
+
+def is_even(node: ir.Node) -> bool:
+    """Tell whether what blocks need of an operation's arguments follows from their extents."""
+    if isinstance(node, ir.View) and isinstance(node.step, Reshape):
+        return [n for n in node.shape if n != 1] == [n for n in node.arg.shape if n != 1]
+    return isinstance(node, _EVEN)
+
+
 def read_by(root: ir.Node) -> list[Any]:
     """Return the operands that a pass over an expression reads, what is folded in it apart."""
     found: dict[int, Any] = {}

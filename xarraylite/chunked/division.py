@@ -7,16 +7,18 @@ chunks end, and the next one begins with what is left of that, or the chunks are
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..dtypes.names import NumpyArray
 from ..ir.node import Node
-from .cut import requests
+from ..ir.walk import postorder
+from .cut import is_even, requests
 from .pipeline import Run, run_blocks
-from .plan import WORTH, Cuts, Grid, Piece, is_small, too_small
+from .plan import TRIED, WORTH, Cuts, Grid, Piece, is_small, too_small
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
 from .trees import Parts
@@ -24,6 +26,9 @@ from .trees import Parts
 #: Elements that are folded at a time, at least, where memory allows; half of it where chunks are
 #: kept, as a piece opens no file then, and fewer touch less fresh memory.
 _MANY = 1 << 21
+
+#: Pieces that are looked at for one of as many rows as any.
+_LOOKED = 64
 
 Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
@@ -109,7 +114,7 @@ def divided(
     forms = [(plan, chunks or stored), (plan.finer(), chunks or stored)]
     if not chunks:  # results in memory may be of parts of chunks
         forms.append((forms[1][0], [1] * len(shape)))
-    least: Piece | None = None
+    least: tuple[int, Piece] | None = None
     for form, lengths in forms:
         block = list(known or shape)
         while form is not None:
@@ -117,12 +122,15 @@ def divided(
             first = form.piece(0, min(form.leaf, form.length), box)
             if first is None:
                 break
-            if first.need <= run.budget:
+            need = first.need
+            if need <= run.budget:
                 found = _division(form, run, Grid(shape, tuple(block)), first)
-                if found is not None:
+                if found is None:
+                    break
+                if found.need <= run.budget:
                     return found
-                break
-            least = first if least is None or first.need < least.need else least
+                need = found.need
+            least = (need, first) if least is None or need < least[0] else least
             steps = [-(-b // c) for b, c in zip(block, lengths, strict=True)]
             axis = max(range(len(shape)), key=steps.__getitem__, default=0)
             small = lengths is not forms[0][1] and is_small(first)
@@ -130,7 +138,7 @@ def divided(
                 break
             block[axis] = -(-steps[axis] // 2) * lengths[axis]
     if least is not None:
-        raise too_small(least, run.budget)
+        raise too_small(least[1], run.budget, least[0])
     return None
 
 
@@ -144,22 +152,25 @@ def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | Non
     leaf, budget = min(plan.leaf, plan.length), run.budget
     step, best = _grown(plan, grid, leaf, first, budget, _MANY)
     if _rate(best) <= first.inputs / size_of(first.box) / WORTH:
-        return _tried(plan, grid, step)
+        return _fitting(plan, grid, step, budget)
     rows, ahead = _units(plan, first)
     even = -(-leaf // (rows * plan.row)) * rows * plan.row
     on = replace(plan, rows=rows, ahead=ahead) if run.keeps else plan
     wider = _one(on, grid, even) if even <= plan.whole else None
     if wider is not None and wider.need <= budget:
         step, best = _grown(on, grid, even, wider, budget, _MANY)
-        found = _tried(on, grid, step, first.inputs, True) if run.keeps else None
+        left = best.inputs if plan.first else first.inputs  # copied, or where it belongs
+        found = _tried(on, grid, step, left, True) if run.keeps else None
         if found is not None and found.need <= budget:
             return found
     row = [load.source.kept(load.box) for load in first.loads if keeps(load.source)]
     kept = sum(row) + max(row, default=0)
     if run.keeps and kept + first.need <= budget:
         step, _ = _grown(plan, grid, leaf, first, budget - kept, _MANY // 2)
-        return _tried(plan, grid, step, kept)
-    return _tried(plan, grid, _grown(plan, grid, step, best, budget)[0])
+        found = _fitting(plan, grid, step, budget, kept)
+        if found is None or found.need <= budget:
+            return found
+    return _fitting(plan, grid, _grown(plan, grid, step, best, budget)[0], budget)
 
 
 def _grown(
@@ -179,9 +190,24 @@ def _grown(
 
 
 def _one(plan: Parts, grid: Grid, step: int) -> Piece | None:
-    """Return a piece of so many positions, or of the leaves that these have."""
+    """Return a piece of so many positions, or of the leaves that these have; one of many rows."""
     leaf = min(plan.leaf, plan.length)
-    return plan.piece(0, step // leaf * leaf, window_of([0] * len(grid.block), grid.block))
+    size = step // leaf * leaf
+    begins = range(0, max(1, plan.whole - size + 1), size)[:_LOOKED]
+    low = max(begins, key=lambda low: len(plan.rows_of(low, low + size)))
+    return plan.piece(low, low + size, window_of([0] * len(grid.block), grid.block))
+
+
+def _fitting(plan: Parts, grid: Grid, step: int, budget: int, kept: int = 0) -> Division | None:
+    """Return pieces of a step, or of less where some need more than those that were looked at.
+
+    They need more than the budget where one leaf does.
+    """
+    while True:
+        found = _tried(plan, grid, step, kept)
+        if found is None or found.need <= budget or step <= min(plan.leaf, plan.length):
+            return found
+        step //= 2
 
 
 def _tried(
@@ -189,13 +215,27 @@ def _tried(
 ) -> Division | None:
     """Return pieces of a step if all are parts of the tree."""
     spans, need = list(plan.spans(step)), 0
-    box = window_of([0] * len(grid.block), grid.block)
-    for low, high in {high - low: (low, high) for low, high in spans}.values():
+    for (low, high), box in itertools.product(_forms(plan, spans), grid.ends(True)):
         piece = plan.piece(low, high, box)
         if piece is None:
             return None
         need = max(need, piece.need)
     return Division(plan, grid, spans, need + kept, kept, carried)
+
+
+def _forms(plan: Parts, spans: Sequence[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+    """Return pieces of each form: others have their lengths and read as many rows, of any chunks.
+
+    Those that begin at a multiple of the rows they have are a form of their own (`most`).  Of
+    operations that are not even, some of each are.
+    """
+    even = all([is_even(node) for node in postorder(plan.node.arg)])
+    found = {}
+    for number, (low, high) in enumerate(spans):
+        rows = plan.rows_of(low, high)
+        some = 0 if even else number * TRIED // len(spans)
+        found[high - low, len(rows), rows[0] % len(rows) == 0, some] = low, high
+    return found.values()
 
 
 def _units(plan: Parts, piece: Piece) -> tuple[int, int]:

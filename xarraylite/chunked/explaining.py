@@ -19,11 +19,12 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
+from .budget import budget_of
 from .cache import Held
 from .idle import Idle, Nowhere, with_least
 from .loads import Load
 from .pipeline import Run, measured
-from .plan import Piece, budget_of, chunks_for
+from .plan import Piece, chunks_for
 from .selection import chunks_text, owners_of, shape_of, text_of, whole
 from .source import StoredArray
 from .target import Sink, written_at_once

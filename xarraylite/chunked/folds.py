@@ -22,13 +22,14 @@ from ..ir.node import Node, Reduce, Stored
 from ..ir.walk import rebuild, with_args
 from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
+from .budget import BudgetError
 from .cut import Request, requests
 from .division import Begin, Result, divided, lengths_of
 from .joins import leaf_of
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
-from .plan import WORTH, BudgetError, Choice, Cuts, Cutter, Grid, Piece, choose, piece_of
+from .plan import WORTH, Choice, Cuts, Cutter, Grid, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, whole, window_of
 from .trees import Parts, tree_in_memory
 
@@ -229,7 +230,7 @@ def _complete(
     while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
-    choice = choose(make, shape, block, run.budget, True, fits, known)
+    choice = choose(make, shape, block, run.budget, True, fits, known, widened=True)
     moved = choice.rate * math.prod(shape)
     return [(moved, _blocks(node, make, choice, run, begin))]
 

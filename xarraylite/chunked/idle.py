@@ -9,8 +9,9 @@ import numpy as np
 
 from ..dtypes.names import NumpyArray
 from ..ir.node import Node
+from .budget import BudgetError
 from .pipeline import Run
-from .plan import BudgetError, Cuts, Piece
+from .plan import Cuts, Piece
 from .selection import Box
 
 #: Blocks of a pass that are cut, about; each stands for those up to the next.

@@ -23,8 +23,8 @@ import numpy as np
 from .._config import budgeted
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node, Stored
+from ..labels.assignment import computed as multiplied
 from ..labels.labelled import Indexed, Term, XLabelled
-from ..labels.writing import computed as multiplied
 from ..memory.arrays import read
 from ..operands.nodes import borrow_array
 from . import explaining, stream
@@ -35,7 +35,7 @@ from .pipeline import Run, computed, over
 from .plan import piece_of
 from .retries import end_of_run, give_up_at
 from .selection import Box, Selection, hull
-from .source import StoredArray, covered, reading
+from .source import StoredArray, covered, most, reading
 
 Labels = tuple[str, ...]
 Parts = list[tuple[NumpyArray, Labels]]
@@ -141,16 +141,23 @@ class Contraction(Operand):
         return sum([piece_of(node, self._part(labels, around, whole)).moved
                     for node, labels in self.factors])  # fmt: skip
 
+    def shares(self, box: Box) -> bool:
+        """Tell whether threads that all operands share read the chunks of a box: its own do."""
+        return False
+
     def scratch(self, box: Box) -> int:
         """Return the bytes of the tiles, of the blocks of the factors, and of what they are of."""
-        around = self._around(box)
+        sides = zip(box, self.chunks, self.shape, strict=True)
+        around = tuple([range(most(*side)) for side in sides])
         block = tuple([range(n) for n in self.block])
         total = math.prod(map(len, around)) * self.dtype.itemsize
         ahead = 1 if self.block == tuple([self.extents[k] for k in self.summed]) else 2
+        chunks = [0]
         for node, labels in self.factors:
             piece = piece_of(node, self._part(labels, around, block))
             total += ahead * piece.nbytes + (0 if isinstance(piece.node, Stored) else piece.inputs)
-        return total
+            chunks.extend([load.source.scratch(load.box) for load in piece.loads])
+        return total + max(chunks)
 
     def read(self, box: Box) -> NumpyArray:
         """Return the elements in a box."""

@@ -12,22 +12,23 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._errors import ShapeError, SizeError
+from .._errors import ShapeError
 from ..index.broadcast import as_shape
 from ..ir.build import describe
 from ..ir.node import Node
-from .cut import cut, requests
+from ..ir.walk import postorder
+from .budget import BudgetError
+from .cut import cut, is_even, requests
 from .loads import Load, gathered
 from .parcel import Parcel
 from .selection import Box, hull, size_of, whole, window_of
-from .source import keeps
+from .source import READERS, keeps
 
 #: Blocks read ahead of the one that is computed.
 AHEAD = 1
@@ -45,13 +46,10 @@ SMALLEST = 1 << 18
 #: Reading less than this much of what a smaller block reads is worth more memory.
 WORTH = 0.95
 
-#: Budget where none is given, at most; and the part of the machine's memory that is free to use.
-DEFAULT_BUDGET = 2 << 30
-_SHARE = 4
+#: Blocks that are tried where they need different amounts.
+TRIED = 16
 
 Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
-
-_UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +95,14 @@ class Piece:
     @property
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
-        scratch = [load.source.scratch(load.box) for load in self.loads]
         copies = (2 if self.spread else 0) + 1 + AHEAD
-        return self.inputs * copies + self.nbytes * (1 + BEHIND) + 2 * max(scratch, default=0)
+        shared: list[int] = [0]
+        own: list[int] = []
+        for load in self.loads:
+            among = shared if load.source.shares(load.box) else own
+            among.append(load.source.scratch(load.box))
+        reads = sorted((1 + AHEAD) * own)[-READERS:]  # at a time
+        return self.inputs * copies + self.nbytes * (1 + BEHIND) + max(shared) + sum(reads)
 
 
 def piece_of(root: Node, box: Box, spread: bool = False) -> Piece:
@@ -209,6 +212,17 @@ class Grid:
         """Return a block in the middle, which has neighbours on all sides if any has."""
         return self.box([(c - 1) // 2 for c in self.counts])
 
+    def ends(self, widened: bool) -> Iterator[Box]:
+        """Yield a block of each shape, or of each place to be widened at, which it is then."""
+        for index in itertools.product(*[sorted({0, count - 1}) for count in self.counts]):
+            yield self.widened(self.box(index)) if widened else self.box(index)
+
+    def some(self, most: int) -> Iterator[Box]:
+        """Yield so many blocks, or all, from the first to the last one."""
+        count = len(self)
+        for number in sorted({k * (count - 1) // (most - 1) for k in range(most)}):
+            yield self.box([int(k) for k in np.unravel_index(number, self.counts)])
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -219,7 +233,7 @@ class Choice:
     grid : Grid
         The blocks.
     piece : Piece
-        One of them.
+        One of them, which needs as much as any.
     rate : float
         Bytes that are read for each element.
     kept : int
@@ -243,7 +257,7 @@ class Choice:
 
 
 def choose(
-    make: Callable[[Box], Piece],
+    make: Cutter,
     shape: tuple[int, ...],
     chunks: Sequence[int],
     budget: int,
@@ -251,12 +265,13 @@ def choose(
     fits: Callable[[Box], bool] | None = None,
     known: Sequence[int] | None = None,
     keep: bool = False,
+    widened: bool = False,
 ) -> Choice:
     """Return the blocks that a result is computed in.
 
     Parameters
     ----------
-    make : callable
+    make : Cutter
         Cuts a block.
     shape : tuple of int
         What is divided.
@@ -272,38 +287,41 @@ def choose(
         Extents of the blocks, where some of them are finished.
     keep : bool, default False
         Whether chunks can be kept from block to block.
+    widened : bool, default False
+        Whether the last block of a dimension is as wide as the others (`Grid.widened`).
 
     Raises
     ------
     SizeError
         If the budget is too small for one block; it says how much would do.
     """
+    even = all([is_even(node) for node in postorder(make.parcel.node)])
+    tried = functools.partial(_tried, make, shape, even=even, widened=widened)
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
-    best = first = _tried(make, shape, block)
+    best = first = tried(block)
     while best.need > budget:
         smaller = None if fixed or known or is_small(best.piece) else _halved(best.grid.block)
         if smaller is None:
             raise too_small(best.piece, budget)
-        best = first = _tried(make, shape, smaller)
+        best = first = tried(smaller)
     if known is None:
-        best = _grown(make, first, budget, fits, lambda choice: choice)
+        best = _grown(tried, first, budget, fits)
     shared = keep and all([keeps(load.source) for load in first.piece.loads])
     once = _rate(make(whole(shape))) if shared else math.inf
     high = once / WORTH
     if best.rate > high or (best.size > 2 * ENOUGH and first.rate > high):
-        keeping = functools.partial(_keeping, make, once)
-        kept = keeping(first)
+        kept = _keeping(make, once, first)
         if kept.need <= budget:
-            return kept if known else _grown(make, kept, budget, fits, keeping)
+            keeping = lambda block: _keeping(make, once, tried(block))  # noqa: E731
+            return kept if known else _grown(keeping, kept, budget, fits)
     return best
 
 
 def _grown(
-    make: Callable[[Box], Piece],
+    tried: Callable[[tuple[int, ...]], Choice],
     best: Choice,
     budget: int,
     fits: Callable[[Box], bool] | None,
-    keeping: Callable[[Choice], Choice],
 ) -> Choice:
     """Return blocks as large as is worth the memory."""
     shape = best.grid.shape
@@ -314,7 +332,7 @@ def _grown(
             if extent < shape[axis]:
                 wide = (*block[:axis], min(2 * extent, shape[axis]), *block[axis + 1 :])
                 if fits is None or fits(window_of([0] * len(wide), wide)):
-                    options.append(keeping(_tried(make, shape, wide)))
+                    options.append(tried(wide))
         options = [option for option in options if option.need <= budget]
         if not options:
             return best
@@ -343,38 +361,34 @@ def is_small(piece: Piece) -> bool:
     return piece.inputs + piece.nbytes <= SMALLEST
 
 
-class BudgetError(SizeError):
-    """A budget that does not do for one block.
-
-    Attributes
-    ----------
-    least : int
-        Bytes that would do.
-    """
-
-    def __init__(self, told: str, budget: int, least: int) -> None:
-        super().__init__(
-            f"{told}; the budget is {budget} bytes (memory=), and the least that does is {least}"
-        )
-        self.told, self.budget, self.least = told, budget, least
-
-    def __reduce__(self) -> Any:
-        return BudgetError, (self.told, self.budget, self.least)
-
-
-def too_small(piece: Piece, budget: int) -> BudgetError:
-    """Return the error of a budget that does not do for one block."""
+def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
+    """Return the error of a budget that does not do for one block, or for one that needs more."""
+    least = need or piece.need
     told = (
         f"{describe(piece.node)}: one block of it reads {piece.inputs} bytes and needs "
-        f"{piece.need} bytes in flight"
+        f"{least} bytes in flight"
     )
-    return BudgetError(told, budget, piece.need)
+    return BudgetError(told, budget, least)
 
 
-def _tried(make: Callable[[Box], Piece], shape: tuple[int, ...], block: tuple[int, ...]) -> Choice:
+def _tried(
+    make: Callable[[Box], Piece],
+    shape: tuple[int, ...],
+    block: tuple[int, ...],
+    even: bool,
+    widened: bool,
+) -> Choice:
+    """Return blocks of some extents, and one that needs as much as any.
+
+    Where all operations are even, that is one that is cut on all sides; elsewhere some are tried.
+    """
     grid = Grid(shape, block)
-    piece = make(grid.middle())
-    return Choice(grid, piece, _rate(piece))
+    middle = make(grid.middle())
+    boxes = itertools.chain(
+        () if even else grid.some(TRIED), grid.ends(True) if widened and len(grid) > 1 else ()
+    )
+    piece = max([middle, *map(make, boxes)], key=lambda piece: piece.need)
+    return Choice(grid, piece, _rate(middle))
 
 
 def _rate(piece: Piece) -> float:
@@ -387,45 +401,6 @@ def _halved(block: tuple[int, ...]) -> tuple[int, ...] | None:
         if extent > 1:
             return (*block[:axis], -(-extent // 2), *block[axis + 1 :])
     return None
-
-
-def budget_of(memory: int | str | None) -> int:
-    """Return a budget in bytes, given as a number or as text such as ``"2 GiB"``.
-
-    Raises
-    ------
-    ValueError
-        For any other text, or less than one byte.
-    """
-    if memory is None:
-        return min(DEFAULT_BUDGET, max(64 << 20, _physical() // _SHARE))
-    try:
-        value = float(_scaled(memory) if isinstance(memory, str) else memory)
-        nbytes = -1 if isinstance(memory, bool) else int(value)
-    except (KeyError, OverflowError, TypeError, ValueError):
-        nbytes = -1
-    if nbytes < 1:
-        raise ValueError(
-            f"memory: {memory!r} is no amount of memory; give bytes, one at least, or text as "
-            "'2 GiB'"
-        )
-    return nbytes
-
-
-def _scaled(memory: str) -> float:
-    text = memory.strip().lower().replace(" ", "")
-    number = text.rstrip("kmgtib")
-    unit = text[len(number) :]
-    base = 1024 if unit.endswith("ib") else 0
-    letter = unit.removesuffix("ib").removesuffix("b") or ""
-    scale = _UNITS[letter]
-    return float(number) * (base ** (len(str(scale)) // 3) if base and letter else scale)
-
-
-def _physical() -> int:
-    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
-        return DEFAULT_BUDGET * _SHARE
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) -> tuple[int, ...]:

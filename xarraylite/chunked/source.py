@@ -116,27 +116,35 @@ class StoredArray:
 
     def moved(self, box: Box) -> int:
         """Return the bytes of the chunks, or rows of them, that must be read to get at a box."""
-        return self._spanned(box, self.units)
+        return self._spanned(box, self.units, covered)
 
     def kept(self, box: Box) -> int:
-        """Return the bytes of the chunks that a box touches."""
-        return self._spanned(box, self.chunks)
+        """Return the bytes of the chunks that a box of these extents touches at most."""
+        return self._spanned(box, self.chunks, most)
 
-    def _spanned(self, box: Box, units: Sequence[int]) -> int:
+    def _spanned(
+        self, box: Box, units: Sequence[int], along: Callable[[Selection, int, int], int]
+    ) -> int:
         if not self.whole_chunks:
             return size_of(box) * self.dtype.itemsize
-        total = self.dtype.itemsize
-        for selection, unit, extent in zip(box, units, self.shape, strict=True):
-            total *= covered(selection, unit, extent)
-        return total
+        sides = zip(box, units, self.shape, strict=True)
+        return math.prod([along(*side) for side in sides]) * self.dtype.itemsize
+
+    def shares(self, box: Box) -> bool:
+        """Tell whether the chunks of a box are read by the threads that all operands share."""
+        even = all([isinstance(s, range) and s.step == 1 for s in box])
+        return even and bool(getattr(self._fetch, "direct", False))
 
     def scratch(self, box: Box) -> int:
-        """Return the bytes that reading a box needs besides those it returns: chunks in flight."""
+        """Return the bytes that reading a box of these extents needs besides those it returns.
+
+        They are those of chunks in flight.
+        """
         if not self.whole_chunks:
             return 0
         one = math.prod(self.chunks) * self.dtype.itemsize
-        direct = getattr(self._fetch, "direct", False)
-        return min(self.moved(box), one * (reading() if direct else AT_ONCE))
+        some = one * (reading() if self.shares(box) else AT_ONCE)
+        return min(self._spanned(box, self.units, most), some)
 
     def read(self, box: Box) -> NumpyArray:
         """Return the elements in a box, row-major.
@@ -231,6 +239,18 @@ def covered(selection: Selection, chunk: int, extent: int) -> int:
     owners = owners_of(selection, chunk)
     short = chunk - min(chunk, extent - owners[-1] * chunk)
     return len(owners) * chunk - short
+
+
+def most(selection: Selection, chunk: int, extent: int) -> int:
+    """Return the same of the one that touches most, of selections of this length.
+
+    They are those of other blocks.  Where this one begins at a multiple of its length, so do they.
+    """
+    if not isinstance(selection, range) or selection.step > chunk:
+        return min(extent, len(selection) * chunk)
+    pitch, span = len(selection) * selection.step, len(hull(selection))
+    grain = math.gcd(pitch, chunk) if selection[0] % pitch == 0 else 1
+    return min(extent, chunk * (1 + (chunk - grain + span - 1) // chunk))
 
 
 Fetch = Callable[[Any, Any, tuple[int, ...]], NumpyArray]

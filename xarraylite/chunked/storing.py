@@ -15,18 +15,19 @@ from ..dtypes.names import NumpyArray
 from ..ir.build import describe
 from ..ir.node import Elementwise, Leaf, Node, Reduce, Stored
 from ..ir.walk import postorder
+from ..labels.assignment import evaluate_labelled, lazily, resulting
 from ..labels.labelled import XLabelled
-from ..labels.writing import evaluate_labelled, lazily, resulting
 from ..memory.arrays import read
 from ..operands.convert import LayoutLike
 from ..operands.nodes import as_node
 from . import folds
+from .budget import BESIDES, BudgetError, budget_of
 from .cluster import DaskCluster
 from .idle import Nowhere, with_least
 from .journal import Corner
-from .pipeline import Run, run_blocks
+from .pipeline import WRITERS, Run, run_blocks
 from .places import path_of, same_place
-from .plan import Cuts, Piece, budget_of, chunks_for
+from .plan import Cuts, Piece, chunks_for
 from .progress import Progress
 from .selection import corner, shape_of
 from .stream import divided, reduced
@@ -136,7 +137,15 @@ def node_of(expression: object, labels: str | None, operation: str) -> Node:
 
 
 def run_into(root: Node, sink: Sink, run: Run) -> None:
-    """Evaluate an expression into a sink."""
+    """Evaluate an expression into a sink, with what writing large chunks needs put aside."""
+    aside = max(0, WRITERS * sink.scratch * root.dtype.itemsize - BESIDES)
+    try:
+        _run_into(root, sink, replace(run, budget=run.budget - aside))
+    except BudgetError as error:
+        raise BudgetError(error.told, run.budget, error.least + aside) from None
+
+
+def _run_into(root: Node, sink: Sink, run: Run) -> None:
     large = isinstance(root, Reduce) and _is_large(root, run)
     refuse_overlap(root, root.args[0] if large else root, sink)
     if not math.prod(root.shape):

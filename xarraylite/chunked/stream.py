@@ -26,11 +26,12 @@ from ..memory.target import Target
 from ..operands.gathers import FEW
 from ..runtime import evaluate as engine
 from . import bands, folds
+from .budget import budget_of
 from .cut import has_stored, read_by
 from .joins import leaf_of
 from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
-from .plan import Choice, Cuts, Cutter, Piece, budget_of, choose, chunks_for
+from .plan import Choice, Cuts, Cutter, Piece, choose, chunks_for, too_small
 from .selection import whole, window
 from .source import decodes
 
@@ -175,8 +176,15 @@ def _is_few(node: Gather) -> bool:
 def _copied(node: Gather, run: Run) -> Node:
     """Return elements that were picked as a leaf."""
     found: list[NumpyArray] = []
+    make, box = Cutter(Parcel(node)), whole(node.shape)
+    need = make(box).need
+    if need > run.budget:
+        raise too_small(make(box), run.budget)
+
+    def take(piece: Piece, values: NumpyArray) -> None:
+        found.append(values)
+
     run.report("gather", 1)
-    cuts = Cuts(Cutter(Parcel(node)), [whole(node.shape)])
-    for piece in run_blocks(cuts, run, lambda piece, values: found.append(values)):
+    for piece in run_blocks(Cuts(make, [box]), run, take, need=need):
         run.advance(piece)
     return leaf_of(found.pop())

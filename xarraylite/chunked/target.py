@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import threading
@@ -93,6 +94,14 @@ class Sink:
     def block(self) -> tuple[int, ...] | None:
         """Extents of the blocks that are there already; None if there are none."""
         return self._journal.block if self._journal is not None and self._journal.done else None
+
+    @property
+    def scratch(self) -> int:
+        """Elements that writing a chunk needs besides its own: a copy in one piece, an encoded one.
+
+        Flat memory and files take them as they are.
+        """
+        return 2 * math.prod(self.chunks) if self.whole else 0
 
     @property
     def travels(self) -> bool:

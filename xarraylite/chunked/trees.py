@@ -160,14 +160,18 @@ class Parts:
         """Dimensions of the operand that results have."""
         return tuple([k for k in range(len(self.node.arg.shape)) if k not in self.node.axes])
 
+    def rows_of(self, low: int, high: int) -> range:
+        """Return which indices of the first of these dimensions are read for some positions."""
+        until = -(-(-(-high // self.row) + self.ahead) // self.rows) * self.rows - self.ahead
+        return range(low // self.row, min(until, self.node.arg.shape[self.first]))
+
     def piece(self, low: int, high: int, kept: Box, tried: bool = False) -> Piece | None:
         """Return the partial results, in a box, of what lies from one position up to another.
 
         None if the planner would fold it in another order; it is not asked where that was tried.
         """
         shape, rest = self.node.arg.shape, iter(kept)
-        until = -(-(-(-high // self.row) + self.ahead) // self.rows) * self.rows - self.ahead
-        rows = range(low // self.row, min(until, shape[self.first]))
+        rows = self.rows_of(low, high)
         box = tuple(
             [
                 rows if k == self.first else range(n) if k in self.node.axes else next(rest)

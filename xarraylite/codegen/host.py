@@ -85,6 +85,11 @@ class Host:
         return "+fma" in self.features.split(",") or self.triple.startswith("aarch64")
 
     @property
+    def converts_halves(self) -> bool:
+        """Whether it has instructions from float16 to float32 and back (aarch64 always does)."""
+        return "+f16c" in self.features.split(",") or self.triple.startswith("aarch64")
+
+    @property
     def tuned(self) -> str:
         """The features, and that elements are loaded one by one, not gathered.
 

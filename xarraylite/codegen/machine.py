@@ -78,6 +78,40 @@ def muladd(name: str, kind: str) -> str:
     return f"{head} {{\n{done}  ret {kind} %r\n}}"
 
 
+#: Conversions of float16 that the CPU may have instructions for, by what routines are called.
+_HALVES = {
+    "decode_float16(a0)": (
+        "float @body(i16 %b)",
+        "%h = bitcast i16 %b to half\n  %r = fpext half %h to float\n  ret float %r",
+    ),
+    "encode_float16(a0)": (
+        "i16 @body(float %x)",
+        "%h = fptrunc float %x to half\n  %r = bitcast half %h to i16\n  ret i16 %r",
+    ),
+    "round_float16(a0)": (
+        "float @body(float %x)",
+        "%h = fptrunc float %x to half\n  %r = fpext half %h to float\n  ret float %r",
+    ),
+}
+
+
+def half(text: str) -> str | None:
+    """Return the IR of a conversion of float16 by the CPU's own instructions, if it has any.
+
+    They round as the scalar bodies do; where it has none, LLVM would call a library that is not
+    there.
+
+    Parameters
+    ----------
+    text : str
+        The routine's expression.
+    """
+    if text not in _HALVES or not host().converts_halves:
+        return None
+    head, body = _HALVES[text]
+    return f"define internal {head} alwaysinline nounwind mustprogress {{\n  {body}\n}}"
+
+
 def compile_object(text: str, plain: bool = False) -> bytes:
     """Return the object code of a module.
 

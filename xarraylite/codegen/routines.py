@@ -50,7 +50,7 @@ def assembled(module: Module) -> str:
     declared: dict[str, str] = {}
     parts: list[str] = []
     for routine, name in module.routines:
-        for line in text_of(routine).splitlines():
+        for line in (machine.half(routine.text) or text_of(routine)).splitlines():
             if line.startswith("declare "):
                 declared[line.partition("(")[0].partition("@")[2]] = line
             else:

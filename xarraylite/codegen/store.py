@@ -1,9 +1,9 @@
 """Compiled kernels on disk: one verified file per key.
 
-A wrong byte here is wrong machine code, so nothing read is believed: `codegen.entries` verifies a
-file before anybody sees its content.  Damage (a truncated file, a flipped bit, another key's
-content) is a miss; the entry is removed and compiled again, and so is one that turns out not to
-link (`discard`).  There is no index that could disagree with the files; two writers of one key
+A wrong byte here is wrong machine code, so nothing read is believed: `codegen.verified_files`
+verifies a file before anybody sees its content.  Damage (a truncated file, a flipped bit, another
+key's content) is a miss; the entry is removed and compiled again, and so is one that turns out not
+to link (`discard`).  There is no index that could disagree with the files; two writers of one key
 write the same content.
 
 **Bounds.**  Entries and temporary files together are kept below a limit.  Each process, before its
@@ -31,7 +31,7 @@ from pathlib import Path
 from .._config import settings
 from .._errors import CacheWarning, warn_caller
 from .._records import record
-from . import entries, worker
+from . import verified_files, worker
 
 LIMIT = 256 << 20
 """Most bytes kept on disk; the entries unused for longest are removed beyond it."""
@@ -189,14 +189,14 @@ def save(key: str, payload: bytes) -> None:
         Anything; an entry that would fill the whole cache is not saved.
     """
     name = _file_name(key)
-    if not settings.cache or len(payload) + entries.HEADER > LIMIT:
+    if not settings.cache or len(payload) + verified_files.HEADER > LIMIT:
         return
     try:
         directory = _directory(create=True)
         if directory is None:
             return
-        _make_room(directory, entries.HEADER + len(payload))
-        entries.write(directory / name, key, payload)
+        _make_room(directory, verified_files.HEADER + len(payload))
+        verified_files.write(directory / name, key, payload)
         _state.saves += 1
     except (OSError, _Unusable) as error:
         _give_up("written", error)
@@ -216,7 +216,7 @@ def discard(key: str) -> None:
     with contextlib.suppress(OSError, _Unusable):
         directory = _directory(create=False)
         if directory is not None:
-            entries.remove(directory / name)
+            verified_files.remove(directory / name)
 
 
 def cache_info() -> CacheInfo:
@@ -226,8 +226,8 @@ def cache_info() -> CacheInfo:
         shown = str(_chosen_directory())
         directory = _directory(create=False)
         if directory is not None:
-            for entry in entries.listed(directory):
-                files += entry.name.endswith(entries.SUFFIX)
+            for entry in verified_files.listed(directory):
+                files += entry.name.endswith(verified_files.SUFFIX)
                 nbytes += entry.nbytes
     except (OSError, _Unusable) as error:
         problem = str(error)
@@ -252,7 +252,8 @@ def clear() -> int:
         directory = _directory(create=False)
         if directory is not None:
             removed = sum(
-                entries.remove(directory / entry.name) for entry in entries.listed(directory)
+                verified_files.remove(directory / entry.name)
+                for entry in verified_files.listed(directory)
             )
         _state.directory = None
     except (OSError, _Unusable) as error:
@@ -263,7 +264,7 @@ def clear() -> int:
 def _file_name(key: str) -> str:
     if not _KEY.match(key):
         raise ValueError(f"disk cache: {key!r} is not a key made by cache_key")
-    return key + entries.SUFFIX
+    return key + verified_files.SUFFIX
 
 
 def _chosen_directory() -> Path:
@@ -301,7 +302,7 @@ def _directory(*, create: bool) -> Path | None:
         raise _Unusable(f"{directory} is a symbolic link")
     if not stat.S_ISDIR(found.st_mode):
         raise _Unusable(f"{directory} is not a directory")
-    reason = entries.not_private(found)
+    reason = verified_files.not_private(found)
     if reason:
         raise _Unusable(f"{directory} {reason}")
     return directory
@@ -310,10 +311,12 @@ def _directory(*, create: bool) -> Path | None:
 def _verified(path: Path, key: str) -> bytes | None:
     """Return the payload of a file; remove the file and return None if it is damaged."""
     try:
-        return entries.read(path, key, LIMIT)
-    except entries.Damaged:
+        return verified_files.read(path, key, LIMIT)
+    except verified_files.Damaged:
         _state.damaged += 1
-        entries.remove(path)  # possibly a good file written this moment: that costs one compilation
+        verified_files.remove(
+            path
+        )  # possibly a good file written this moment: that costs one compilation
         return None
 
 
@@ -328,19 +331,19 @@ def _make_room(directory: Path, added: int) -> None:
     if directory == _state.directory and _state.until_scan > 0 and _state.estimate <= LIMIT:
         return
     _state.directory, _state.until_scan = directory, _RESCAN
-    kept: list[entries.Entry] = []
+    kept: list[verified_files.Entry] = []
     total = added
-    for entry in entries.listed(directory):
-        if entry.name.endswith(entries.SUFFIX):
+    for entry in verified_files.listed(directory):
+        if entry.name.endswith(verified_files.SUFFIX):
             kept.append(entry)
-        elif entries.remove_orphan(directory, entry):
+        elif verified_files.remove_orphan(directory, entry):
             continue
         total += entry.nbytes
     if total > LIMIT:
         for entry in sorted(kept, key=lambda entry: entry.used):
             if total <= LIMIT * 3 // 4:
                 break
-            if entries.remove(directory / entry.name):
+            if verified_files.remove(directory / entry.name):
                 total -= entry.nbytes
     _state.estimate = total
 

@@ -175,7 +175,7 @@ def _extreme(graph: Graph, ordinal: int, node: Reduce) -> tuple[int, Reduction] 
     leaf, fold = graph.nodes[arg], graph.nodes[least]
     if not isinstance(leaf, Leaf) or not isinstance(fold, Reduce) or graph.args[least] != (arg,):
         return None
-    if fold.op not in (MAX, MIN) or fold.axes != node.axes or not fold.keepdims:
+    if fold.op not in (MAX, MIN) or fold.axes != node.axes or (fold.shape and not fold.keepdims):
         return None
     if not _in_order(leaf.map, leaf.shape, node.axes):
         return None

@@ -7,7 +7,7 @@ from __future__ import annotations
 PARALLEL_FROM = 1 << 20
 
 #: Destinations from this many bytes on are stored past the caches (`Mode.NONTEMPORAL`).
-STREAM_BYTES = 16 << 20
+STREAM_BYTES = 6 << 20
 
 #: Destinations from this many bytes on are planned where an operand lies in another order of
 #: dimensions, so that neighbours in memory are read and written together; below, caches do that.

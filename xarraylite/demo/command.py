@@ -11,7 +11,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import InputError
-from ..chunked.plan import budget_of
+from ..chunked.budget import budget_of
 from ..runtime.evaluate import uses_reference
 from .load import Terrain, from_file, matplotlib_module, sample
 from .measure import Difference, Numbers, Phase, shade, slide

@@ -40,6 +40,13 @@ def _constant(value: object, dtype: np.dtype[Any]) -> XExpression:
     return XExpression(build.scalar(value, dtype))
 
 
+def _cast(value: object, dtype: np.dtype[Any], operation: str) -> XExpression:
+    """Return a number, or an array of them, in a dtype."""
+    if is_number(value):
+        return _constant(value, dtype)
+    return as_array(value, operation).astype(dtype)
+
+
 def _floats(x: object, operation: str) -> XExpression:
     """Return an operand in the dtype its square root has."""
     node = as_node(x, operation)
@@ -61,9 +68,20 @@ def _compared(x: object, other: object) -> Any:
     return x if isinstance(x, complex) else float(x)  # type: ignore[arg-type]
 
 
+def _tolerance(value: object) -> Any:
+    """Return how far apart numbers may be, in float64, as the comparison is."""
+    if isinstance(value, str | bytes | complex | np.complexfloating) or value is None:
+        check_numbers("isclose", float, tolerance=value)
+    return float(value) if is_number(value) else as_array(value, "isclose").astype(float64)  # type: ignore[arg-type]
+
+
 @memoised
 def isclose(
-    a: object, b: object, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+    a: object,
+    b: object,
+    rtol: float | object = 1e-5,
+    atol: float | object = 1e-8,
+    equal_nan: bool = False,
 ) -> XExpression:
     """Return whether ``|a - b| <= atol + rtol * |b|``, element by element, lazily.
 
@@ -71,7 +89,7 @@ def isclose(
     ----------
     a, b : array, expression or number
         What to compare, broadcast.
-    rtol, atol : float
+    rtol, atol : float or array
         Relative and absolute tolerance.
     equal_nan : bool, default False
         Whether NaN are close to each other.
@@ -84,7 +102,7 @@ def isclose(
     Raises
     ------
     DTypeError
-        If a tolerance is no number.
+        If a tolerance is neither a number nor an array.
 
     Examples
     --------
@@ -92,7 +110,7 @@ def isclose(
     >>> xl.eval(xl.isclose(xl.asarray([1.0, 2.0]), xl.asarray([1.0 + 1e-9, 2.1])))
     XArray([ True, False])
     """
-    check_numbers("isclose", float, rtol=rtol, atol=atol)
+    rtol, atol = [x if type(x) is float else _tolerance(x) for x in (rtol, atol)]
     # Neither bool nor unsigned integers have a distance, and narrow dtypes round tolerances away.
     both = left, right = _compared(a, b), _compared(b, a)
     wide = promoted(*[x.dtype for x in both if not isinstance(x, float | complex)])
@@ -115,9 +133,9 @@ def isclose(
 def nan_to_num(
     x: object,
     copy: bool = True,
-    nan: float = 0.0,
-    posinf: float | None = None,
-    neginf: float | None = None,
+    nan: float | object = 0.0,
+    posinf: float | object | None = None,
+    neginf: float | object | None = None,
 ) -> XExpression:
     """Return the elements with numbers in place of NaN and infinities, lazily.
 
@@ -127,9 +145,9 @@ def nan_to_num(
         Integers stay as they are; of complex numbers each part is looked at.
     copy : bool, default True
         False: write the result into ``x``, which must be a container.
-    nan : float, default 0.0
-        For NaN.
-    posinf, neginf : float, optional
+    nan : float or array, default 0.0
+        For NaN; an array has one number for each element.
+    posinf, neginf : float or array, optional
         For infinities; by default the greatest and the least finite number of the dtype.
 
     Returns
@@ -152,9 +170,9 @@ def nan_to_num(
         high = info[1] if posinf is None else posinf
         low = info[0] if neginf is None else neginf
         infinite = _of("isinf", array)
-        ends = _of("where", array > 0, _constant(high, array.dtype), _constant(low, array.dtype))
-        made = _of("where", infinite, ends, array)
-        made = _of("where", _of("isnan", array), _constant(nan, array.dtype), made)
+        lows, highs, nans = [_cast(x, array.dtype, "nan_to_num") for x in (low, high, nan)]
+        made = _of("where", infinite, _of("where", array > 0, highs, lows), array)
+        made = _of("where", _of("isnan", array), nans, made)
     else:
         made = array
     return made if copy else into(x, made, "nan_to_num")

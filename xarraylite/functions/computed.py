@@ -11,7 +11,6 @@ dtype are rounded back once.
 
 from __future__ import annotations
 
-import contextvars
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -48,10 +47,11 @@ from ..ir.node import FREE, RANK, SHAPE
 from ..operands import fronts, others
 from ..operands.convert import plain_array
 from ..operands.moving import Parted
-from ..operands.nodes import HasNode, Lifted, is_masked
+from ..operands.nodes import HasNode, Lifted, apart_by_elements, is_masked
 from ..operands.others import is_other
 from ..operands.tracing import note_values
 from ..operands.tracing import writer as trace_writer
+from ..runtime.silence import silently
 
 #: NumPy without its types: what it returns becomes a container on the way out.
 numpy: Any = np
@@ -63,9 +63,14 @@ T = TypeVar("T")
 #: Dtypes that NumPy computes with as kernels do.
 COMMON = frozenset(dt for dt in SUPPORTED if not is_narrow(dt))
 
+#: Those whose elements it moves and compares as well.
+_MOVED = COMMON | {np.dtype(np.float16)}
 
-#: NumPy's functions whose answers belong to the dtype that they are given.
-_OF_THE_DTYPE = frozenset(["spacing"])
+#: Those, and all narrow floats, which it can copy.
+COPIED = COMMON | {dt for dt in SUPPORTED if is_narrow_float(dt)}
+
+#: NumPy's functions whose answers belong to the dtype that they are given, and the dtypes.
+_OF_THE_DTYPE = {"spacing": COPIED}
 
 
 class Narrow:
@@ -73,9 +78,8 @@ class Narrow:
 
     Parameters
     ----------
-    own : bool, default False
-        Whether NumPy is given narrow floats as they are, because their dtype is what it is asked
-        about.
+    common : set of dtype, optional
+        What NumPy is given as it is.
 
     Attributes
     ----------
@@ -87,17 +91,17 @@ class Narrow:
         Dtypes of the others.
     """
 
-    __slots__ = ("fixed", "found", "own", "wide")
+    __slots__ = ("common", "fixed", "found", "wide")
 
-    def __init__(self, *, own: bool = False) -> None:
+    def __init__(self, common: frozenset[DType] = COMMON) -> None:
         self.fixed = SHAPE + 1
-        self.own = own
+        self.common = common
         self.found: list[DType] = []
         self.wide: list[NumpyArray] = []
 
     def widened(self, values: NumpyArray, dtype: DType) -> NumpyArray:
         """Return an operand as NumPy computes with it."""
-        if dtype in COMMON or (self.own and is_narrow_float(dtype)):
+        if dtype in self.common:
             self.wide.append(values)
             return values
         self.found.append(dtype)
@@ -207,6 +211,10 @@ def results(made: Any, narrow: Narrow) -> Any:
 
 def _finished(made: Any, given: tuple[Any, ...]) -> Any:
     """Return what a NumPy function returned for arrays of usual dtypes, as `results` does."""
+    if isinstance(made, np.ndarray) and made.size <= elements.FEW and made.dtype in COMMON:
+        few = xarray.owned(made.copy("C"))  # in other orders: machine code takes rows
+        if few is not None:
+            return few
     narrow = Narrow()
     for value in given:
         values = value if isinstance(value, list) else [value]
@@ -215,25 +223,12 @@ def _finished(made: Any, given: tuple[Any, ...]) -> Any:
     return results(made, narrow)
 
 
-@functools.cache
-def _silence() -> tuple[Any, Any]:
-    """Return NumPy's variable of a context that says what is warned about, and "nothing".
-
-    Setting it is what `numpy.errstate` does, at a tenth of the time.  Both are None where NumPy
-    keeps this elsewhere.
-    """
-    with np.errstate(all="ignore"):
-        for variable, value in contextvars.copy_context().items():
-            if variable.name == "numpy.ufunc.extobj":
-                return variable, value
-    return None, None
-
-
 def _plan(
     function: Callable[..., Any],
     signature: inspect.Signature,
     takes: Mapping[str, Take],
     arithmetic: bool,
+    common: frozenset[DType],
 ) -> tuple[Any, ...]:
     """Return what machine code is told of a function; see `codegen.objects.fronts`.
 
@@ -250,8 +245,7 @@ def _plan(
     rest = kinds.index(_REST) if _REST in kinds else len(kinds)
     by_place = sum([kind in _BY_PLACE for kind in kinds])
     known = dict.fromkeys((*takes, "out"))
-    common = (_finished, COMMON, *_silence())
-    return (function, tuple(flags[:by_place]), rest, known, arithmetic, *common)
+    return (function, tuple(flags[:by_place]), rest, known, arithmetic, _finished, common)
 
 
 _REST = inspect.Parameter.VAR_POSITIONAL
@@ -277,6 +271,9 @@ def into(out: object, made: T, operation: str, fresh: bool = False) -> T:
         (out,) = out
     if not isinstance(out, XExpression | np.ndarray):
         raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
+    if isinstance(out, np.ndarray) and not (out.dtype.isnative and apart_by_elements(out)):
+        out[...] = into(out.astype(out.dtype.newbyteorder("=")), made, operation)
+        return cast("T", out)
     to = out if isinstance(out, XExpression) else adapt(out)
     result: Any = made
     check_update(to, operation, result.shape, result.dtype)
@@ -374,7 +371,8 @@ def invoked(
     place = names.index("out") if "out" in names else -1
     typed = names.index("dtype") if "dtype" in names else len(names)
     count = len(names)
-    plan = _plan(function, signature, takes, arithmetic)
+    common = _OF_THE_DTYPE.get(name, COMMON if arithmetic else _MOVED)
+    plan = _plan(function, signature, takes, arithmetic, common)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         done = fronts.handed(plan, args, kwargs)
@@ -388,13 +386,13 @@ def invoked(
         try:
             return ordinarily(args, kwargs.copy())
         except DTypeError:
-            return others.instead(name, args, kwargs)
+            return others.call_numpy(name, args, kwargs)
 
     def ordinarily(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         first = args[0] if args else None
         if isinstance(first, Parted) and name in first.own:
             return getattr(first, name)(*args[1:], **kwargs)
-        narrow, out = Narrow(own=name in _OF_THE_DTYPE), None
+        narrow, out = Narrow(common), None
         if place >= 0:
             out = kwargs.pop("out", None)
             if len(args) > place:
@@ -412,11 +410,8 @@ def invoked(
         try:
             if dtype is not None and typed < count:
                 narrow.wide.append(np.empty(0, dtype))  # results of that dtype stay as they are
-            if arithmetic:
-                with np.errstate(all="ignore"):
-                    made = function(*taken, **kwargs)
-            else:
-                made = function(*taken, **kwargs)
+            given_all = functools.partial(function, *taken, **kwargs)
+            made = silently(given_all) if arithmetic else given_all()
         except XarrayliteError:
             raise
         except (ValueError, TypeError, IndexError) as error:

@@ -23,6 +23,7 @@ from ..ir.walk import reads_anew
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
+from ..operands.nodes import NUMBERS
 from ..operands.others import array_of, dtype_of, numbers_of, or_numpy
 from ..operands.tracing import is_active, is_traced, running, writer
 from .arguments import check_device
@@ -97,6 +98,8 @@ def asarray(
     '{1,0:T(3,4)}'
     """
     plain = dtype is order is device is layout is None and strides is None
+    if plain and shape is None and not copy and isinstance(a, XContainer):
+        return a
     if running.value and layout is None and strides is None and shape is None:
         traced = _traced(a, dtype, copy)
         if traced is not None:
@@ -139,7 +142,8 @@ def _made(
     shape: object,
 ) -> XContainer:
     check_device(device, "asarray")
-    own = dtype in (None, getattr(values, "dtype", 0))
+    # A dtype is asked whether it *is* None: NumPy's float64 equals it.
+    own = dtype is None or dtype == getattr(values, "dtype", 0)
     if own and all([x is None for x in (copy, layout, strides, shape)]):
         values = _remembered(values)
     layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
@@ -148,7 +152,7 @@ def _made(
     wanted = pinned_dtype(dtype)
     plain = strides is None and (layout is None or _lies_so(values, layout))
     as_is = plain and copy is not True
-    if as_is and isinstance(values, XContainer) and wanted in (None, values.dtype):
+    if as_is and isinstance(values, XContainer) and (wanted is None or wanted == values.dtype):
         return values
     if copy is False:
         if not plain or isinstance(values, list | tuple | XExpression):
@@ -199,6 +203,8 @@ def _copied(values: object, copy: bool | None) -> XContainer | None:
         done = direct.evaluate(values)
         plain = done is not None and done.static_layout is ROW_MAJOR
         return done if plain and settings.default_layout == _ROW_MAJOR else None
+    elif cls in NUMBERS:
+        values = np.asarray(values)
     elif cls is not np.ndarray:
         return None
     made: XContainer | None = None

@@ -1,9 +1,11 @@
-"""Joins of many small arrays, which are copied when they are written.
+"""Joins of small arrays, which are copied when they are written.
 
 A join is an expression, whose kernel runs once for each part: planning a part takes a hundred times
-as long as copying a row.  So many parts are copied by NumPy at once.  The result is what the join
-would be, an expression of the values as they are now; its snapshot says what it was copied from, so
-that `late` joins the parts again.
+as long as copying a row.  So many parts are copied by NumPy at once, and few that are small if one
+of them is a join: a loop that appends makes such joins, of other shapes each time.  (What is joined
+again in the same shapes is remembered, and is an expression.)  The result is what the join would
+be, an expression of the values as they are now; its snapshot says what it was copied from, so that
+`late` joins the parts again.
 """
 
 from __future__ import annotations
@@ -14,25 +16,21 @@ from typing import Any
 import numpy as np
 
 from .._config import settings
-from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.few import copy_of
-from ..assignment import direct
-from ..assignment.elements import array_of
-from ..dtypes.names import NumpyArray
+from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
 from ..ir import build
-from ..ir.kind import NODE, row_major
-from ..ir.node import FREE, RANK, Node
-from ..ir.translation import node_of
-from ..memory.buffer import Buffer
-from ..memory.snapshots import Snapshot
+from ..ir.kind import Form
+from ..ir.node import FREE, RANK, Concat, Node
+from ..memory.snapshots import Copy
 from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
 from .computed import COMMON
+from .copied import FEW, copy_with, node_of_part, part_of
 
-#: Parts beyond which a join is copied; the most bytes of all, and of one on average.
+#: Parts beyond which a join of more bytes than `FEW` is copied; the most bytes of all, and of one
+#: on average.
 MANY, _MOST, _EACH = 32, 1 << 26, 1 << 16
 
 
@@ -43,47 +41,58 @@ class Joined(Gathers):
     ----------
     parts : list
         NumPy's arrays, and of others kind, shape and operands, with the buffer of memory.
-    axis : int
-        Along which dimension of the result.
+    axis : int or None
+        Along which dimension of the result; None: of the flattened parts.
     new : bool
         Whether that is none of the parts'.
+    dtype : numpy.dtype
+        Of the result.
     """
 
-    __slots__ = ("axis", "new", "parts")
+    __slots__ = ("axis", "dtype", "new", "parts")
 
-    def __init__(self, parts: list[Any], axis: int, new: bool) -> None:
-        self.parts, self.axis, self.new = parts, axis, new
+    def __init__(self, parts: list[Any], axis: int | None, new: bool, dtype: DType) -> None:
+        self.parts, self.axis, self.new, self.dtype = parts, axis, new, dtype
 
     def gathered(self) -> Node:
         """Return the join of the parts as they are now."""
         nodes = [self._node(part) for part in self.parts]
-        if self.new:
+        if self.new and self.axis is not None:
             step = steps.expand(nodes[0].shape, (self.axis,))
             nodes = [build.view(node, step) for node in nodes]
-        return build.concat(nodes, self.axis)
+        if self.axis is None:
+            nodes = [build.reshape(node, (-1,)) for node in nodes]
+        return build.concat(nodes, self.axis or 0)
 
     @staticmethod
     def _node(part: Any) -> Node:
-        if part.__class__ is np.ndarray:
-            return as_node(part, "concat")
-        kind, shape, operands = part
-        if operands and isinstance(operands[0], Buffer):
-            operands = (operands[0].snapshot(), operands[1])
-        return node_of(kind, shape, operands)
+        return as_node(part, "concat") if part.__class__ is np.ndarray else node_of_part(part)
+
+
+def _is_join(x: object) -> bool:
+    """Tell whether an operand is a lazy join, or the copy of one."""
+    if not isinstance(x, XExpression) or x.__class__ is not XExpression:
+        return False
+    op = x._kind.op
+    if isinstance(op, Form):
+        return isinstance(op.root, Concat)
+    first = x._operands[0] if x._operands else None
+    return op is None and isinstance(first, Copy) and isinstance(first.made, Joined)
 
 
 def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     """Return the join of many arrays of plain numbers; None if they are few, large or others.
 
-    Values, which nobody writes, are copied however few they are.
+    Values, which nobody writes, and what is appended to a join are copied however few they are.
 
     Where NumPy refuses them too: the message is the usual join's.
     """
-    if axis is None or tracing.running.value:
+    if tracing.running.value:
         return None
-    if len(arrays) <= MANY and not all([isinstance(x, OneValue) for x in arrays]):
+    many = len(arrays) > MANY
+    if not (many or any(map(_is_join, arrays)) or all([isinstance(x, OneValue) for x in arrays])):
         return None
-    most = min(_MOST, _EACH * len(arrays), settings.max_result_bytes)
+    most = min(_MOST, _EACH * len(arrays) if many else FEW, settings.max_result_bytes)
     values: list[NumpyArray] = []
     parts: list[Any] = []
     fixed = RANK
@@ -91,15 +100,18 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     part: Any
     for given in arrays:
         x = np.asarray(given.value) if isinstance(given, OneValue) else given
+        if x.__class__ is list:
+            try:
+                x = np.asarray(x)
+            except ValueError:
+                return None
         if x.__class__ is np.ndarray:
             made, part, fixed = x, x, FREE
-        elif not isinstance(x, XExpression) or x._kind is NODE or x._kind.dtype not in COMMON:
-            return None
-        elif isinstance(x, XContainer):
-            made, part = array_of(x), (x._kind, x._shape, (x._buffer, x._start))
-            fixed = min(fixed, x._fixed)
-        elif x.__class__ is XExpression and x.size * x._kind.itemsize <= most:
-            made, part = _values(x), (x._kind, x._shape, x._operands)
+        elif isinstance(x, XExpression):
+            found = part_of(x, most)
+            if found is None:
+                return None
+            made, part = found
             fixed = min(fixed, x._kind.fixed)
         else:
             return None
@@ -111,14 +123,7 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
         return None
     try:
         whole = (np.stack if new else np.concatenate)(values, axis, dtype=result_type(*dtypes))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, IndexError):
         return None
-    snapshot = Snapshot.alone(whole.nbytes, Joined(parts, axis % whole.ndim, new))
-    snapshot.array(whole.dtype, whole.shape)[...] = whole
-    return copy_of(row_major(whole.dtype, whole.ndim, fixed), whole.shape, snapshot)
-
-
-def _values(e: XExpression) -> NumpyArray:
-    """Return the values of a lazy result, which nobody else has."""
-    made = direct.evaluate(e)
-    return e.numpy() if made is None or made._kind is NODE else array_of(made)
+    along = None if axis is None else axis % whole.ndim
+    return copy_with(whole, fixed, Joined(parts, along, new, whole.dtype))

@@ -244,9 +244,12 @@ def full(
         if isinstance(usual, np.ndarray):
             usual[...] = fill_value
             return cast("XArray", usual)
-        if usual is not None and type(fill_value) in usual._kind.stored:
+        number: Any = fill_value
+        if usual is not None and type(number) not in usual._kind.stored:
+            number = elements.fitting(usual._kind, number)
+        if usual is not None and number is not None:
             with suppress(OverflowError):
-                usual._buffer.array(usual._dtype, usual._shape)[...] = fill_value
+                usual._buffer.array(usual._dtype, usual._shape)[...] = number
                 return cast("XArray", usual)
     check_device(device, "full")
     layout = ordered(order, layout, "full")

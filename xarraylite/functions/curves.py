@@ -1,4 +1,4 @@
-"""Signals, polynomials, windows and sampled curves, computed by NumPy; see `of_numpy`."""
+"""Signals, windows and sampled curves, computed by NumPy; see `of_numpy`."""
 
 from __future__ import annotations
 
@@ -80,108 +80,6 @@ def unwrap(
 
     >>> xl.unwrap([0.0, 6.0], period=6.0)
     XArray([0., 0.])
-    """
-
-
-@of_numpy
-def polyfit(
-    x: Array,
-    y: Array,
-    deg: int,
-    rcond: float | None = None,
-    full: bool = False,
-    w: Array | None = None,
-    cov: bool | str = False,
-) -> Any:
-    """Return the polynomial with the least sum of squares.
-
-    Returns: XArray, or a tuple with what else is asked for
-
-    >>> xl.round(xl.polyfit([0, 1, 2], [1, 3, 5], 1), 6).tolist()
-    [2.0, 1.0]
-    """
-
-
-@of_numpy
-def polyval(p: Array, x: Array) -> Any:
-    """Return the values of a polynomial.
-
-    >>> xl.polyval([1, 0, 2], [1, 2])
-    XArray([3, 6])
-    """
-
-
-@of_numpy
-def polyadd(a1: Array, a2: Array) -> Any:
-    """Return the sum of two polynomials.
-
-    >>> xl.polyadd([1, 2], [1])
-    XArray([1, 3])
-    """
-
-
-@of_numpy
-def polysub(a1: Array, a2: Array) -> Any:
-    """Return the difference of two polynomials.
-
-    >>> xl.polysub([1, 2], [1])
-    XArray([1, 1])
-    """
-
-
-@of_numpy
-def polymul(a1: Array, a2: Array) -> Any:
-    """Return the product of two polynomials.
-
-    >>> xl.polymul([1, 2], [1, 0])
-    XArray([1, 2, 0])
-    """
-
-
-@of_numpy
-def polydiv(u: Array, v: Array) -> Any:
-    """Return quotient and remainder of two polynomials.
-
-    Returns: tuple of XArray
-
-    >>> xl.polydiv([1.0, 2.0], [1.0])
-    (XArray([1., 2.]), XArray([0.]))
-    """
-
-
-@of_numpy
-def polyder(p: Array, m: int = 1) -> Any:
-    """Return a derivative of a polynomial.
-
-    >>> xl.polyder([1, 2, 3])
-    XArray([2, 2])
-    """
-
-
-@of_numpy
-def polyint(p: Array, m: int = 1, k: Array | None = None) -> Any:
-    """Return an antiderivative of a polynomial.
-
-    >>> xl.polyint([2, 2])
-    XArray([1., 2., 0.])
-    """
-
-
-@of_numpy
-def roots(p: Array) -> Any:
-    """Return the roots of a polynomial.
-
-    >>> xl.roots([1, -3, 2])
-    XArray([2., 1.])
-    """
-
-
-@of_numpy
-def poly(seq_of_zeros: Array) -> Any:
-    """Return the polynomial with given roots.
-
-    >>> xl.poly([1, 2])
-    XArray([ 1., -3.,  2.])
     """
 
 

@@ -238,12 +238,13 @@ def cross(
     axisc: SupportsIndex = -1,
     axis: SupportsIndex | None = None,
 ) -> XExpression:
-    """Return the cross products of vectors of 3 elements, lazily.
+    """Return the cross products of vectors of 3 elements, or of 2, lazily.
 
     Parameters
     ----------
     a, b : array or expression
-        Vectors along a dimension of extent 3; the others are broadcast.
+        Vectors along a dimension of extent 3 or 2; the others are broadcast.  A vector of 2
+        elements has a third one of 0.
     axisa, axisb, axisc : int, default -1
         That dimension of ``a``, of ``b``, and of the result.
     axis : int, optional
@@ -252,13 +253,13 @@ def cross(
     Returns
     -------
     XExpression
-        Of the operands' common dtype.
+        Of the operands' common dtype; of two vectors of 2 elements the third component alone,
+        without that dimension.
 
     Raises
     ------
     ShapeError
-        If an extent is not 3 (vectors of 2 elements have no cross product), or the others do not
-        broadcast.
+        If an extent is neither 3 nor 2, or the others do not broadcast.
 
     Examples
     --------
@@ -270,18 +271,30 @@ def cross(
         axisa = axisb = axisc = axis
     left, right = as_array(a, "cross"), as_array(b, "cross")
     for x, where in ((left, axisa), (right, axisb)):
-        if x.shape[check_axis(where, x.ndim, "cross")] != 3:
+        if x.shape[check_axis(where, x.ndim, "cross")] not in (2, 3):
             raise ShapeError(
                 f"cross({describe(left.node)}, {describe(right.node)}): the extents of the "
-                "vectors' dimension must be 3"
+                "vectors' dimension must be 3 or 2"
             )
     left, right = moveaxis(left, axisa, -1), moveaxis(right, axisb, -1)
-    broadcast_shapes(left.shape, right.shape)
+    broadcast_shapes(left.shape[:-1], right.shape[:-1])
+    flat = left.shape[-1] == right.shape[-1] == 2
     parts = [
-        left[..., j] * right[..., k] - left[..., k] * right[..., j]
-        for j, k in ((1, 2), (2, 0), (0, 1))
+        _minor(left, right, j, k) for j, k in (((0, 1),) if flat else ((1, 2), (2, 0), (0, 1)))
     ]
-    return moveaxis(stack(parts, axis=-1), -1, axisc)
+    return parts[0] if flat else moveaxis(stack(parts, axis=-1), -1, axisc)
+
+
+def _minor(left: XExpression, right: XExpression, j: int, k: int) -> XExpression:
+    """Return ``left[j] * right[k] - left[k] * right[j]``, where third elements may be absent."""
+    made: XExpression
+    if not (k < left.shape[-1] and j < right.shape[-1]):
+        made = left[..., j] * right[..., k]
+    elif not (j < left.shape[-1] and k < right.shape[-1]):
+        made = -(left[..., k] * right[..., j])
+    else:
+        made = left[..., j] * right[..., k] - left[..., k] * right[..., j]
+    return made
 
 
 @memoised

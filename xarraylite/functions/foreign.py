@@ -49,7 +49,7 @@ def called(function: Callable[..., Any], name: str, fills: bool = False) -> Call
             raise refusal(name, [*taken, *named.values()], error) from None
         if written is None or not isinstance(to, XExpression):
             return results(made, narrow)
-        to[...] = written  # by an assignment, which waiting readers notice
+        to[...] = results(written, Narrow())  # by an assignment, which waiting readers notice
         return None if fills else to
 
     return call

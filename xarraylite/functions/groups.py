@@ -153,8 +153,8 @@ class Axes:
         return with_initial(op, build.reduce(op, node, self.axes, self.keepdims), initial)
 
     def kept(self) -> Axes:
-        """Return the groups with results that broadcast against the elements."""
-        return replace(self, keepdims=True)
+        """Return the groups with results that broadcast against the elements, as one value does."""
+        return replace(self, keepdims=len(self.axes) < len(self.shape))
 
     def back(self, folded: Node) -> Node:
         """Return results as they broadcast against the elements."""

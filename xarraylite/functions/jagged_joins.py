@@ -21,7 +21,7 @@ from ..jagged.rows import rows_of
 from ..operands.nodes import as_node
 from ..shapes.combine import stack as stack_spaces
 from ..shapes.jagged import JaggedShape
-from ..shapes.ragged import Ragged, ints
+from ..shapes.jagged_tree import Ragged, ints
 from ..shapes.shape import Shape
 from .groups import Lazy
 

@@ -27,7 +27,7 @@ from ..operands.nodes import as_node
 from ..operands.others import or_numpy
 from ..operands.tracing import is_active
 from .arguments import whole
-from .computed import Narrow, container, numpy_of
+from .computed import COPIED, Narrow, container, numpy_of
 from .groups import Lazy
 from .manipulation import broadcast_to, concat, listed, reshape
 from .searching import nonzero
@@ -416,7 +416,7 @@ def meshgrid(
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
     known = [as_array(x, "meshgrid") for x in arrays]
     if copy and not (sparse or is_active()) and math.prod([x.size for x in known]) <= FEW:
-        narrow = Narrow(own=True)
+        narrow = Narrow(COPIED)
         plain = [numpy_of(x, "meshgrid", narrow) for x in known]
         grids = np.meshgrid(*plain, indexing=indexing)  # small ones are not worth a plan
         return tuple([container(narrow.rounded(x)) for x in grids])

@@ -2,7 +2,7 @@
 
 They evaluate their inputs and return containers, but for operands that are kept elsewhere
 (`xl.open`), of which the product is lazy and computed block by block.  All are sums of products
-over labels, the same as ``C["i,k"] = A["i,j"] * B["j,k"]`` (see ``labels/contraction.py``): BLAS
+over labels, the same as ``C["i,k"] = A["i,j"] * B["j,k"]`` (see ``labels/lowering.py``): BLAS
 where that is a product of matrices, one fused kernel where it is not.  Floats of 16 bits or fewer
 are added up in float32 and rounded once; integers wrap as in NumPy, and sums of products of bool
 are bool.
@@ -374,6 +374,7 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     return vecdot(reshape(first, (-1,)), reshape(second, (-1,)))
 
 
+@or_numpy
 def einsum(
     subscripts: object,
     /,

@@ -1,171 +1,28 @@
-"""NumPy's objects that are made of arrays: polynomials, iterators, ufuncs of Python functions."""
+"""NumPy's objects that are made of arrays: iterators, ufuncs of Python functions."""
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Self
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 
 from .._errors import ReadOnlyError
+from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment.elements import array_of
+from ..dtypes.names import as_dtype
 from ..ir.kind import NODE
-from .computed import Narrow, container, numpy_of, results
+from ..layout.strided import ElementStride
+from .computed import Narrow, container, numpy_of
 from .conversion import asarray
-from .curves import polyadd, polyder, polydiv, polyint, polymul, polysub, roots
+from .creation import MemoryOrder, empty
 from .foreign import called, value_of
-
-
-class poly1d:
-    """A polynomial in one variable, by its coefficients, the highest degree first.
-
-    Parameters
-    ----------
-    c_or_r : array_like
-        Coefficients, or roots.
-    r : bool, default False
-        Whether they are roots.
-    variable : str, optional
-        How it is printed.
-
-    Attributes
-    ----------
-    c, coef, coeffs, coefficients : XArray
-        The coefficients.
-    r, roots : XArray
-        Where it is zero.
-    o, order : int
-        The degree.
-
-    See Also
-    --------
-    numpy.poly1d : The same on NumPy arrays.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> p = xl.poly1d([1, -3, 2])
-    >>> p(xl.asarray([0.0, 1.0, 2.0])), p.roots
-    (XArray([2., 0., 0.]), XArray([2., 1.]))
-    >>> print(p * p)
-       4     3      2
-    1 x - 6 x + 13 x - 12 x + 4
-    """
-
-    __array_ufunc__ = None
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, c_or_r: object, r: bool = False, variable: str | None = None) -> None:
-        given: Any = c_or_r._of if isinstance(c_or_r, poly1d) else value_of(c_or_r, "poly1d")
-        self._of: Any = np.poly1d(given, r, variable)
-
-    @property
-    def c(self) -> XArray:
-        """The coefficients, the highest degree first."""
-        return container(self._of.coeffs.copy())
-
-    coef = coeffs = coefficients = c
-
-    @property
-    def r(self) -> XArray:
-        """Where the polynomial is zero."""
-        found: XArray = roots(self.c)
-        return found
-
-    roots = r
-
-    @property
-    def o(self) -> int:
-        """The degree."""
-        return int(self._of.order)
-
-    order = o
-
-    @property
-    def variable(self) -> str:
-        """What the variable is called in print."""
-        return str(self._of.variable)
-
-    def __call__(self, val: object) -> Any:
-        """Return values at points, or the polynomial of a polynomial."""
-        if isinstance(val, poly1d):
-            return poly1d(self._of(val._of))
-        narrow = Narrow()
-        return results(self._of(numpy_of(val, "poly1d", narrow)), narrow)
-
-    def deriv(self, m: int = 1) -> poly1d:
-        """Return a derivative."""
-        return poly1d(polyder(self.c, m), variable=self.variable)
-
-    def integ(self, m: int = 1, k: object = 0) -> poly1d:
-        """Return an integral, with constants of integration."""
-        return poly1d(polyint(self.c, m, k), variable=self.variable)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Return the coefficients as a NumPy array."""
-        return np.array(self._of.coeffs, dtype)
-
-    def __add__(self, other: object) -> poly1d:
-        return poly1d(polyadd(self, poly1d(other)))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: object) -> poly1d:
-        return poly1d(polysub(self, poly1d(other)))
-
-    def __rsub__(self, other: object) -> poly1d:
-        return poly1d(polysub(poly1d(other), self))
-
-    def __mul__(self, other: object) -> poly1d:
-        return poly1d(polymul(self, poly1d(other)))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: object) -> Any:
-        if np.ndim(other) == 0 and not isinstance(other, poly1d):  # type: ignore[arg-type]
-            return poly1d(self.c / other)
-        quotient, rest = polydiv(self, poly1d(other))
-        return poly1d(quotient), poly1d(rest)
-
-    def __rtruediv__(self, other: object) -> Any:
-        return poly1d(other) / self
-
-    def __pow__(self, power: int) -> poly1d:
-        return poly1d(self._of**power)
-
-    def __neg__(self) -> poly1d:
-        return poly1d(-self._of)
-
-    def __pos__(self) -> poly1d:
-        return self
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, poly1d) and bool(self._of == other._of)
-
-    def __len__(self) -> int:
-        return self.o
-
-    def __getitem__(self, power: int) -> Any:
-        """Return the coefficient of a power."""
-        return results(self._of[power], Narrow())
-
-    def __setitem__(self, power: int, value: object) -> None:
-        """Set the coefficient of a power."""
-        self._of[power] = value_of(value, "poly1d")
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.c)
-
-    def __str__(self) -> str:
-        return str(self._of)
-
-    def __repr__(self) -> str:
-        return repr(self._of)
 
 
 class nditer:
@@ -442,3 +299,72 @@ def _unless_as_is(function: Callable[..., Any], a: object, *args: Any, **kwargs:
             if function(values, *args, **kwargs) is values:
                 return a
     return called(function, function.__name__)(a, *args, **kwargs)
+
+
+class _OfArrays(ABCMeta):
+    """What a class of arrays is asked for, `XExpression` has: its methods, say."""
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(XExpression, name)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, XExpression)  # at once, where a register would be searched
+
+
+class ndarray(metaclass=_OfArrays):
+    """NumPy's name of the class of arrays: what containers and expressions are instances of.
+
+    Called, it returns a container over given memory, as programs that share memory between
+    processes make theirs, or over new memory.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Extents.
+    dtype : dtype, default float64
+        Of the elements.
+    buffer : object with a buffer, or container, optional
+        Whose memory; by default new memory, whose values are arbitrary.
+    offset : int, default 0
+        Where the first element is in the buffer, in bytes.
+    strides : tuple of int, optional
+        Distances between neighbours: bytes, or elements as containers say their strides.
+    order : {"C", "F"}, optional
+        How the elements lie where no strides are given.
+
+    See Also
+    --------
+    frombuffer : A vector over memory.
+    zeros : Memory with values.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> memory = bytearray(16)
+    >>> a = xl.ndarray((2,), dtype="int64", buffer=memory)
+    >>> a[1] = 3
+    >>> memory[8], isinstance(a, xl.ndarray), isinstance(a + 1, xl.ndarray)
+    (3, True, True)
+    """
+
+    def __new__(  # type: ignore[misc]
+        cls,
+        shape: Any,
+        dtype: Any = float,
+        buffer: Any = None,
+        offset: SupportsIndex = 0,
+        strides: Sequence[SupportsIndex] | None = None,
+        order: MemoryOrder = None,
+    ) -> XArray:
+        """Return a container."""
+        if buffer is None and strides is None:
+            return empty(shape, dtype, order=order)
+        kind = as_dtype(dtype)
+        memory = buffer.numpy() if isinstance(buffer, XContainer) else buffer
+        paces = strides and [
+            int(s) * kind.itemsize if isinstance(s, ElementStride) else int(s) for s in strides
+        ]
+        return adapt(np.ndarray(shape, kind, memory, int(offset), paces, order))
+
+
+ndarray.register(XExpression)

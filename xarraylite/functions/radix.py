@@ -1,10 +1,14 @@
-"""Positions in ascending order, found by radix sort: 16 bits of a key at a time.
+"""Positions in stable ascending order, found by radix sort or by sorting twice.
 
 NumPy sorts numbers of up to 16 bits by their digits, in linear time, and keeps the order of equal
-ones; wider ones it compares.  So wider keys are sorted by their lowest 16 bits, then by the next
-ones, and so on: what earlier digits put in order stays so among equals.  A key is an unsigned
-integer with the order of the element: integers less the least of them, so that few bits are left;
-floats by their bits, negative ones inverted, both zeros and all NaN alike.
+ones; wider ones it compares.  So keys of up to 32 bits are sorted by their lowest 16, then by the
+upper ones: what the first digit put in order stays so among equals.  A key is an unsigned integer
+with the order of the element: integers less the least of them, so that few bits are left; floats by
+their bits, negative ones inverted, both zeros and all NaN alike.
+
+Each further digit costs a walk through memory in no order.  Beyond two, elements are sorted without
+regard to the order of equal ones, which NumPy does in vectors where the CPU has them; then equal
+neighbours are numbered, and their positions sorted behind the numbers.
 """
 
 from __future__ import annotations
@@ -16,11 +20,11 @@ from ..dtypes.names import NumpyArray
 #: Bits of one digit: the widest numbers that NumPy sorts by digits.
 _DIGIT = 16
 
-#: Digits up to which rows are sorted so; for more, comparing short rows is faster.
-ROW_DIGITS = 2
+#: Digits up to which a key is sorted so.
+DIGITS = 2
 
 
-def positions(x: NumpyArray) -> NumpyArray | None:
+def positions(x: NumpyArray) -> NumpyArray:
     """Return the positions of elements in stable ascending order along the last dimension.
 
     Parameters
@@ -30,8 +34,8 @@ def positions(x: NumpyArray) -> NumpyArray | None:
 
     Returns
     -------
-    ndarray or None
-        Positions of int64; None where `numpy.argsort` is the better or the only way.
+    ndarray
+        Positions of int64.
 
     Examples
     --------
@@ -40,10 +44,12 @@ def positions(x: NumpyArray) -> NumpyArray | None:
     array([4, 1, 2, 0, 3])
     """
     if x.dtype.kind not in "iuf" or x.dtype.itemsize > 8 or not x.dtype.isnative:
-        return None
-    key, bits = _float_key(x) if x.dtype.kind == "f" else _integer_key(x)
-    if x.ndim > 1 and bits > ROW_DIGITS * _DIGIT:
-        return None
+        return _by_comparing(x)
+    floats = x.dtype.kind == "f"
+    bits = 8 * x.dtype.itemsize if floats else (int(x.max()) - int(x.min())).bit_length()
+    if bits > DIGITS * _DIGIT:
+        return _by_comparing(x)
+    key = _float_key(x) if floats else _integer_key(x)
     found = _by_digit(key, 0)
     starts = np.arange(0, x.size, x.shape[-1]).reshape(*x.shape[:-1], 1) if x.ndim > 1 else None
     for shift in range(_DIGIT, bits, _DIGIT):
@@ -52,29 +58,53 @@ def positions(x: NumpyArray) -> NumpyArray | None:
     return found
 
 
+def _by_comparing(x: NumpyArray) -> NumpyArray:
+    found: NumpyArray = x.argsort(axis=-1)
+    ordered = np.take_along_axis(x, found, -1)
+    alike = np.zeros(x.shape, bool)  # as the one before
+    alike[..., 1:] = ordered[..., 1:] == ordered[..., :-1]
+    unordered = ordered != ordered
+    if unordered[..., -1].any():  # NaN are last
+        alike[..., 1:] |= unordered[..., 1:] & unordered[..., :-1]
+    if not alike.any():
+        return found
+    if x.dtype.kind == "c" or x.shape[-1] >= 1 << 31 or x.size >= 1 << 31:
+        stable: NumpyArray = x.argsort(axis=-1, kind="stable")
+        return stable
+    alike, flat = alike.reshape(-1), found.reshape(-1)
+    among = alike.copy()
+    among[:-1] |= alike[1:]
+    at = among.nonzero()[0]
+    key = (~alike[at]).cumsum() << 32 | flat[at]
+    key.sort()
+    flat[at] = key & 0xFFFFFFFF
+    return flat.reshape(x.shape)
+
+
 def _by_digit(key: NumpyArray, shift: int) -> NumpyArray:
     digit = (key >> key.dtype.type(shift) if shift else key).astype(np.uint16)
-    return digit.argsort(axis=-1, kind="stable")
+    found: NumpyArray = digit.argsort(axis=-1, kind="stable")
+    return found
 
 
 def _picked(x: NumpyArray, found: NumpyArray, starts: NumpyArray | None) -> NumpyArray:
     return x.take(found if starts is None else found + starts)
 
 
-def _integer_key(x: NumpyArray) -> tuple[NumpyArray, int]:
-    """Return integers as unsigned distances from the least, and how many bits these have."""
-    least, most = x.min(), x.max()
+def _integer_key(x: NumpyArray) -> NumpyArray:
+    """Return integers as unsigned distances from the least."""
     unsigned = np.dtype(f"u{x.dtype.itemsize}")
-    return x.view(unsigned) - least.view(unsigned), (int(most) - int(least)).bit_length()
+    key: NumpyArray = x.view(unsigned) - x.min().view(unsigned)
+    return key
 
 
-def _float_key(x: NumpyArray) -> tuple[NumpyArray, int]:
-    """Return unsigned integers in the order of floats, and how many bits they have."""
+def _float_key(x: NumpyArray) -> NumpyArray:
+    """Return unsigned integers in the order of floats."""
     size = x.dtype.itemsize
     bits = (x + x.dtype.type(0)).view(f"i{size}")  # -0.0 becomes 0.0
     sign = bits >> bits.dtype.type(size * 8 - 1)
-    key = (bits ^ (sign | np.iinfo(bits.dtype).min)).view(f"u{size}")
+    key: NumpyArray = (bits ^ (sign | np.iinfo(bits.dtype).min)).view(f"u{size}")
     unordered = x != x
     if unordered.any():
         key[unordered] = np.iinfo(key.dtype).max
-    return key, size * 8
+    return key

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
+import numpy as np
+
 from .._errors import DTypeError, ShapeError
 from ..arrays import expression
 from ..arrays.memo import memoised_values
@@ -20,11 +22,12 @@ from ..ir.node import Node
 from ..jagged.lazy import XJaggedExpression
 from ..operands.learning import learn_fold
 from ..operands.nodes import Gathers, as_node, as_operand
-from ..operands.others import instead
+from ..operands.others import call_numpy
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from .computed import into
-from .groups import Axis, Lazy, refuse_empty, takes_jagged
+from .copied import computed_at_once
+from .groups import Axis, Groups, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
 from .siblings import sibling
 
@@ -99,7 +102,7 @@ def total(
 def _of_others(op: Reduction, a: object, axis: Axis, keepdims: bool, given: dict[str, Any]) -> Lazy:
     """Return what NumPy folds that are no numbers; within the handler of a refusal of them."""
     asked = {name: value for name, value in given.items() if value is not None}
-    made: Lazy = instead(op.name, (a, axis), {"keepdims": keepdims, **asked})
+    made: Lazy = call_numpy(op.name, (a, axis), {"keepdims": keepdims, **asked})
     return made
 
 
@@ -325,19 +328,30 @@ def _position(
     keepdims: bool = False,
 ) -> Lazy:
     """Return the first position of the extreme: the least position of elements equal to it."""
-    op = MIN if name == "argmin" else MAX
     asked: Any = axis
     axes: Any = (asked,) if isinstance(asked, Iterable) else asked
     node, groups = operand_and_groups(a, axes, keepdims, name)
     refuse_empty(groups, name, node)
+
+    def lazily(node: Node) -> Node:
+        return _first(MIN if name == "argmin" else MAX, node, groups)
+
+    made: Lazy | None = None
+    if kind(node.dtype) != "c":
+        made = computed_at_once(getattr(np, name), a, lazily, axis=axis, keepdims=keepdims)
+    made = groups.wrap(lazily(node)) if made is None else made
+    return made if out is None else into(out, made, name)
+
+
+def _first(op: Reduction, node: Node, groups: Groups) -> Node:
+    """Return the first position of the extreme in each group."""
     kept = groups.kept()
     extreme = kept.back(kept.fold(op, node))
     hit: Node = build.elementwise(OPS["equal"], node, extreme)
     if kind(node.dtype) in "fc":
         hit = build.elementwise(OPS["logical_or"], hit, build.elementwise(OPS["isnan"], node))
     found = build.elementwise(OPS["where"], hit, groups.places(node.shape), groups.largest)
-    made = groups.wrap(groups.fold(MIN, found))
-    return made if out is None else into(out, made, name)
+    return groups.fold(MIN, found)
 
 
 @takes_jagged

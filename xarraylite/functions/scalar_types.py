@@ -17,7 +17,7 @@ from .._errors import DTypeError
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar, scalar_of
 from ..dtypes.names import Named, as_dtype, is_narrow_float, is_narrow_int, kind
-from ..operands.convert import check_integers
+from ..operands.convert import check_representable
 from ..operands.others import dtype_of
 from .conversion import asarray
 
@@ -122,7 +122,7 @@ class ScalarType(Named):
         if isinstance(value, bytes) and is_narrow_int(self.dtype):  # ml_dtypes takes text alone
             value = int(value)
         if is_narrow_int(self.dtype):  # ml_dtypes would wrap
-            check_integers(value, self.dtype, self.dtype.name)
+            check_representable(value, self.dtype, self.dtype.name)
         if is_narrow_float(self.dtype) and not more:  # ml_dtypes would round twice
             return XScalar(float(value), self.dtype)
         return scalar_of(self.dtype.type(value, *more))

@@ -15,14 +15,16 @@ from ..arrays import few
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
+from ..assignment import elements
 from ..dtypes.names import NumpyArray
 from ..index.broadcast import check_axis
 from ..ir import build
+from ..ir.kind import NODE
 from ..ir.node import Leaf
 from ..operands.gathers import index_leaf
 from ..operands.moving import moves
 from ..operands.nodes import as_node
-from ..operands.tracing import remember_index
+from ..operands.tracing import remember_index, running
 from . import radix
 from .computed import computed, into
 from .computed import numpy as np
@@ -82,8 +84,9 @@ def sort(
         made = np.sort(a, axis=axis, kind=kind or "stable", order=order)
         return np.flip(made, axis) if descending else made
     keep = stable and kind in (None, "stable", "mergesort")
-    many = np.size(a) >= _MANY
-    made = np.sort(a, axis=axis, kind=kind if not keep else None if many else "stable")
+    made = np.array(a)  # whose methods cost less than NumPy's functions
+    many = made.size >= _MANY
+    made.sort(axis=axis, kind=kind if not keep else None if many else "stable")
     if keep and many and _has_negative_zero(made):
         made = np.sort(a, axis=axis, kind="stable")
     if descending:
@@ -158,12 +161,6 @@ def _positions(x: NumpyArray, axis: int, kind: str | None, stable: bool) -> Nump
         return np.argsort(x, axis=axis, kind="stable")
     lines = np.ascontiguousarray(np.moveaxis(x, axis, -1))
     found = radix.positions(lines)
-    if found is None:
-        found = np.argsort(lines)
-        ordered = np.take_along_axis(lines, found, -1)
-        last = ordered[..., -1:]
-        if (ordered[..., 1:] == ordered[..., :-1]).any() or (last != last).any():
-            found = np.argsort(lines, kind="stable")
     return np.ascontiguousarray(np.moveaxis(found, -1, axis))
 
 
@@ -231,6 +228,20 @@ def nonzero(a: Any) -> tuple[XArray, ...]:
     return a.nonzero() if isinstance(a, np.ndarray) and a.ndim else np.nonzero(a)
 
 
+def _is_view(a: XContainer, index: object) -> bool:
+    """Tell whether what an index takes is a view, of memory as it is now."""
+    return index.__class__ is int and a._kind is not NODE and not running.value
+
+
+def _positions_in(indices: list[Any]) -> object:
+    """Return a list of positions as an array, which machine code takes; ragged ones as they are."""
+    try:
+        made = np.array(indices)
+    except ValueError:
+        return indices
+    return made if made.size else made.astype(np.int64)
+
+
 @moves
 def take(
     a: object,
@@ -274,8 +285,13 @@ def take(
             [6, 4]])
     """
     if isinstance(a, XContainer) and mode == "raise" and (axis is not None or a.ndim == 1):
-        before = check_axis(0 if axis is None else axis, a.ndim, "take")
-        known = few.selected(a, (*(slice(None),) * before, indices))
+        before = (slice(None),) * check_axis(0 if axis is None else axis, a.ndim, "take")
+        viewed = elements.part(a, (*before, indices)) if _is_view(a, indices) else None
+        if viewed is not None:
+            return into(out, few.copy_of(viewed._kind, viewed._shape, *viewed.now()), "take")
+        if indices.__class__ is list:
+            indices = _positions_in(indices)
+        known = few.selected(a, (*before, indices))
         if type(known) is XExpression:  # of no mask
             return into(out, known, "take")
     node = as_node(a, "take")

@@ -67,7 +67,8 @@ def arange(
     start, stop, step : int or float
         With one argument, ``stop``; element ``i`` is ``start + i * step``.
     dtype : dtype, optional
-        By default int64 if all are ints, else float64.
+        By default int64 if all are ints, else float64.  Start and step are converted to it, as
+        NumPy does: whole numbers half a step apart are all the same one.
     device, layout : optional
         As for `empty`.
 
@@ -107,7 +108,10 @@ def arange(
         check_size(as_shape(count, "arange"), kind_, "arange")
     elif math.isfinite(length := (stop - start) / step):
         check_size((max(0, math.ceil(length)),), kind_, "arange")
-    values = np.arange(start, stop, step, dtype=int64 if whole else float64)
+    # NumPy takes start and step in the dtype asked for, so half steps of integers are none.
+    own = kind_.isbuiltin == 1
+    within = kind_ if own else int64 if whole else float64
+    values = np.arange(start, stop, step, dtype=within)
     return _wrap(values, kind_, layout, "arange")
 
 

@@ -25,7 +25,7 @@ from ..ir import build
 from ..ir.build import Operand, describe
 from ..memory.buffer import COUNTS
 from ..operands.nodes import Lifted, as_operand, is_number
-from ..operands.others import dtype_of, instead, is_not_ours
+from ..operands.others import call_numpy, dtype_of, is_not_ours
 from ..ops.op import Op
 from ..ops.table import OPS
 from .computed import into
@@ -261,7 +261,7 @@ def unary(name: str) -> Unary:
             try:
                 return expression.apply(op, x)
             except DTypeError:
-                return instead(name, (x,), {})  # type: ignore[no-any-return]
+                return call_numpy(name, (x,), {})  # type: ignore[no-any-return]
         return directed(op, (x,), out, where, dtype, casting, signature)
 
     describe_as(function, op, ("x",))
@@ -291,7 +291,7 @@ def binary(name: str) -> Binary:
             try:
                 return expression.apply(op, x1, x2)
             except DTypeError:
-                return instead(name, (x1, x2), {})  # type: ignore[no-any-return]
+                return call_numpy(name, (x1, x2), {})  # type: ignore[no-any-return]
         return directed(op, (x1, x2), out, where, dtype, casting, signature)
 
     describe_as(function, op, ("x1", "x2"))

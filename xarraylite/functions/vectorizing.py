@@ -13,10 +13,9 @@ of functions) is read where it is, so such functions are called.
 
 from __future__ import annotations
 
-import builtins
 import functools
 from collections.abc import Callable
-from types import CellType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from ..dtypes.narrow import from_narrow
 from ..dtypes.promotion import result_type
 from ..operands.nodes import HasNode, Lifted, OneValue
 from ..operands.others import dtype_of
-from ..ops.user import UserOp, global_names
+from ..ops.user import UserOp, frozen, global_names, meaning
 from ..runtime.evaluate import uses_reference
 from ..transforms.vectorize import fixed_arity, operation
 from .computed import Narrow, numpy_of, refusal, results
@@ -181,12 +180,12 @@ class _Fused:
             if found is NotImplemented:
                 return NotImplemented
             dtype = found
-        key = (self.function.__code__, dtype, *_state(self.function))
+        key = (self.function.__code__, dtype, *meaning(self.function))
         op = _ops.get(key)
         if op is None:
             if len(_ops) >= _KEPT:
                 _ops.clear()
-            op = _ops[key] = operation(_frozen(self.function), dtype)
+            op = _ops[key] = operation(frozen(self.function), dtype)
         made = apply(op, *operands)
         if uses_reference() or not isinstance(made, XExpression):
             return made
@@ -234,15 +233,6 @@ _ops: dict[Any, UserOp] = {}
 _KEPT = 256
 
 
-def _state(function: FunctionType) -> tuple[object, ...]:
-    """Return what a function's own names mean outside of it now: numbers, and which objects."""
-    known = function.__globals__
-    found = [known.get(name) for name in sorted(global_names(function.__code__))]
-    found += [cell.cell_contents for cell in function.__closure__ or ()]
-    found += function.__defaults__ or ()
-    return tuple([(type(x), repr(x)) if type(x) in _NUMBERS else id(x) for x in found])
-
-
 def _changes(function: FunctionType) -> bool:
     """Tell whether a function reads what may change without becoming another object."""
     known = function.__globals__
@@ -260,22 +250,6 @@ def _changes(function: FunctionType) -> bool:
 
 #: Modules whose names are functions and constants.
 _CONSTANT = frozenset(("math", "cmath", "numpy", "numba", "operator", "xarraylite"))
-
-
-def _frozen(function: FunctionType) -> FunctionType:
-    """Return a function whose own names keep what they mean now."""
-    known = function.__globals__
-    names = {name: known[name] for name in global_names(function.__code__) if name in known}
-    cells = tuple([CellType(cell.cell_contents) for cell in function.__closure__ or ()])
-    made = FunctionType(
-        function.__code__,
-        {"__builtins__": builtins, "__name__": function.__module__, **names},
-        function.__name__,
-        function.__defaults__,
-        cells or None,
-    )
-    made.__doc__ = function.__doc__
-    return made
 
 
 _NUMBERS = frozenset((bool, int, float, complex))

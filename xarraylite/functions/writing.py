@@ -25,7 +25,7 @@ from ..ir.kind import NODE
 from ..nullable.array import Memory
 from ..nullable.masked import write_where
 from ..operands import tracing
-from ..operands.convert import check_integers
+from ..operands.convert import check_representable
 from ..operands.nodes import as_node
 from ..operands.others import or_numpy
 from .computed import Narrow, numpy_of, refusal
@@ -70,7 +70,10 @@ def _memory(
 
 def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> NumpyArray:
     """Return what is written; Python integers must fit, and arrays cast under the rule."""
-    check_integers(x, to.dtype, operation)
+    check_representable(x, to.dtype, operation)
+    number = x if x.__class__ in to._kind.stored else elements.fitting(to._kind, x)
+    if number is not None:
+        return np.asarray(number, to.dtype)
     values = _values(x, operation)
     if values.ndim and not isinstance(x, list | tuple):
         what = f"{to.summary()}, {dtype_name(values.dtype)}{list(values.shape)}"

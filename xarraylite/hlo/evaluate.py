@@ -14,11 +14,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .._errors import HloError
+from .._records import record
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..dtypes.names import NumpyArray
-from ..ir.kind import NODE
+from ..dtypes.names import NumpyArray, as_dtype
+from ..ir.kind import NODE, Kind, row_major
 from ..layout.layout import Layout
 from ..layout.strided import Strided
 from ..layout.tiled import TiledMap
@@ -38,6 +39,9 @@ from .values import Signature
 
 class Module(Protocol):
     """What is asked of a module."""
+
+    def __hash__(self) -> int:
+        """Each is its own."""
 
     @property
     def name(self) -> str:
@@ -59,10 +63,11 @@ class Module(Protocol):
 class _Run:
     """One evaluation on one device."""
 
+    _random: np.random.Generator | None = None
+    _state = 1
+
     def __init__(self, module: str, devices: Seat) -> None:
         self.module, self.devices = module, devices
-        self._random: np.random.Generator | None = None
-        self._state = 1
 
     @property
     def random(self) -> np.random.Generator:
@@ -106,7 +111,8 @@ def _trip(loop: HloInstruction) -> tuple[Program, list[Ahead | Lined]]:
     return Program(flat), products
 
 
-class _Alone(NamedTuple):
+@record(frozen=True, eq=False)
+class _Alone:
     """A computation as a program."""
 
     name: str
@@ -153,22 +159,19 @@ def evaluate(module: Module | HloComputation, *arrays: Any, replicas: int = 1) -
     >>> xl.hlo.evaluate(module, np.int32([7, -7, 7, 1]), np.int32([2, 2, 0, -1]))
     XArray([ 3, -3, -1, -1], dtype=int32)
     """
-    if isinstance(module, HloComputation):
-        specs = tuple([parameter.shape for parameter in module.parameters])
-        module = _Alone(module.name, module, Signature(specs, module.root.shape), {})
-    partitions = int(module.attributes.get("num_partitions", 1))
-    count = replicas * partitions
+    entry = _entry(_alone(module) if isinstance(module, HloComputation) else module)
+    count = replicas * entry.partitions
     if replicas < 1:
         raise HloError(f"evaluate: {replicas} replicas of {module.name}; at least one")
     if count == 1:
-        return _on_device(module, _only_seat(), arrays)
+        return entry.run(_only_seat(), arrays)
     for number, argument in enumerate(arrays):
         if len(argument) != count:
             raise HloError(
                 f"evaluate: parameter {number} of {module.name} has {len(argument)} arguments "
                 f"for {count} devices"
             )
-    return _on_devices(module, replicas, partitions, arrays)
+    return _on_devices(entry, Meeting(replicas, entry.partitions), arrays)
 
 
 @cache
@@ -177,17 +180,14 @@ def _only_seat() -> Seat:
     return Seat(Meeting(1, 1), 0)
 
 
-def _on_devices(
-    module: Module, replicas: int, partitions: int, arrays: Sequence[Sequence[Any]]
-) -> list[Any]:
-    meeting = Meeting(replicas, partitions)
+def _on_devices(entry: _Entry, meeting: Meeting, arrays: Sequence[Sequence[Any]]) -> list[Any]:
     results: list[Any] = [None] * meeting.count
     failures: list[BaseException] = []
 
     def work(device: int) -> None:
         try:
             given = [argument[device] for argument in arrays]
-            results[device] = _on_device(module, Seat(meeting, device), given)
+            results[device] = entry.run(Seat(meeting, device), given)
             meeting.exchange(device, None, None)
         except threading.BrokenBarrierError:
             pass
@@ -208,41 +208,100 @@ def _on_devices(
     return results
 
 
-def _on_device(module: Module, seat: Seat, arrays: Sequence[Any]) -> Any:
-    parameters = module.entry.parameters
-    if len(arrays) != len(parameters):
-        raise HloError(
-            f"evaluate: {module.name} takes {len(parameters)} arguments, got {len(arrays)}"
-        )
-    arguments = [
-        container(value)
-        if value.__class__ is np.ndarray and value.dtype == dtype and value.shape == sizes
-        else _argument(value, parameter.shape, parameter.name)
-        for value, parameter, (dtype, sizes) in zip(
-            arrays, parameters, _expected(module.entry), strict=True
-        )
-    ]
-    borrowed = [leaf._buffer for argument in arguments for leaf in _leaves(argument)]
-    found = stored(_Run(module.name, seat).call(module.entry, arguments))
-    return _result(found, module.signature.result, borrowed)
+class _Parameter(NamedTuple):
+    """What a parameter takes.
+
+    Attributes
+    ----------
+    dtype, sizes : numpy.dtype, tuple of int
+        Of its arrays; None where there is more to ask.
+    kind : Kind or None
+        Of the containers that stand for them; None where arrays are read as they are.
+    instruction : HloInstruction
+        The parameter.
+    """
+
+    dtype: np.dtype[Any] | None
+    sizes: tuple[int, ...] | None
+    kind: Kind | None
+    instruction: HloInstruction
+
+
+class _Entry(NamedTuple):
+    """A program's entry, ready to run.
+
+    Attributes
+    ----------
+    name : str
+        Of the program.
+    parameters : tuple of _Parameter
+        What it takes.
+    program : Program
+        What it does.
+    result : Layout, None, or tuple
+        How its results lie; None for row-major.
+    partitions : int
+        On how many devices a replica runs.
+    """
+
+    name: str
+    parameters: tuple[_Parameter, ...]
+    program: Program
+    result: Any
+    partitions: int
+
+    def run(self, seat: Seat, arrays: Sequence[Any]) -> Any:
+        """Return what it makes of arguments on one device."""
+        name, parameters, program, result, _ = self
+        if len(arrays) != len(parameters):
+            raise HloError(f"evaluate: {name} takes {len(parameters)} arguments, got {len(arrays)}")
+        arguments: list[Value] = []
+        plain: list[NumpyArray] = []
+        taken: list[Buffer] = []
+        for value, (dtype, sizes, kind, instruction) in zip(arrays, parameters, strict=True):
+            if value.__class__ is np.ndarray and value.dtype == dtype and value.shape == sizes:
+                plain.append(value)
+                arguments.append(value if kind is None else container(value, kind))
+            else:
+                arguments.append(_argument(value, instruction.shape, instruction.name))
+                taken += [leaf._buffer for leaf in _leaves(arguments[-1])]
+        found = program.run(_Run(name, seat), arguments)
+        return _result(stored(found), result, taken, plain)
 
 
 @lru_cache(maxsize=1024)
-def _expected(computation: HloComputation) -> list[tuple[Any, Any]]:
-    """Return dtype and shape of each parameter, nothing where there is more to ask.
+def _alone(computation: HloComputation) -> _Alone:
+    """Return a computation as a program, the same one at each call."""
+    specs = tuple([parameter.shape for parameter in computation.parameters])
+    return _Alone(computation.name, computation, Signature(specs, computation.root.shape), {})
+
+
+@lru_cache(maxsize=1024)
+def _entry(module: Module) -> _Entry:
+    """Return a module's entry, ready to run.
 
     What runs has to keep the rules; that is looked at once.
     """
-    for called in callees_first([computation]):
+    for called in callees_first([module.entry]):
         for instruction in called.instructions:
             verify_instruction(instruction)
-    specs = [parameter.shape for parameter in computation.parameters]
-    return [
-        (None, None)
-        if not spec.is_array or any(spec.dynamic) or spec.element_type.dtype is None
-        else (np.dtype(spec.element_type.dtype), spec.dimensions)
-        for spec in specs
+    program = _program(module.entry)
+    parameters = [
+        _parameter(parameter, number in program.arrays)
+        for number, parameter in enumerate(module.entry.parameters)
     ]
+    partitions = int(module.attributes.get("num_partitions", 1))
+    result = _layouts(module.signature.result)
+    return _Entry(module.name, tuple(parameters), program, result, partitions)
+
+
+def _parameter(instruction: HloInstruction, as_array: bool) -> _Parameter:
+    spec = instruction.shape
+    if not spec.is_array or any(spec.dynamic) or spec.element_type.dtype is None:
+        return _Parameter(None, None, None, instruction)
+    dtype = np.dtype(spec.element_type.dtype)
+    kind = None if as_array else row_major(as_dtype(dtype), spec.rank)
+    return _Parameter(dtype, spec.dimensions, kind, instruction)
 
 
 def _argument(value: Any, spec: ArraySpec, name: str) -> Value:
@@ -279,12 +338,14 @@ def _leaves(value: Value) -> list[XContainer]:
     return [value]
 
 
-def _result(value: Value, spec: ArraySpec, taken: list[Buffer]) -> Any:
-    """Return results in memory of their own and in the layout of the signature."""
+def _result(value: Value, layout: Any, taken: list[Buffer], plain: list[NumpyArray]) -> Any:
+    """Return results in memory of their own and as they are to lie.
+
+    Memory that is not their own is that of buffers, or of arrays that were taken as they are.
+    """
     if isinstance(value, tuple):
-        parts = zip(value, spec.tuple_shapes, strict=True) if spec.is_tuple else ()
-        return tuple([_result(part, inner, taken) for part, inner in parts])
-    layout = _unusual(spec)
+        parts = zip(value, layout, strict=True) if layout else ()
+        return tuple([_result(part, inner, taken, plain) for part, inner in parts])
     made, buffer = value, value._buffer
     if layout is not None:
         same = isinstance(made, XArray) and isinstance(made.map, TiledMap)
@@ -293,16 +354,20 @@ def _result(value: Value, spec: ArraySpec, taken: list[Buffer]) -> Any:
         own = isinstance(made.map, Strided) and made.map.is_row_major() and not made.readonly
     else:
         own = made._kind.strides is None and not buffer.readonly
-    if not own or any([_overlap(buffer, other) for other in taken]):
+    others = taken
+    if buffer.shared:  # what was allocated for this run is not
+        others = taken + [Buffer.borrow(array) for array in plain]
+    if not own or (others and any([_overlap(buffer, other) for other in others])):
         made = XArray(made, layout=layout)
     taken.append(made._buffer)
     return made
 
 
-@lru_cache(maxsize=1024)
-def _unusual(spec: ArraySpec) -> Layout | None:
-    """Return a result's layout, if it is another one than row-major."""
-    layout = spec.layout
+def _layouts(spec: ArraySpec) -> Any:
+    """Return the layout of a result, None for row-major; of a tuple, those of its elements."""
+    if spec.is_tuple:
+        return tuple([_layouts(part) for part in spec.tuple_shapes])
+    layout = spec.layout if spec.is_array else None
     return None if layout is None or layout == Layout.row_major(spec.rank) else layout
 
 

@@ -8,7 +8,8 @@ programs that evaluate it — is found once.
 
 Extents are no part of a kind.  A kind describes expressions whose operands have the shape of the
 result, or its last dimensions, so one kind and its kernels serve all shapes: a leaf's strides are
-named where they are not those of a row-major array, which follow from its shape.  Parts of
+named where they are not those of a row-major array, which follow from its shape.  Memory that is
+stretched along extents of 1 has the strides of that, which are 0 there.  Parts of
 expressions that need more than that are forms (`Form`, `ir.translation`), whose extents are fixed.
 
 The operands of an expression are one flat tuple, in the order in which its nodes would be met: for
@@ -21,7 +22,7 @@ objects, which costs time and never a result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -132,7 +133,7 @@ class Kind:
         (`runtime.replay.Rewrite`), by the kind and the shape.
     replays : dict
         Plans for one shape (`runtime.replay`), by the extents of the result and of what is folded:
-        None where the first one was only counted, False if there is none.
+        none yet where the first ones were only counted, False if there is none.
     plans : dict
         Plans for large work (`runtime.bound`), by the destination's kind, the extents, and which
         operands are the same: False if there is none.
@@ -210,8 +211,7 @@ class Kind:
             extent = shape[k]
             if extent != 1:
                 if strides[k] != expected and 0 not in shape:
-                    known = self.places.get(strides)
-                    return self._strided(strides) if known is None else known
+                    return self._strided(strides)
                 expected *= extent
         known = self.places.get(len(shape))
         if known is not None:
@@ -226,6 +226,9 @@ class Kind:
         return places if self.strides is None else places._strided(self.strides)
 
     def _strided(self, strides: Shape) -> Kind:
+        known = self.places.get(strides)
+        if known is not None:
+            return known
         if len(self.places) >= _LIMIT:
             self.places.clear()
         fixed = min(self.fixed, RANK)
@@ -383,6 +386,25 @@ def _is_expensive(node: Node) -> bool:
 def strides_of(kind: Kind, shape: Shape) -> Shape:
     """Return a leaf's strides, in elements."""
     return row_major_strides(shape) if kind.strides is None else kind.strides
+
+
+def stretched_strides(strides: Shape, stretched: Sequence[bool]) -> Shape:
+    """Return the strides of memory of which some extents of 1 are stretched."""
+    return tuple([0 if still else s for s, still in zip(strides, stretched, strict=True)])
+
+
+def stretched_leaf(leaf: Kind, stretched: Sequence[bool]) -> Kind | None:
+    """Return the kind of memory of which some extents of 1 are stretched.
+
+    None where the strides of what is not stretched follow from extents.
+    """
+    if leaf.op is not None or leaf.scalar or (leaf.strides is None and leaf.rank > 2):
+        return None
+    if not any(stretched):
+        return leaf
+    # A row-major matrix of one column has strides of 1, one of one row has none that count.
+    strides = (1,) * leaf.rank if leaf.strides is None else leaf.strides
+    return leaf.loose()._strided(stretched_strides(strides, stretched))
 
 
 def leaves_of(kind: Kind) -> Iterator[Kind]:

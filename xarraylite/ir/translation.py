@@ -1,9 +1,9 @@
 """From nodes to kinds, and back.
 
-A part of an expression that no kind describes (extents of 1 that are stretched, views of results,
-folds over some dimensions, gathers, joins) is a `Form`: what it does to operands of fixed extents.
-Forms are interned by their structure, as kinds are, so one of them is the kind of all expressions
-that do the same to operands of the same dtypes, extents and strides.
+A part of an expression that no kind describes (computed values of which extents of 1 are
+stretched, views of results, folds over some dimensions, gathers, joins) is a `Form`: what it does
+to operands of fixed extents.  Forms are interned by their structure, as kinds are, so one of them
+is the kind of all expressions that do the same to operands of the same dtypes, extents and strides.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from .kind import (
     leaf,
     reduction,
     scalar,
+    stretched_strides,
     strides_of,
 )
-from .node import SHAPE, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
+from .node import RANK, SHAPE, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
 from .walk import fixed_of, has_more, postorder, rebuild, structure, with_args
 
 #: Most nodes and operations of a kind, and of a form, which is built anew where its node is asked
@@ -67,9 +68,11 @@ def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
         return _value(node, operands, traced)
     if _is_long(node):
         raise _None
-    if type(node) is Elementwise and all([_ends(node.shape, arg.shape) for arg in node.args]):
-        args = tuple([_of(arg, operands, left, traced) for arg in node.args])
-        return elementwise(node.op, node.dtype, args)
+    if type(node) is Elementwise:
+        given = [_fitted(arg, node.shape) for arg in node.args]
+        if all([_ends(node.shape, arg.shape) for arg in given]):
+            args = tuple([_of(arg, operands, left, traced) for arg in given])
+            return elementwise(node.op, node.dtype, args)
     if type(node) is Reduce and node.shape == () and node.arg.shape:
         operands.append(node.arg.shape)
         return reduction(node.op, _of(node.arg, operands, left, traced))
@@ -183,6 +186,27 @@ def _emptied(root: Node) -> Node:
 
 
 _NOWHERE = Snapshot.of(NOWHERE)
+
+
+def _fitted(node: Node, shape: Shape) -> Node:
+    """Return memory of which extents of 1 are stretched as it lies then: with strides of 0.
+
+    So is what is only converted; all else is returned as it is.
+    """
+    rank = len(node.shape)
+    if rank > len(shape) or _ends(shape, node.shape):
+        return node
+    end = shape[len(shape) - rank :]
+    if type(node) is Leaf and type(node.map) is Strided:
+        steps = stretched_strides(
+            node.map.strides, [m != n for m, n in zip(end, node.shape, strict=True)]
+        )
+        place = Strided(end, steps, node.map.offset)
+        return Leaf(end, node.dtype, node.snapshot, place, min(node.fixed, RANK))
+    if type(node) is Elementwise and node.op is OPS["cast"]:
+        inner = _fitted(node.args[0], shape)
+        return Elementwise(end, node.dtype, node.op, (inner,)) if inner.shape == end else node
+    return node
 
 
 def _ends(shape: Shape, end: Shape) -> bool:

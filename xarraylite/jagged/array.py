@@ -30,7 +30,7 @@ from ..operands.representation import html
 from ..ops.op import Op
 from ..shapes.base import ShapeBase
 from ..shapes.jagged import JaggedShape
-from ..shapes.ragged import Ragged, ints
+from ..shapes.jagged_tree import Ragged, ints
 from . import lists
 from .labels import XJaggedLabelled, assign_jagged
 from .lazy import XJaggedExpression, spread

@@ -32,16 +32,16 @@ from ..blas.stacks import accumulator
 from ..dtypes.names import DType, bool_, dtype_name
 from ..ir import build
 from ..ir.node import Node
-from ..labels.contraction import Lowering, aligned
 from ..labels.labelled import Group, Indexed, Labels, Term, XLabelled
+from ..labels.lowering import Lowering, aligned
 from ..labels.notes import Note
 from ..operands.gathers import index_leaf
 from ..operands.nodes import borrow_array
 from ..ops.reductions import ANY, SUM
 from ..ops.table import OPS
 from ..shapes.jagged import JaggedShape
+from ..shapes.jagged_tree import Ragged
 from ..shapes.labels import Mode
-from ..shapes.ragged import Ragged
 from ..shapes.tables import Extent, Table, extents_by_label, same_extent
 from .rows import Rows, rows_of, rows_with
 

@@ -20,9 +20,9 @@ from .._errors import ShapeError
 from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_writable
+from ..labels.assignment import assign_labelled, check_cast, computed, is_filled, let_go
 from ..labels.labelled import Labels, Term, XLabelled, labels_for, require_labelled
 from ..labels.notes import Note
-from ..labels.writing import assign_labelled, check_cast, computed, is_filled, let_go
 from ..operands.nodes import Evaluates
 from ..shapes.jagged import JaggedShape
 from ..shapes.labels import IndexedShape, Mode, parse_labels

@@ -32,7 +32,7 @@ from ..operands.representation import html
 from ..ops.op import Op
 from ..ops.table import OPS
 from ..shapes.jagged import JaggedShape
-from ..shapes.ragged import Ints, ints
+from ..shapes.jagged_tree import Ints, ints
 from . import lists
 from .labels import XJaggedLabelled
 from .rows import Rows, positions_in, rows_of

@@ -12,8 +12,8 @@ from .._errors import ShapeError
 from ..dtypes.names import NumpyArray
 from ..dtypes.promotion import result_type
 from ..operands.nodes import HasNode
-from ..shapes import slices
-from ..shapes.ragged import Ragged, exact_sum, ints
+from ..shapes import nested_lists
+from ..shapes.jagged_tree import Ragged, exact_sum, ints
 
 #: What `parse` looks at more closely, or leaves to the conversion of elements.
 _TAKEN = (list, tuple, str, bytes, np.ndarray, np.generic, HasNode)
@@ -124,7 +124,7 @@ def nested(flat: NumpyArray, space: Ragged) -> Any:
         level = [
             flat[a:b].reshape(shape).tolist() for (a, b), shape in zip(bounds, extents, strict=True)
         ]
-    return slices.nested(space, level)
+    return nested_lists.nested(space, level)
 
 
 def text(flat: NumpyArray, space: Ragged) -> str:
@@ -138,4 +138,4 @@ def text(flat: NumpyArray, space: Ragged) -> str:
         )
         return " ".join(values.split())
 
-    return slices.bracketed(space, show)
+    return nested_lists.bracketed(space, show)

@@ -26,7 +26,7 @@ from ..ir.build import describe
 from ..ir.node import Leaf, Node
 from ..operands.gathers import index_leaf
 from ..shapes.jagged import JaggedShape
-from ..shapes.ragged import Ints, Ragged, address, ints, joined_ranges, running, starts_above
+from ..shapes.jagged_tree import Ints, Ragged, address, ints, joined_ranges, running, starts_above
 
 K = TypeVar("K", bound=Hashable)
 

@@ -1,7 +1,7 @@
 """`matmul`, `vecdot`, `tensordot`, `einsum`: labelled expressions of their operands' dimensions.
 
 Each function gives the dimensions labels, checks what its rule demands, and has
-`writing.computed` do the work.  A dimension of extent 1 that is broadcast has no
+`assignment.computed` do the work.  A dimension of extent 1 that is broadcast has no
 label: its factor is the same for every index.
 """
 
@@ -26,9 +26,9 @@ from ..ir.node import Node
 from ..ir.translation import node_of
 from ..memory.block import Memory
 from ..ops.table import OPS
+from .assignment import computed, folded, lazily, multiplied
 from .labelled import Indexed, Labels, Term, XLabelled
 from .remembered import NOTHING, Call, Filled, call_of, filled, hollow, memories_of, recall
-from .writing import computed, folded, lazily, multiplied
 
 Shape = tuple[int, ...]
 

@@ -66,7 +66,9 @@ def as_strided(
     [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
     """
     array = as_array(x, "as_strided")
-    paces = array.strides if strides is None and isinstance(array, XContainer) else strides
+    if not isinstance(array, XContainer):
+        array = array._target()  # whose strides are those that the caller has asked for
+    paces = array.strides if strides is None else strides
     counted = None if paces is None else [_elements(s, array.itemsize) for s in paces]
     made = regular.as_strided(array, array.shape if shape is None else shape, counted)
     if not writeable and isinstance(made, XContainer):

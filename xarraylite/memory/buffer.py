@@ -111,10 +111,17 @@ class Buffer(Memory):
     @staticmethod
     def of_array(array: npt.NDArray[Any], owner: object = None) -> Buffer:
         """Return a buffer over the bytes of an array that lies in row-major order."""
-        memory, writeable = array.reshape(-1).view(_UINT8), array.flags.writeable
-        asked = writeable and array.size
-        address = address_of(memory) if asked else array.__array_interface__["data"][0]
-        return Buffer(memory, 0, address, array.nbytes, not writeable, owner)
+        made, writeable = _new(Buffer), array.flags.writeable
+        made._memory = memory = array.reshape(-1).view(_UINT8)
+        made._start, made.nbytes = 0, memory.nbytes
+        asked = writeable and made.nbytes
+        made.address = address_of(memory) if asked else array.__array_interface__["data"][0]
+        made.special, made.shared = not writeable, owner is not None
+        if not writeable:
+            made.readonly = True
+        if owner is not None:
+            made.owner = owner
+        return made
 
     @staticmethod
     def lent(memory: Memory) -> Buffer:

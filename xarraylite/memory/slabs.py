@@ -34,7 +34,8 @@ def take(nbytes: int) -> Block:
     MemoryError
         If the system refuses.
     """
-    if nbytes < 0 or is_too_large(nbytes) or nbytes > INT64_MAX:
+    too_large = nbytes > settings.max_result_bytes and is_too_large(nbytes)
+    if nbytes < 0 or too_large or nbytes > INT64_MAX:
         raise SizeError(_size_message(nbytes))
     counters.allocations += 1
     counters.bytes += nbytes

@@ -137,6 +137,12 @@ class Copy(Snapshot):
     made: Any
     axis: int | None
 
+    def outline(self) -> Copy:
+        """Return what it is a copy of, without the bytes; there are no positions among them."""
+        own = Copy.__new__(Copy)
+        own.nbytes, own.origin, own.made, own.axis = 0, None, self.made, None
+        return own
+
     def positions(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Return a copy of so many positions, which lie behind the elements."""
         start = self._start + self.nbytes + -self.nbytes % 8

@@ -126,15 +126,21 @@ class XOptional(LiftedOperators, Folds, Face, InPlace):
 
     def astype(self, dtype: object, /, *, copy: bool = True) -> XOptional:
         """Return the same with the values converted to ``dtype``."""
-        return XOptional(self.value().astype(dtype, copy=copy), self.has_value())
+        plain = self.value()
+        values = plain.astype(dtype, copy=copy)
+        return self if values is plain else self._made(values, self.has_value())
 
     def value(self) -> XExpression:
         """Return the values, to be written through if they are in memory."""
-        return _spread(self._plain, self.shape)
+        half = self._plain
+        alike = half.shape == self._flags.shape
+        return unwrapped(half) if alike else _spread(half, self.shape)
 
     def has_value(self) -> XExpression:
         """Return the flags, to be written through if they are in memory."""
-        return _spread(self._flags, self.shape)
+        half = self._flags
+        alike = half.shape == self._plain.shape
+        return unwrapped(half) if alike else _spread(half, self.shape)
 
     def value_or(self, other: object) -> XExpression:
         """Return the values, and another one in the place of those that are missing, lazily.
@@ -165,17 +171,23 @@ class XOptional(LiftedOperators, Folds, Face, InPlace):
         return self._made(made, known)
 
     def _made(self, values: XExpression, flags: Any) -> XOptional:
-        """Return a result, which is there where flags are set, or a flag is."""
+        """Return a result, which is there where flags are set now, or a flag is."""
         if not isinstance(flags, XExpression):
-            flags = XExpression(as_node(bool(flags), "optional"))
+            flags = XArray._adopted(np.array(bool(flags)))
+        elif isinstance(flags, Memory):  # which is an operand's, and may be written
+            flags = XExpression(flags.node)
         return XOptional(values, flags)
+
+    def mapped(self, values: Any) -> XOptional:
+        """Return values that were made of this array's, each of its own element."""
+        return self._made(values, self.has_value())
 
     def evaluated(self, text: object = None) -> XOptional:
         """Return the same in memory: what ``xl.eval`` makes of it."""
         values, flags = self.value(), self.has_value()
         if isinstance(values, XContainer) and isinstance(flags, XContainer):
             return self
-        return XOptional(eval_(values), eval_(flags))
+        return XOptional(_evaluated(values), _evaluated(flags))
 
     def copy(self) -> XOptional:
         """Return the same in new memory."""
@@ -214,15 +226,49 @@ class XOptional(LiftedOperators, Folds, Face, InPlace):
         self._store(key, halves)
 
     def assign(self, value: object) -> XOptional:
-        """Assign by the view rule; see ``x[...] = value``.
+        """Assign as containers do: the array takes the shape of ``value``.
+
+        Where a half is a view, or memory of others, it keeps its shape, as in ``x[...] = value``.
 
         Returns
         -------
         XOptional
             The array itself.
+
+        Raises
+        ------
+        BroadcastError, ShapeError
+            If the shape cannot change, and ``value`` does not broadcast to it.
+
+        Examples
+        --------
+        >>> import xarraylite as xl
+        >>> x = xl.optional([1, None])
+        >>> x.assign(x + xl.asarray([[10], [20]]))
+        XOptional([[11, N/A],
+                   [21, N/A]])
         """
-        self[...] = value
+        halves = [as_array(half, "assign") for half in _halves(value)]
+        shape = _common(halves[0].shape, halves[1].shape)
+        free = None if shape == self.shape else self._free()
+        if free is None:
+            self[...] = value
+            return self
+        known, values = _spread(halves.pop(), shape), _spread(halves.pop(), shape)
+        if isinstance(known, XContainer):  # a view, maybe of what is written first
+            known = XExpression(known.node)
+        free[0].assign(values)  # which refuses what cannot change before anything is written
+        free[1].assign(known)
         return self
+
+    def _free(self) -> tuple[XArray, XArray] | None:
+        """Return both halves if they are whole containers alike, in memory of their own."""
+        one, other = self._plain, self._flags
+        if not isinstance(one, XArray) or not isinstance(other, XArray) or one is other:
+            return None
+        alike = one.shape == other.shape and one._fixed == other._fixed and not other.readonly
+        own = one.buffer.owner is None and other.buffer.owner is None
+        return (one, other) if alike and own else None
 
     def _update(self, op: Op, value: object, held: bool) -> None:
         made = self.lift(op, (self, value))
@@ -357,6 +403,11 @@ class XOptional(LiftedOperators, Folds, Face, InPlace):
         separator = ", " if prefix else " "
         words: Any = {"int": word}
         return np.array2string(numbers, separator=separator, prefix=prefix, formatter=words)
+
+
+def _evaluated(half: XExpression) -> XContainer:
+    """Return one half of a result in memory of its own."""
+    return XArray(half) if isinstance(half, XContainer) else eval_(half)
 
 
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:

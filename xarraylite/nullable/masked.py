@@ -17,7 +17,6 @@ from ..arrays.expression import XExpression, apply
 from ..arrays.few import values_of
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..assignment import direct, elements
 from ..assignment.assign import check_update, converted, fit, node_of
 from ..assignment.inplace import InPlace
 from ..dtypes.names import bool_
@@ -65,6 +64,9 @@ class XMaskedView(XOptional):
             return
         part = self if key is Ellipsis else self[key]
         write_where(part.value(), part.has_value(), value)
+
+    def _free(self) -> None:
+        return None  # it is a view
 
     def _update(self, op: Op, value: object, held: bool) -> None:
         update_where(self.value(), self.has_value(), op, value)
@@ -124,9 +126,13 @@ def write_where(target: XExpression, flags: XExpression, value: object) -> None:
     """Write a value to the elements of memory where flags are set."""
     memory, value = _memory(target), unwrapped(value)
     if is_number(value) and is_few(memory):
-        if not _filled(memory, flags, value):
-            _chosen(memory, flags)[...] = value
+        _chosen(memory, flags)[...] = value
         return
+    if isinstance(value, XContainer) and value._shape == memory._shape:
+        to, new = selection.filtered(memory, flags), selection.filtered(value, flags)
+        if to is not None and new is not None:
+            to[...] = new
+            return
     numbers = memory.dtype != bool_ and isinstance(memory, XContainer)
     if numbers and value.__class__ in memory._kind.stored:
         memory[...] = apply(OPS["where"], flags, value, memory)  # by a kind that is known
@@ -184,24 +190,11 @@ def _there(value: Any, flags: XExpression) -> Any:
     return value.value() if isinstance(value, XOptional) else 0
 
 
-def _filled(memory: Memory, flags: XExpression, value: Any) -> bool:
-    """Write a number that NumPy stores as we do where nobody waits; tell whether it is done."""
-    if not isinstance(memory, XContainer) or value.__class__ not in memory._kind.stored:
-        return False
-    if direct.waiting_for(memory._buffer):
-        return False
-    array, mask = elements.array_of(memory), values_of(flags)
-    if array.shape != mask.shape or not array.flags.writeable:
-        return False
-    try:
-        array[mask] = value
-    except elements.REFUSED:  # a number that does not fit
-        return False
-    return True
-
-
 def _chosen(memory: Memory, flags: XExpression) -> XExpression:
     """Return a view of the elements where flags are set."""
+    picked = selection.filtered(memory, flags)
+    if picked is not None:
+        return picked
     mask = values_of(flags)
     mask = mask if mask.shape == memory.shape else np.broadcast_to(mask, memory.shape)
     return pointed(memory, mask.reshape(-1).nonzero()[0])

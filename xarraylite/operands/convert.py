@@ -183,7 +183,7 @@ def plain_array(
     return np.ascontiguousarray(native).reshape(array.shape)
 
 
-def check_integers(values: object, dtype: DType, operation: str) -> None:
+def check_representable(values: object, dtype: DType, operation: str) -> None:
     """Refuse Python integers, alone or in lists, that an integer dtype cannot hold.
 
     Raises

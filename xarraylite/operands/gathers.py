@@ -12,7 +12,7 @@ from ..index import transform as steps
 from ..index.indices import Selection
 from ..ir import build
 from ..ir.node import Leaf, Node
-from ..ir.walk import rebuild, with_args
+from ..ir.walk import with_args
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Copy
@@ -88,22 +88,41 @@ def counted_from_front(given: NumpyArray, extent: int, positions: NumpyArray) ->
 
 
 def gathered_again(root: Node) -> Node:
-    """Return a graph with gathers in the place of few elements that were copied."""
+    """Return a graph with gathers in the place of few elements that were copied.
 
-    def visit(node: Node, args: tuple[Node, ...]) -> Node:
-        if isinstance(node, Leaf) and isinstance(node.snapshot, Copy):
-            return _seen(node, _gathered(node.snapshot))
-        return with_args(node, args)
+    What was copied may have been made of copies, as a history is that grew: the walk keeps a stack.
+    """
+    instead: dict[int, Node] = {}
+    made: dict[int, Node] = {}
+    stack = [root]
+    while stack:
+        node = stack[-1]
+        own = instead.get(id(node))
+        if own is None:
+            own = instead[id(node)] = _uncopied(node)
+        missing = [x for x in (node.args if own is node else (own,)) if id(x) not in made]
+        if missing:
+            stack += missing
+            continue
+        stack.pop()
+        args = tuple([made[id(arg)] for arg in node.args])
+        made[id(node)] = with_args(node, args) if own is node else made[id(own)]
+    return made[id(root)]
 
-    return rebuild(root, visit)
+
+def _uncopied(node: Node) -> Node:
+    """Return what the elements of a copy are gathered by; any other node is itself."""
+    if isinstance(node, Leaf) and isinstance(node.snapshot, Copy):
+        return _seen(node, gathered(node.snapshot))
+    return node
 
 
-def _gathered(copy: Copy) -> Node:
+def gathered(copy: Copy) -> Node:
     """Return the elements that were copied, gathered by the kernel that reads them."""
     axis, made = copy.axis, copy.made
     if axis is None:
-        gathered: Node = made.gathered()
-        return gathered
+        found: Node = made.gathered()
+        return found
     extent = made.shape[axis]
     positions = copy.positions(copy.nbytes * extent // made.nbytes)
     return build.gather(made.node, axis, index_leaf(positions, extent))

@@ -9,11 +9,15 @@ from typing import Any
 from ..dtypes.names import DType, bool_, int64, is_narrow_float, kind
 from ..dtypes.promotion import int_bounds
 from ..ir.build import CAST, rounder
-from ..ir.kind import NODE, Form, Kind
+from ..ir.kind import NODE, Form, Kind, stretched_leaf
+from ..ir.node import Shape
 from ..ir.simplify import POWER, POWERS
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from .nodes import NUMBERS, HasNode
+
+#: Which extents of each of two operands are stretched.
+Marks = tuple[tuple[bool, ...], tuple[bool, ...]]
 
 
 def key_of(operand: object) -> object:
@@ -30,7 +34,7 @@ def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasN
     """
     if 0 in made._shape:
         return
-    if isinstance(made._kind.op, Form):
+    if isinstance(made._kind.op, Form) or _is_stretched(operands):
         _learn_stretched(op, operands, made)
         return
     if len(operands) == 3:
@@ -59,6 +63,12 @@ def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasN
     if op.scalars is not None and whole and leaf.dtype != usual:
         return  # a comparison with what the dtype does not hold is another one
     own._kind.learn(key[0], key[1], (made._kind, *_range(leaf)))
+
+
+def _is_stretched(operands: tuple[object, ...]) -> bool:
+    """Tell whether the shapes of two operands are neither alike nor one the other's end."""
+    shapes = sorted([x._shape for x in operands if isinstance(x, HasNode)], key=len)
+    return len(shapes) == 2 and shapes[1][len(shapes[1]) - len(shapes[0]) :] != shapes[0]
 
 
 def _number_in(own: HasNode, made: HasNode, place: int) -> Kind | None:
@@ -106,15 +116,57 @@ def stretched_key(left: HasNode, right: HasNode) -> tuple[object, ...]:
     return (right._kind, left._shape, right._shape)
 
 
+def pattern_key(right: Kind, marks: Marks) -> tuple[object, ...]:
+    """Return what stands for two operands in memory, whatever extents they have."""
+    return ("stretched", right, *marks)  # no shapes: the extent 1 is True
+
+
+def marks_of(left: Shape, right: Shape) -> tuple[Shape, Marks] | None:
+    """Return the shape of two operands together, and which extents of each are stretched.
+
+    None if an extent is 0, or they do not fit.
+    """
+    most, few = (left, right) if len(left) >= len(right) else (right, left)
+    skip = len(most) - len(few)
+    shape, wide, narrow = [*most], [False] * len(most), [False] * len(few)
+    for k, n in enumerate(few):
+        m = most[skip + k]
+        if m != n:
+            wide[skip + k], narrow[k] = m == 1, n == 1
+            if not (m == 1 or n == 1):
+                return None
+            shape[skip + k] = n if m == 1 else m
+    if 0 in shape:
+        return None
+    marks = (tuple(wide), tuple(narrow))
+    return tuple(shape), marks if most is left else marks[::-1]
+
+
 def _learn_stretched(op: Op, operands: tuple[object, ...], made: HasNode) -> None:
-    """Remember where an operation on two operands of other shapes leads: a form, and its shape."""
+    """Remember where an operation on two operands of other shapes leads, and its shape.
+
+    Where both are memory whose strides tell what those of the stretched are, for all extents.
+    """
     if len(operands) != 2:
         return
     left, right = operands
     if isinstance(left, HasNode) and isinstance(right, HasNode) and left._kind is not NODE:
         items = [*left.now(), *right.now()]
-        if right._kind is not NODE and items == [*made.now()]:
-            left._kind.learn(op, stretched_key(left, right), (made._kind, made._shape))
+        if right._kind is NODE or items != [*made.now()]:
+            return
+        left._kind.learn(op, stretched_key(left, right), (made._kind, made._shape))
+        found = marks_of(left._shape, right._shape)
+        if found is None or made._kind.formed:
+            return
+        kinds = (left._kind, right._kind)
+        expected = [stretched_leaf(x, own) for x, own in zip(kinds, found[1], strict=True)]
+        if expected == [_converted(arg) for arg in made._kind.args]:
+            left._kind.learn(op, pattern_key(right._kind, found[1]), made._kind)
+
+
+def _converted(kind: Kind) -> Kind:
+    """Return what a conversion is of; any other kind is itself."""
+    return kind.args[0] if kind.op is CAST else kind
 
 
 def _learn_three(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
@@ -212,15 +264,20 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
     if one.dtype.char in "FD" and (strides or one.rank == other.rank == 1):
         return  # which is made as a product of matrices
     extents = (*left._shape, *right._shape[1:])
-    if math.prod(made._shape) == 1 and left._shape[-1] > _DOT:
-        return  # which is made of several sums
-    if (1 in extents and one.dtype.char in "FD") or not 0 < math.prod(extents) < _FEW:
+    if not is_learned(made._shape, left._shape[-1]) or (1 in extents and one.dtype.char in "FD"):
         return  # complex numbers are multiplied one by one there, and rounded otherwise
     shapes, entry = (left._shape, right._shape, made._shape), None
     others = [known for known in _entries(one.leads(PRODUCT, other)) if known[:3] != shapes]
     for known in reversed(others[: _SHAPES - 1]):
         entry = (*known[:-1], entry)
     one.learn(PRODUCT, other, (*shapes, made._buffer.made, made._kind, entry))
+
+
+def is_learned(shape: Shape, inner: int) -> bool:
+    """Tell whether a product of such a shape, of so many terms each, is one call of BLAS."""
+    if math.prod(shape) == 1 and inner > _DOT:
+        return False  # which is made of several sums
+    return 0 < math.prod(shape) * inner < _FEW
 
 
 def _entries(entry: Any) -> Iterator[tuple[Any, ...]]:

@@ -15,6 +15,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..dtypes.names import kind
 from .fronts import function_named
 from .namespace import namespace
 from .nodes import OneValue
@@ -113,8 +114,6 @@ class Methods:
 
     # element by element
     clip = _method("clip", "min max out")
-    conj = _method("conj")
-    conjugate = _method("conjugate")
     round = _method("round", "decimals out")
 
     # other shapes
@@ -138,6 +137,14 @@ class Methods:
 
     # linear algebra
     dot = _method("dot", "b / out")
+
+    def conj(self: Any) -> Any:
+        """Return `xl.conj` of complex elements; real ones are the array itself."""
+        if kind(self.dtype) != "c":
+            return self
+        return self._like(function_named("conj")(self))
+
+    conjugate = conj
 
     def _target(self) -> Any:
         """Return the container that is written in the place of the array."""

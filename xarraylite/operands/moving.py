@@ -33,6 +33,10 @@ class Parted(Lifted):
         """Return the operand of which these are the arrays."""
         raise NotImplementedError
 
+    def mapped(self, values: Any) -> Any:
+        """Return the operand with values that were made of its own, each of one element."""
+        raise NotImplementedError
+
     def folded(self, call: Callable[[Any], Any], axis: Any, keepdims: bool = False) -> Any:
         """Return what a function that folds over axes makes of the values."""
         raise NotImplementedError
@@ -73,8 +77,7 @@ def maps(function: Callable[P, R]) -> Callable[P, R]:
         first: Any = args[0] if args else None
         if not isinstance(first, Parted):
             return function(*args, **kwargs)
-        values, *rest = first.parts(first)
-        made: Any = first.joined((call(values, *args[1:], **kwargs), *rest))
+        made: Any = first.mapped(call(first.parts(first)[0], *args[1:], **kwargs))
         return made  # type: ignore[no-any-return]
 
     return mapped

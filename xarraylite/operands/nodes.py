@@ -312,12 +312,21 @@ def as_node(value: object, operation: str) -> Node:
 def borrow_array(array: NumpyArray, operation: str) -> Leaf:
     """Return a leaf over a NumPy array's own memory, see `borrowed`, or over a copy.
 
-    A copy is made of numbers in the other byte order, which no kernel reads.
+    A copy is made of what no kernel reads: numbers in the other byte order, and those that do not
+    lie whole elements apart, as a field of records.
     """
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
+    elif not (array.flags.c_contiguous or apart_by_elements(array)):
+        array = array.copy()
     buffer, place, dtype = borrowed(array, operation)
     return Leaf(array.shape, dtype, buffer.snapshot(), place)
+
+
+def apart_by_elements(array: NumpyArray) -> bool:
+    """Tell whether an array's elements lie whole elements apart."""
+    size = array.dtype.itemsize
+    return not any(s % size for s, n in zip(array.strides, array.shape, strict=True) if n > 1)
 
 
 def borrowed(array: NumpyArray, operation: str) -> tuple[Buffer, Strided, np.dtype[np.generic]]:
@@ -332,7 +341,7 @@ def borrowed(array: NumpyArray, operation: str) -> tuple[Buffer, Strided, np.dty
     if array.flags.c_contiguous:
         return Buffer.borrow(array), Strided.row_major(array.shape), dtype
     size = dtype.itemsize
-    if any(s % size for s, n in zip(array.strides, array.shape, strict=True) if n > 1):
+    if not apart_by_elements(array):
         raise DTypeError(
             f"{operation}: array of shape {array.shape} and byte strides {array.strides} has "
             f"strides that are no multiple of its {size}-byte elements; copy it with xl.asarray"

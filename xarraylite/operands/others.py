@@ -113,11 +113,14 @@ def as_other(values: object, dtype: object) -> NumpyArray:
     return np.asarray(values).astype(other)
 
 
+#: Functions of NumPy's that take masked arrays and lose the masks.
+_UNMASKED = frozenset(["einsum"])
+
 #: What writes in place is NumPy's where its destination is: containers know who waits for them.
 _WRITERS = frozenset(["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"])
 
 
-def instead(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what NumPy's function makes of no numbers; within the handler of a refusal of them.
 
     Raises
@@ -125,11 +128,12 @@ def instead(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     DTypeError
         The one that is handled, where operands are numbers or NumPy refuses them too.
     """
-    function = getattr(_numpy, name, None)
+    function = getattr(_numpy, name, None) or getattr(_numpy.linalg, name, None)
     if name in _WRITERS:
         fits = isinstance(args[0] if args else None, np.ndarray)
     else:
         fits = any([_is_of_others(x) for x in args or options.values()])
+        fits = fits and not (name in _UNMASKED and any([is_masked(x) for x in args]))
     if not fits or not callable(function):
         raise  # noqa: PLE0704
     plain = [[*map(_plain, x)] if isinstance(x, list) else _plain(x) for x in args]
@@ -150,7 +154,7 @@ def or_numpy(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **options)
         except DTypeError:
-            made: R = instead(function.__name__, args, options)
+            made: R = call_numpy(function.__name__, args, options)
             return made
 
     return call

@@ -18,7 +18,7 @@ from ..ir.walk import interned
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from . import tracing
-from .learning import of_number, stretched_key
+from .learning import marks_of, of_number, pattern_key, stretched_key
 from .nodes import Gathers, HasNode, as_item, ends
 
 Shape = tuple[int, ...]
@@ -97,11 +97,14 @@ def stretched(op: Op, left: object, right: object) -> Found | None:
     """Look up an operation on two arrays, extents of which are stretched."""
     if not isinstance(left, HasNode) or not isinstance(right, HasNode):
         return None
-    found = left._kind.leads(op, stretched_key(left, right))
-    if found is None or tracing.running.value:
+    if tracing.running.value or op not in left._kind.table:
         return None
-    kind, shape = found
-    return kind, shape, left.now() + right.now()
+    known = left._kind.leads(op, stretched_key(left, right))
+    if known is not None:
+        return (*known, left.now() + right.now())
+    found = marks_of(left._shape, right._shape)
+    kind = None if found is None else left._kind.leads(op, pattern_key(right._kind, found[1]))
+    return None if found is None or kind is None else (kind, found[0], left.now() + right.now())
 
 
 def fold(op: Reduction, x: object) -> Found | None:

@@ -11,6 +11,7 @@ from .._later import later
 from ..dtypes.names import dtype_name
 from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored
 from ..memory.snapshots import Copy
+from . import gathers
 
 if TYPE_CHECKING:
     import html as entities
@@ -67,10 +68,17 @@ def class_of(node: Node) -> str:
     return type(node).__name__ if name is None else name(node)
 
 
+def _of_leaf(node: Leaf) -> str:
+    """Return what memory is called: if it was copied, as what it is a copy of."""
+    if not isinstance(node.snapshot, Copy):
+        return "XView"
+    return class_of(gathers.gathered(node.snapshot))
+
+
 _CLASSES: dict[type[Node], Callable[[Any], str]] = {
     Elementwise: lambda node: f"XFunction {node.op.name}",
     Reduce: lambda node: f"XReducer {node.op.name}",
-    Leaf: lambda node: "Gather" if isinstance(node.snapshot, Copy) else "XView",
+    Leaf: _of_leaf,
     Scalar: lambda node: f"XScalar {node.value}",
     Iota: lambda node: "XGenerator",
     Stored: lambda node: f"XFunction over {node.source}",

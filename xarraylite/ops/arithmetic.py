@@ -31,7 +31,8 @@ def floor_divide_reference(x: NumpyArray, y: NumpyArray) -> NumpyArray:
     quotient = np.asarray(np.floor_divide(x, y))
     if quotient.dtype.kind != "f":
         return quotient
-    return np.where(np.isinf(x) | np.isinf(y), x / y, quotient)
+    infinite = np.isinf(np.asarray(x, quotient.dtype)) | np.isinf(np.asarray(y, quotient.dtype))
+    return np.where(infinite, x / y, quotient)
 
 
 def sign_reference(x: NumpyArray) -> NumpyArray:

@@ -13,7 +13,7 @@ are the *register types*, whose names (``f32``, ``i8``, ``c64``…) convert a va
 
 from __future__ import annotations
 
-from ..dtypes.names import DType, dtype_name, is_narrow, is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import DType, is_narrow, is_narrow_float, is_narrow_int, kind
 
 _VIA_INT32 = frozenset({"int8", "uint8", "int16", "uint16", "int32"})
 _EXACT_IN_FLOAT32 = frozenset({"bool", "int8", "uint8", "int16", "uint16", "float32", "complex64"})
@@ -52,9 +52,7 @@ def _value(src: DType, dst: DType) -> str:
     if kind(dst) in "iu" and kind(src) in "fc":
         return f"{_truncation(dst)}({value})"
     if is_narrow_float(dst) and not _is_exact_in_float32(src):
-        name = dtype_name(dst)
-        wide = _WIDEN.get(src.name, "f64({})").format(value)
-        return f"decode_{name}(encode_{name}_f64({wide}))"
+        return f"odd_f32({_WIDEN.get(src.name, 'f64({})').format(value)})"
     return value
 
 

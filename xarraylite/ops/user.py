@@ -11,7 +11,7 @@ import dis
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import chain
-from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -148,3 +148,56 @@ def _is_mathematics(value: object) -> bool:
     """Tell whether a value is a function of a module of mathematics, in machine code."""
     plain = isinstance(value, BuiltinFunctionType | np.ufunc)
     return plain and getattr(value, "__module__", "numpy") in _FIXED_MODULES
+
+
+_NUMBERS = frozenset((bool, int, float, complex))
+
+
+def meaning(function: FunctionType) -> tuple[object, ...]:
+    """Return what a function's own names mean outside of it now: numbers, and which objects."""
+    known = function.__globals__
+    found = [known.get(name) for name in sorted(global_names(function.__code__))]
+    found += [cell.cell_contents for cell in function.__closure__ or ()]
+    found += function.__defaults__ or ()
+    return tuple([(type(x), repr(x)) if type(x) in _NUMBERS else id(x) for x in found])
+
+
+def frozen(function: FunctionType) -> FunctionType:
+    """Return a function whose own names keep what they mean now."""
+    known = function.__globals__
+    names = {name: known[name] for name in global_names(function.__code__) if name in known}
+    cells = tuple([CellType(cell.cell_contents) for cell in function.__closure__ or ()])
+    made = FunctionType(
+        function.__code__,
+        {"__builtins__": builtins, "__name__": function.__module__, **names},
+        function.__name__,
+        function.__defaults__,
+        cells or None,
+    )
+    made.__doc__ = function.__doc__
+    return made
+
+
+#: Frozen functions by their code and what their names mean, which they keep alive.
+_settled: dict[Any, FunctionType] = {}
+_KEPT = 512
+
+
+def settled(function: Any) -> Any:
+    """Return the function that means what this one means now: the same one each time.
+
+    So a function that is made anew (a lambda in a loop) is compiled once, and one whose names have
+    got other values is another one.
+    """
+    if not isinstance(function, FunctionType):
+        return function
+    try:
+        key = (function.__code__, *meaning(function))
+    except ValueError:  # a name that has no value yet: who compiles it says so
+        return function
+    found = _settled.get(key)
+    if found is None:
+        if len(_settled) >= _KEPT:
+            _settled.clear()
+        found = _settled[key] = frozen(function)
+    return found

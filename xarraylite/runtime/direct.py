@@ -31,9 +31,11 @@ from ..ir.node import FREE, SHAPE, Node, Reduce
 from ..ir.translation import form_of, node_of, of, twins
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import Snapshot
+from ..ops.op import Op
 from ..ops.reductions import Reduction
+from ..ops.table import OPS
 from .launch import can_launch, entry, launcher, number_code, packed
-from .program import Direct
+from .program import Direct, HostCall
 
 if TYPE_CHECKING:
     from ..codegen.emit import folding, reduction
@@ -62,12 +64,27 @@ def _is_one_kernel(kind: Kind) -> bool:
     return not kind.formed and _keeps_order(kind) and not folds_inside(body)
 
 
-def fresh(kind: Kind) -> Direct | None:
+def fresh(kind: Kind) -> Direct | HostCall | None:
     """Return the program that evaluates expressions of a kind into new row-major memory."""
     if not _is_one_kernel(kind):
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
-    return _program(kind, row_major(kind.dtype, kind.rank, fixed), None)
+    target = row_major(kind.dtype, kind.rank, fixed)
+    return _host_call(kind, target) or _program(kind, target, None)
+
+
+def _host_call(kind: Kind, target: Kind) -> HostCall | None:
+    """Return the program of an operation that NumPy runs on memory that lies by rows."""
+    op = kind.op
+    if not isinstance(op, Op) or OPS.get(op.name) is not op or kind.rank == 0:
+        return None
+    if op.body(tuple([arg.dtype for arg in kind.args])) is not None:
+        return None
+    whole = [not arg.args and arg.strides is None and arg.rank == kind.rank for arg in kind.args]
+    if not all([arg.scalar or copied for arg, copied in zip(kind.args, whole, strict=True)]):
+        return None
+    takes = [arg.dtype.type if arg.scalar else arg for arg in kind.args]
+    return HostCall(op.numpy, tuple(takes), target)
 
 
 def writes(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | None:
@@ -89,11 +106,14 @@ def _keeps_order(kind: Kind) -> bool:
 
 
 def _falls(leaf: Kind) -> bool:
-    """Tell whether a leaf's strides fall from dimension to dimension, whatever the extents."""
-    steps = leaf.strides
-    if steps is None or len(steps) < 2:
+    """Tell whether a leaf's strides fall from dimension to dimension, whatever the extents.
+
+    Those of dimensions along which it is stretched do not count.
+    """
+    if leaf.strides is None or len(leaf.strides) < 2:
         return True
-    return all([a > b for a, b in itertools.pairwise(steps)]) and steps[-1] > 0
+    steps = [step for step in leaf.strides if step]
+    return all([a > b for a, b in itertools.pairwise(steps)]) and min(steps, default=1) > 0
 
 
 def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | None:

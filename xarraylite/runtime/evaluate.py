@@ -172,8 +172,8 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     """Return the layout of a new result: that of its operands where they agree, else row-major.
 
     Tiled if all operands are tiled alike, column-major or in another order of dimensions if all
-    are.  Operands of lower rank and those whose layout is both row- and column-major do not count;
-    a result that is both has the strides of rows.
+    are.  Operands of lower rank, those that are stretched and those whose layout is both row- and
+    column-major do not count; a result that is both has the strides of rows.
     """
     shape = node.shape
     common = _common_tiles(graph, node) if tiled else None
@@ -206,7 +206,14 @@ def _common_tiles(graph: Graph, node: Node) -> TiledMap | None:
 
 
 def _layout_candidates(graph: Graph, node: Node) -> list[Leaf]:
-    return [leaf for leaf in graph.leaves if len(leaf.shape) == len(node.shape)]
+    whole = [leaf for leaf in graph.leaves if len(leaf.shape) == len(node.shape)]
+    return [leaf for leaf in whole if not _is_stretched(leaf.map)]
+
+
+def _is_stretched(place: Map) -> bool:
+    return isinstance(place, Strided) and any(
+        [step == 0 and extent > 1 for extent, step in zip(place.shape, place.strides, strict=True)]
+    )
 
 
 def _is_both(place: Map) -> bool:

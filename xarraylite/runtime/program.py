@@ -46,3 +46,24 @@ class Direct:
     twins: tuple[tuple[slice, slice, int], ...]
     result: Kind
     kernel: Kernel
+
+
+@record(frozen=True, slots=True)
+class HostCall:
+    """A program of one operation that has no kernel: NumPy is called for few elements.
+
+    Machine code alone runs it (`codegen.objects.evaluation`); otherwise the kind's plan is.
+
+    Attributes
+    ----------
+    function : callable
+        NumPy's.
+    takes : tuple
+        For each operand the kind of its memory, or the class of NumPy's numbers that it becomes.
+    result : Kind
+        Of the new memory.
+    """
+
+    function: Callable[..., Any]
+    takes: tuple[Any, ...]
+    result: Kind

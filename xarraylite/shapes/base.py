@@ -21,8 +21,8 @@ from typing import Any, ClassVar, Self, TypeVar
 from .._errors import ShapeError
 from ..index.box import Range, index_of, integer, integers
 from .combine import equal
+from .jagged_tree import Ragged
 from .labels import IndexedShape, Mode, Term, parse_labels
-from .ragged import Ragged
 
 SMOOTH, JAGGED, LAYERED = range(3)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._errors import ShapeError
-from .ragged import Ints, Ragged, ints
+from .jagged_tree import Ints, Ragged, ints
 
 
 def stack(spaces: Sequence[Ragged]) -> Ragged:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._errors import ShapeError
 from ..index.box import integers, is_vector
-from .ragged import Ragged, check_nodes, ints
+from .jagged_tree import Ragged, check_nodes, ints
 
 Sizes = Sequence[tuple[int, ...]]
 

@@ -18,10 +18,10 @@ from .._errors import ShapeError
 from ..index.box import Range, check_permutation, dropped_modes, index_of, parse_ranges
 from .base import ShapeBase
 from .combine import equal
+from .jagged_tree import Ragged
 from .labels import IndexedShape, Mode, Term
-from .ragged import Ragged
+from .nested_lists import lengths_of_offsets, space_of_items, space_of_lengths, text
 from .shape import Shape
-from .slices import lengths_of_offsets, space_of_items, space_of_lengths, text
 from .tables import assemble
 from .tree import TreeShape
 

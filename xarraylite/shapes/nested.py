@@ -23,8 +23,8 @@ from ..index.box import (
     parse_ranges,
 )
 from .base import LAYERED, ShapeBase, present
+from .jagged_tree import Ragged
 from .labels import IndexedShape, Mode, Term
-from .ragged import Ragged
 from .shape import Shape
 
 

@@ -24,8 +24,8 @@ from ..index.box import (
 from ..index.broadcast import MAX_SIZE, as_shape
 from ..index.radix import compose
 from .base import ShapeBase, present
+from .jagged_tree import Ragged
 from .labels import IndexedShape, Mode, Term
-from .ragged import Ragged
 from .tables import Table
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._errors import ShapeError
 from .._records import record
-from .ragged import Ints, Ragged, check_nodes, ints, is_uniform, joined_ranges
+from .jagged_tree import Ints, Ragged, check_nodes, ints, is_uniform, joined_ranges
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -26,8 +26,8 @@ from .cuts import (
     uniform_sizes,
 )
 from .jagged import JaggedShape
+from .jagged_tree import Ragged, ints
 from .labels import IndexedShape
-from .ragged import Ragged, ints
 from .shape import Shape
 from .tables import Table, extents_by_label
 

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 from .._errors import ShapeError
 from ..index.box import index_of, integer
 from .base import JAGGED, ShapeBase, present
+from .jagged_tree import Ints, Ragged
 from .labels import Mode
-from .ragged import Ints, Ragged
+from .nested_lists import leaf, to_list
 from .shape import Shape
-from .slices import leaf, to_list
 from .tables import extents_by_label
 
 

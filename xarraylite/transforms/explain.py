@@ -35,10 +35,10 @@ from ..jagged.array import XJagged
 from ..jagged.contraction import flattened
 from ..jagged.labels import XJaggedLabelled, prepared
 from ..jagged.lazy import XJaggedExpression, spread
+from ..labels.assignment import checked, explained, lazily, operands_of, resulting
 from ..labels.labelled import XLabelled
 from ..labels.notes import Note
 from ..labels.products import Explained, Unwritten
-from ..labels.writing import checked, explained, lazily, operands_of, resulting
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer

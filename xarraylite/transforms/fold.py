@@ -43,7 +43,7 @@ from ..operands.moving import Parted
 from ..operands.nodes import as_node
 from ..ops.algebra import folds_in_any_order, known_fold
 from ..ops.reductions import Reduction
-from ..ops.user import UserOp
+from ..ops.user import UserOp, settled
 from ..runtime import reference
 from ..runtime.evaluate import uses_reference
 from ..runtime.launch import can_launch
@@ -52,7 +52,6 @@ from ..runtime.scan import scan, scanned
 from .vectorize import operation
 
 
-@memoised_values
 def reduce(
     function: Callable[..., object],
     x: object,
@@ -98,6 +97,12 @@ def reduce(
     AxisError
         For an axis out of range or named twice.
 
+    Notes
+    -----
+    Names that a function finds outside of itself mean what they mean when this is called; of arrays
+    and other objects among them, which are constants of the kernel, what they were at the first
+    call.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -111,10 +116,25 @@ def reduce(
     >>> xl.eval(xl.reduce(count, a, 0, initial=0, merge=add, dtype="int64"))
     XArray([1, 2])
     """
+    return _reduced(settled(function), x, axis, initial, settled(merge), dtype, keepdims)
+
+
+@memoised_values
+def _reduced(
+    function: Callable[..., object],
+    x: object,
+    axis: SupportsIndex | Iterable[SupportsIndex] | None,
+    initial: complex,
+    merge: Callable[..., object] | None,
+    dtype: object,
+    keepdims: bool,
+) -> XExpression:
+    """Return the elements folded by functions whose names keep what they mean."""
     if isinstance(x, Parted):
-        options: Any = {"initial": initial, "merge": merge, "dtype": dtype, "keepdims": keepdims}
         done: XExpression = x.folded(
-            lambda values: reduce(function, values, axis, **options), axis, keepdims
+            lambda part: _reduced(function, part, axis, initial, merge, dtype, keepdims),
+            axis,
+            keepdims,
         )
         return done
     node = as_node(x, "reduce")
@@ -227,6 +247,7 @@ def accumulate(
     XArray([1, 3, 0, 3, 7])
     """
     usual = dtype is None and (axis is None or axis.__class__ is int)
+    function = settled(function)
     made = _again(function, x, axis) if usual else None
     if made is not None:
         return made

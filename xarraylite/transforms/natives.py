@@ -19,6 +19,7 @@ from ..arrays.expression import XExpression
 from ..arrays.face import Face
 from ..arrays.memo import Recipe
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
+from ..arrays.scalar_arithmetic import ways_of
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensor, XTensorFixed, XTensorView
 from ..assignment import direct, elements, readers, totals
@@ -42,8 +43,9 @@ from ..ops.table import OPS
 from ..runtime.counting import evaluations
 from ..runtime.launch import offset
 from ..runtime.natives import Loaded, Native, can_load
-from ..runtime.program import Direct
+from ..runtime.program import Direct, HostCall
 from ..runtime.replay import Replay, Rewrite
+from ..runtime.silence import silence
 from ..xtensor_views import selection
 from ..xtensor_views.picked import XIndexView
 from . import noalias as promises
@@ -81,6 +83,11 @@ class _Methods:
                 self.words[row + 7] = codes[entry.op]
                 what = "scalar_reflected" if entry.reflected else "scalar_forward"
                 self._add(what, XFloat64, name, row + 5 + entry.reflected, row=row)
+            self.words[row + 10] = id(ways_of(entry.op))
+            what = "held_reflected" if entry.reflected else "held_forward"
+            for number, owner in enumerate((XHeld, XComplex128)):
+                word = None if number else row + 8 + entry.reflected
+                self._add(what, owner, name, word, row=row)
             in_place = f"__i{name[2:]}"
             if hasattr(InPlace, in_place):
                 self._add("in_place", XContainer, in_place, row + 4, row=row)
@@ -149,6 +156,8 @@ _USUAL: tuple[tuple[str, Any, str, int | None], ...] = (
     ("filtered", selection, "filtered", w.FILTERED),
     ("indexed", selection, "indexed", w.INDEXED),
     ("basic", selection, "basic", w.BASIC),
+    ("element", selection, "element", w.ELEMENT),
+    ("wrapped", selection, "wrapped", w.WRAPPED),
     ("jitted", Jitted, "__call__", w.JITTED),
 )
 
@@ -181,8 +190,9 @@ def _function(attribute: Any) -> Any:
 _CLASSES = {
     cls.__name__: cls
     for cls in (
-        *(Buffer, Copy, Direct, Jitted, Kind, NoAlias, Op, Quick, Recipe, Reduction),
+        *(Buffer, Copy, Direct, HostCall, Jitted, Kind, NoAlias, Op, Quick, Recipe),
         *(
+            Reduction,
             Replay,
             Rewrite,
             Settings,
@@ -209,6 +219,7 @@ def _words() -> dict[int, int]:
             row_major(dtype, rank)  # of the masks and positions that NumPy's arrays are
     found |= {w.MATMUL: id(PRODUCT), w.DOT: id(dot), w.STRIDED_DOT: id(strided)}
     found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(fronts.FRONTS), w.NOTE: id(totals.note)}
+    found |= dict(zip((w.WARNING, w.SILENT), map(id, silence()), strict=True))
     found[w.TRACING] = ctypes.addressof(tracing.running)
     found[w.EVALUATIONS] = ctypes.addressof(evaluations)
     found[w.MAKING] = ctypes.addressof(making)

@@ -85,7 +85,10 @@ class Quick:
 
         Nobody else may hold it, and elements are read where they are written alone.
         """
-        fits = to._shape == self.shape and self._fits(arrays)
+        for array, kind, shape in zip(arrays, self.kinds, self.shapes, strict=True):
+            if array._kind is not kind or array._shape != shape:
+                return False
+        fits = to._shape == self.shape
         return fits and direct.overwritten(to, self.kind, self.operands(arrays))
 
     def _fits(self, arrays: Sequence[Any]) -> bool:

@@ -21,8 +21,8 @@ from ..arrays.xarray import XArray
 from ..dtypes.names import DType
 from ..ir.build import describe
 from ..ir.node import Leaf, Node
+from ..labels.assignment import computed
 from ..labels.labelled import Indexed, Labels, Term, XLabelled
-from ..labels.writing import computed
 from ..layout.strided import ROW_MAJOR, Strided
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot

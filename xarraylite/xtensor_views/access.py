@@ -37,14 +37,13 @@ def at(x: object, /, *index: SupportsIndex) -> XExpression:
     >>> int(xl.at(a, 1, 0))
     30
     """
-    given: tuple[Any, ...] = index
-    made = selection.basic(x, given)
-    if made is not None and not made.ndim and Ellipsis not in given:
+    made = selection.element(x, index)
+    if made is not None:
         return made
     array, index = as_array(x, "at"), integers(index, "at")
     if len(index) != array.ndim:
         raise IndexRangeError(f"at: {array.ndim} integers are needed, got {index}")
-    return array._view(parse_index(tuple(index), array.shape, lambda item: False).transform)
+    return selection.plain(array, index)
 
 
 def periodic(x: object, /, *index: SupportsIndex) -> XExpression:
@@ -61,17 +60,14 @@ def periodic(x: object, /, *index: SupportsIndex) -> XExpression:
     >>> int(xl.periodic(xl.asarray([[1, 2], [3, 4]]), 2, -3))
     2
     """
-    array = x if isinstance(x, XExpression) else as_array(x, "periodic")
+    made = selection.wrapped(x, index)
+    if made is not None:
+        return made
+    array, index = as_array(x, "periodic"), integers(index, "periodic")
     shape = array.shape
     if len(index) != len(shape) or 0 in shape:
         raise IndexRangeError(f"periodic: index {index} in an array of shape {shape}")
-    place = []
-    for i, n in zip(index, shape, strict=True):
-        if i.__class__ is not int:
-            (i,) = integers((i,), "periodic")
-        place.append(i % n)
-    made = selection.basic(array, place)
-    return at(array, *place) if made is None else made
+    return selection.plain(array, tuple([i % n for i, n in zip(index, shape, strict=True)]))
 
 
 def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
@@ -84,7 +80,7 @@ def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     >>> xl.in_bounds(a, 1, 2), xl.in_bounds(a, 1, 3), xl.in_bounds(a, 1)
     (True, False, False)
     """
-    shape = x.shape if isinstance(x, XExpression) else as_array(x, "in_bounds").shape
+    shape = x._shape if isinstance(x, XExpression) else as_array(x, "in_bounds").shape
     inside = len(index) == len(shape)
     for i, n in zip(index, shape, strict=False):
         if i.__class__ is not int:
@@ -150,7 +146,7 @@ def iter_axis(x: object, /, axis: SupportsIndex = 0) -> Iterator[XExpression]:
     array = as_array(x, "iter_axis")
     number = check_axis(axis, array.ndim, "iter_axis")
     before = (slice(None),) * number
-    return (_basic(array, (*before, k)) for k in range(array.shape[number]))
+    return (selection.plain(array, (*before, k)) for k in range(array.shape[number]))
 
 
 def iter_lines(
@@ -205,11 +201,7 @@ def _lines(array: XExpression, axis: int, others: Sequence[int]) -> Iterator[XEx
         key: list[Any] = [slice(None)] * array.ndim
         for k, i in zip(others, index, strict=True):
             key[k] = i
-        yield _basic(array, tuple(key))
-
-
-def _basic(array: XExpression, key: tuple[Any, ...]) -> XExpression:
-    return array._view(parse_index(key, array.shape, lambda item: False).transform)
+        yield selection.plain(array, tuple(key))
 
 
 def ravel_index(indices: Any, shape: Any, /, order: LayoutLike = None) -> Positions:

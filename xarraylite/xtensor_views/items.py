@@ -17,7 +17,7 @@ from ..index.box import is_vector
 Positions = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 #: Positions up to which Python takes no longer than NumPy.
-_SHORT = 32
+SHORT = 32
 
 #: Stands for as many whole dimensions as are left.
 ellipsis: EllipsisType = Ellipsis
@@ -60,7 +60,7 @@ class Pick:
 
     def is_short(self, extent: int) -> bool:
         """Tell whether there are few positions."""
-        return len(self.positions) <= _SHORT and (not self.drops or extent <= _SHORT)
+        return len(self.positions) <= SHORT and (not self.drops or extent <= SHORT)
 
     def of(self, extent: int) -> Positions:
         """Return the positions in a dimension of an extent.

@@ -24,7 +24,7 @@ from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, as_order
 from ..operands.gathers import counted_from_front
 from ..operands.moving import moves
-from .items import Pick, Positions
+from .items import SHORT, Pick, Positions
 from .picked import XDynamicView, XIndexView, XPicked, leaf_of
 from .reshaped import XReshapeView
 
@@ -77,6 +77,18 @@ def basic(x: object, items: Sequence[Any]) -> XExpression | None:
     return None
 
 
+def element(x: object, index: tuple[Any, ...]) -> XExpression | None:
+    """Return the view of the element of a container at integers; None: only machine code can."""
+    direct.count_use()
+    return None
+
+
+def wrapped(x: object, index: tuple[Any, ...]) -> XExpression | None:
+    """Return the same of a container that repeats; None: only machine code can."""
+    direct.count_use()
+    return None
+
+
 def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
     """Return the view of an array that items select."""
     given, shape = tuple(items), array.shape
@@ -86,12 +98,16 @@ def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
         if isinstance(array, XContainer):
             return XDynamicView.of(array, found)
         return taken(array, found)
+    view = plain(array, key)
+    return taken(view, found) if found else view
+
+
+def plain(array: XExpression, key: tuple[Any, ...]) -> XExpression:
+    """Return the view of an array that ints, slices, None and dots select."""
     view = basic(array, key)
     if view is None and isinstance(array, XContainer):
         view = elements.part(array, key)  # from which on its kind is known
-    if view is None:
-        view = array._view(parse_index(key, shape, _no_array).transform)
-    return taken(view, found) if found else view
+    return array._view(parse_index(key, array.shape, _no_array).transform) if view is None else view
 
 
 Parsed = tuple[tuple[Any, ...] | None, dict[int, Positions]]
@@ -256,6 +272,7 @@ def index_view(x: object, indices: Any, /) -> XExpression:
 
 def indexed(x: object, indices: object) -> XExpression | None:
     """Return a view of few elements of a vector at positions; None: only machine code can."""
+    direct.count_use()
     return None
 
 
@@ -299,13 +316,19 @@ def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Posi
     return np.zeros(len(listed), np.int64) if total is None else total
 
 
+#: What each of a few indices may be.
+_LISTED = (tuple, list)
+
+
 def _few_positions(indices: Any, shape: tuple[int, ...]) -> Positions | None:
-    """Return the positions of a short list of tuples of ints; None for anything else."""
-    if indices.__class__ is not list or not 0 < len(indices) <= 32:
+    """Return the positions of a short list of tuples or lists of ints; None for anything else."""
+    if indices.__class__ is np.ndarray and indices.dtype is int64 and indices.ndim == 2:
+        indices = indices.tolist() if len(indices) <= SHORT else None
+    if indices.__class__ is not list or not 0 < len(indices) <= SHORT:
         return None
     rank, found = len(shape), []
     for index in indices:
-        if index.__class__ is not tuple or len(index) != rank:
+        if index.__class__ not in _LISTED or len(index) != rank:
             return None
         at = 0
         for i, extent in zip(index, shape, strict=False):
@@ -366,6 +389,7 @@ def filter(x: object, condition: object, /, order: LayoutLike = None) -> XExpres
 
 def filtered(x: object, condition: object) -> XIndexView | None:
     """Return a view of few elements for which a condition holds; None: only machine code can."""
+    direct.count_use()
     return None
 
 

@@ -21,7 +21,7 @@ Reference: LLVM Language Reference Manual, https://llvm.org/docs/LangRef.html.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from enum import Enum
@@ -56,7 +56,11 @@ _ATTRIBUTES = "nounwind mustprogress willreturn"
 
 #: What a kernel is told that waits for memory: vectors of 64 bytes cross lines wherever operands
 #: do not begin with one, those of 32 every other time (a tenth of the time of a sum of two arrays).
-_HALF = ' "prefer-vector-width"="256"'
+_LIGHT = ' "prefer-vector-width"="256"'
+
+#: What a kernel is told that computes: the widest vectors there are.  LLVM prefers half of them on
+#: some processors that have 64 bytes, for the sake of code around the loop; there is none here.
+_HEAVY = ' "prefer-vector-width"="512"'
 
 
 class Pace(Enum):
@@ -93,6 +97,10 @@ class Module:
 
     text: str
     routines: tuple[tuple[Routine, str], ...]
+
+
+#: Emits code for a place, an index or a level.
+Emit = Callable[["Value"], None]
 
 
 class Value:
@@ -302,6 +310,29 @@ class Builder:
         self.line(f"br label %{body}")
         self.enter(done)
 
+    def carried(self, count: Local, first: Value, step: int, merge: Emit) -> Value:
+        """Emit the merges that one more entry of a binary counter needs; return the level for it.
+
+        The levels begin at ``first``, ``step`` apart; the full ones are the bits of the count.
+        """
+        carry, level = self.local(count.get()), self.local(first)
+        with self.repeat() as loop:
+            self.stop_unless(loop, (carry.get() & 1).equals(1))
+            merge(level.get())
+            carry.set(carry.get() >> 1)
+            level.add(step)
+        return level.get()
+
+    def emptied(self, count: Local, first: Value, step: int, merge: Emit) -> None:
+        """Emit the merges of all full levels of a binary counter; see `carried`."""
+        level = self.local(first)
+        with self.repeat() as loop:
+            self.stop_unless(loop, count.get() > 0)
+            with self.when((count.get() & 1).equals(1)):
+                merge(level.get())
+            count.set(count.get() >> 1)
+            level.add(step)
+
     def stop_unless(self, loop: tuple[str, str], test: Value) -> None:
         """Leave a `repeat` where a test fails."""
         (inside,) = self._labels("go")
@@ -384,6 +415,14 @@ class Builder:
         self._declared = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
         self.line(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)")
 
+    def copy(self, destination: Value, source: Value, nbytes: Value) -> None:
+        """Copy bytes of memory to other memory."""
+        to, of = self.element("i8", destination, 0), self.element("i8", source, 0)
+        self._declared = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+        self.line(
+            f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {of}, i64 {nbytes.text}, i1 false)"
+        )
+
     def fence(self) -> None:
         """Order all stores before whatever tells another thread about them."""
         self.line("fence seq_cst")
@@ -393,7 +432,7 @@ class Builder:
     def module(self) -> Module:
         """Return the finished kernel."""
         lines = [
-            f"define i32 @kernel(i64 %block) {_ATTRIBUTES}{_HALF if self.light else ''} {{",
+            f"define i32 @kernel(i64 %block) {_ATTRIBUTES}{_LIGHT if self.light else _HEAVY} {{",
             "entry:",
             *self._entry,
             "  br label %start",

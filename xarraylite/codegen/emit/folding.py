@@ -16,8 +16,8 @@ from ...dtypes.names import DType
 from ...ops.reductions import Reduction
 from ...ops.user import UserOp
 from . import routine
-from .body import Apply, Body, Load, apply, emit_body, emit_instruction, invariant, through
-from .builder import Builder, Local, Pace, Value
+from .body import Apply, Body, Load, apply, emit_body, through
+from .builder import Builder, Emit, Local, Pace, Value
 from .lanes import (
     LANED,
     LANES,
@@ -32,7 +32,7 @@ from .lanes import (
     narrowed,
 )
 from .memory import fetch, keep
-from .streams import RANGES, Inner, Operand, Words, add_streams, add_values, readers, scope_of
+from .streams import RANGES, Inner, Operand, Words, add_streams, add_values, hoisted, readers
 from .tokens import token
 
 #: Size of a block of values, or of a tile of results: a third to a half of an L1 cache.  The short
@@ -234,13 +234,8 @@ class Fold:
 
     def along(self, pointers: Sequence[Value]) -> Fold:
         """Emit the values that do not change along the innermost loop from ``pointers`` on."""
-        still = [operand.inner is Inner.STILL for operand in self.spec.operands[1:]]
-        body = self.spec.body
-        loads = readers(self.b, self.spec.operands, pointers, self.words, 0)
-        known: dict[int, Value] = {}
-        for number in sorted(invariant(body, still)):
-            step = body.instructions[number]
-            known[number] = emit_instruction(self.b, body, step, self.words, loads, known)
+        spec = self.spec
+        known = hoisted(self.b, spec.body, spec.operands, pointers, self.words)
         return replace(self, pointers=pointers, known=known)
 
     def value(self, index: Value) -> Value:
@@ -274,7 +269,7 @@ class Fold:
         """
         b, name, size = self.b, self.spec.op.vector, value_bytes(self.spec.body.dtype)
         width, identity = ROW_BYTES // size, self.words["z"]
-        many, scope = f"<{width} x {identity.type}>", scope_of(self.spec.operands[1])
+        many, scope = f"<{width} x {identity.type}>", self.spec.operands[1].scope
         whole = b.local(end - (end - low) % width)
         with b.when(whole.get() > low):
             sides = b.local(everywhere(b, identity, width))
@@ -437,27 +432,20 @@ class Fold:
 
     def count_in(self, part: Value) -> None:
         """Emit what puts a part into the counter, folded with results of the same weight."""
-        b, held = self.b, self.b.local(part)
-        carry, level = b.local(self.count.get()), b.local(0)
-        with b.repeat() as loop:
-            b.stop_unless(loop, (carry.get() & 1).equals(1))
-            held.set(self.combine(self.pull(self.counter, level.get()), held.get()))
-            carry.set(carry.get() >> 1)
-            level.add(1)
-        self.push(held.get(), self.counter, level.get())
+        held = self.b.local(part)
+        empty = self.b.carried(self.count, self.b.integer(0), 1, self.merging(held))
+        self.push(held.get(), self.counter, empty)
         self.count.add(1)
+
+    def merging(self, total: Local) -> Emit:
+        """Return what folds the entry of a level of the counter, and a total, into that."""
+        return lambda level: total.set(self.combine(self.pull(self.counter, level), total.get()))
 
     def result(self) -> Value:
         """Emit what the fold has given in the end."""
         if self.spec.compensated:
             return self.compensate(self.total.get(), self.lost.get())
-        b, level = self.b, self.b.local(0)
-        with b.repeat() as loop:
-            b.stop_unless(loop, self.count.get() > 0)
-            with b.when((self.count.get() & 1).equals(1)):
-                self.total.set(self.combine(self.pull(self.counter, level.get()), self.total.get()))
-            self.count.set(self.count.get() >> 1)
-            level.add(1)
+        self.b.emptied(self.count, self.b.integer(0), 1, self.merging(self.total))
         return self.total.get()
 
     def store(self, value: Value, address: Value, index: Value | int = 0) -> None:

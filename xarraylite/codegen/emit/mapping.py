@@ -24,7 +24,7 @@ from enum import Enum
 
 from ..._records import record
 from . import routine
-from .body import Body, emit_body, emit_instruction, invariant, through
+from .body import Body, emit_body, through
 from .builder import Builder, Module, Pace, Value
 from .memory import fetch, keep, stream_line
 from .streams import (
@@ -38,6 +38,7 @@ from .streams import (
     add_values,
     constants,
     element_of,
+    hoisted,
     load_words,
     readers,
 )
@@ -166,14 +167,10 @@ class _Row:
 
     def hoisted(self) -> _Row:
         """Emit what does not change along the inner loop."""
-        still = [operand.inner is Inner.STILL for operand in self.spec.operands[1:]]
-        body = self.spec.body
-        loads = readers(self.b, self.spec.operands, self.pointers, self.words, 0)
-        known: dict[int, Value] = {}
-        for number in sorted(invariant(body, still)):
-            step = body.instructions[number]
-            known[number] = emit_instruction(self.b, body, step, self.words, loads, known)
-        return replace(self, known=known)
+        spec = self.spec
+        return replace(
+            self, known=hoisted(self.b, spec.body, spec.operands, self.pointers, self.words)
+        )
 
     def value(self, index: Value, interleaved: Value | None = None) -> Value:
         """Emit the computation of one element, as memory holds it."""
@@ -204,7 +201,9 @@ class _Row:
 def emit_map(spec: MapSpec) -> Module:
     """Return the kernel."""
     b = Builder()
-    b.light = spec.mode is Mode.DIRECT and spec.body.cost <= LIGHT
+    to, *read = [token(o.dtype).itemsize for o in spec.operands]
+    # What loads more than it stores, as comparisons do, is better off with few long loads.
+    b.light = spec.mode is Mode.DIRECT and spec.body.cost <= LIGHT and to >= max(read, default=0)
     words = load_words(b, spec.words(), constants(spec.body))
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.staged else 0
@@ -317,11 +316,6 @@ def _interleaved(row: _Row) -> None:
             lane.store(interleaved if spec.operands[0].inner is Inner.INTERLEAVED else j, value)
 
 
-def _staged(row: _Row) -> None:
-    row = row.hoisted()
-    _blocks(row, *row.bounds)
-
-
 def _blocks(row: _Row, start: Value, end: Value) -> None:
     """Emit the loop over blocks that are computed, then stored."""
     with row.b.loop(start, end, BLOCK) as low:
@@ -368,7 +362,7 @@ def _nontemporal(row: _Row) -> None:
 
 _ROWS = {
     Mode.DIRECT: _direct,
-    Mode.STAGED: _staged,
+    Mode.STAGED: _direct,
     Mode.FALLING: _falling,
     Mode.NONTEMPORAL: _nontemporal,
     Mode.TILED: _tiled,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from .builder import Builder, Pace, Value
 from .folding import Fold, value_bytes
 from .lanes import everywhere
-from .streams import scope_of
 
 #: Bytes of a block: the last one is read twice, so they should be few, but folding one to a single
 #: value takes as long as reading a thousand.
@@ -87,7 +86,7 @@ def _none_of(row: Fold, at: Value, best: Value) -> Value:
     """Emit whether none of the next elements is the extreme; for NaN that cannot be said."""
     b, size = row.b, value_bytes(row.spec.body.dtype)
     many = f"<{WIDTH} x {best.type}>"
-    values = b.load(many, row.pointers[1] + at * size, 0, scope_of(row.spec.operands[1]))
+    values = b.load(many, row.pointers[1] + at * size, 0, row.spec.operands[1].scope)
     same = "fcmp ueq" if row.kind[0] == "f" else "icmp eq"
     wanted = everywhere(b, best, WIDTH)
     hits = b.make(f"<{WIDTH} x i1>", f"{same} {many} {values.text}, {wanted.text}")

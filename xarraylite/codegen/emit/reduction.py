@@ -25,11 +25,9 @@ form.  Sums are the same whichever thread runs them, and at least as accurate as
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..._records import record
 from ...dtypes.names import DType
-from .builder import Builder, Local, Module, Pace, Value
+from .builder import Builder, Emit, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
 from .position import fold_position
 from .streams import MultiIndex, constants, element_of, load_words
@@ -157,7 +155,7 @@ class _Tile:
     left: Value
     right: Value
 
-    def each(self, emit: Callable[[Value], None]) -> None:
+    def each(self, emit: Emit) -> None:
         """Emit a loop over the tile's places in scratch."""
         with self.fold.b.loop(0, self.right - self.left, 1, Pace.SLOW) as j:
             emit(j)
@@ -174,14 +172,8 @@ class _Tile:
 
     def count_in(self, count: Local) -> None:
         """Emit what puts the tile into the counter, and begins another."""
-        b, fold = self.fold.b, self.fold
-        carry, level = b.local(count.get()), b.local(fold.counter)
-        with b.repeat() as loop:
-            b.stop_unless(loop, (carry.get() & 1).equals(1))
-            self.merge(level.get())
-            carry.set(carry.get() >> 1)
-            level.add(BLOCK_BYTES)
-        empty = level.get()
+        fold = self.fold
+        empty = fold.b.carried(count, fold.counter, BLOCK_BYTES, self.merge)
 
         def move(j: Value) -> None:
             fold.push(fold.pull(fold.values, j), empty, j)
@@ -205,13 +197,7 @@ def _fold_rows(tile: _Tile, rows: MultiIndex, moving: list[Local]) -> None:
         with b.when(filled.get().equals(ROWS)):
             tile.count_in(count)
             filled.set(0)
-    level = b.local(fold.counter)
-    with b.repeat() as loop:
-        b.stop_unless(loop, count.get() > 0)
-        with b.when((count.get() & 1).equals(1)):
-            tile.merge(level.get())
-        count.set(count.get() >> 1)
-        level.add(BLOCK_BYTES)
+    b.emptied(count, fold.counter, BLOCK_BYTES, tile.merge)
 
 
 def _sum_rows(tile: _Tile, rows: MultiIndex, moving: list[Local]) -> None:

@@ -15,7 +15,7 @@ from enum import Enum
 
 from ..._records import record
 from ...dtypes.names import DType
-from .body import Body, Const, Reader
+from .body import Body, Const, Reader, emit_instruction, invariant
 from .builder import Builder, Local, Value
 from .memory import fetch
 from .tokens import token
@@ -70,6 +70,11 @@ class Operand:
         if self.packing == 1:
             return names.memory
         return "truth1" if names.kind == "b" else f"packed{8 // self.packing}"
+
+    @property
+    def scope(self) -> str:
+        """What memory its loads may meet."""
+        return _SCOPE.get(self.access, "dst")
 
 
 class Words:
@@ -202,11 +207,6 @@ def constants(body: Body) -> dict[str, DType]:
     return {f"c{s.slot}": s.dtype for s in body.instructions if isinstance(s, Const)}
 
 
-def scope_of(operand: Operand) -> str:
-    """Return what memory an operand's loads may meet."""
-    return _SCOPE.get(operand.access, "dst")
-
-
 def readers(
     b: Builder,
     operands: Sequence[Operand],
@@ -226,7 +226,7 @@ def readers(
         at = index if interleaved is None or operand.inner is not Inner.INTERLEAVED else interleaved
         if operand.access is Access.POSITION:
             return lambda moved: _moved(operand, w, pointers[w], words, index)
-        scope = scope_of(operand)
+        scope = operand.scope
 
         def read(moved: Value | None) -> Value:
             base, number = element_of(operand, owner, pointers[owner], words, at)
@@ -236,6 +236,22 @@ def readers(
         return read
 
     return [reader(w) for w in range(1, len(operands))]
+
+
+def hoisted(
+    b: Builder,
+    body: Body,
+    operands: Sequence[Operand],
+    pointers: Sequence[Value],
+    words: Mapping[str, Value],
+) -> dict[int, Value]:
+    """Emit the instructions whose values do not change along the inner loop; return these."""
+    loads = readers(b, operands, pointers, words, 0)
+    known: dict[int, Value] = {}
+    for number in sorted(invariant(body, [o.inner is Inner.STILL for o in operands[1:]])):
+        step = body.instructions[number]
+        known[number] = emit_instruction(b, body, step, words, loads, known)
+    return known
 
 
 def element_of(

@@ -98,8 +98,12 @@ METHODS = {
     "filtered": (TWO, "a2, a3"),
     "indexed": (TWO, "a2, a3"),
     "basic": (TWO, "a2, a3"),
+    "element": (TWO, "a2, a3"),
+    "wrapped": (TWO, "a2, a3"),
     "scalar_forward": (ONE, "a1, a2, a4"),
     "scalar_reflected": (ONE, "a1, a2, a4"),
+    "held_forward": (ONE, "a1, a2, a4"),
+    "held_reflected": (ONE, "a1, a2, a4"),
 }
 
 #: Words of `scratch`.

@@ -22,6 +22,9 @@ MOST = 120
 #: fills: several threads are faster from where memory is larger than caches.
 FEW, MANY = 1 << 14, 1 << 20
 
+#: Elements that are copied for NumPy to compute of them; of more it is given the memory itself.
+MOST_ASKED = 256
+
 #: Bytes up to which memory comes from slabs, and from which it comes from the pool.
 SMALL, LARGE = 512, 1 << 20
 
@@ -89,6 +92,22 @@ def call_with(function: int, first: int, args: int, keywords: int) -> int:
         store(given + word(w.TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
     made = c.PyObject_Call(function, given, keywords)
     c.Py_DecRef(given)
+    return made
+
+
+def silently(function: int, args: int, options: int) -> int:
+    """Call a function of NumPy arrays with warnings about floating point kept from it.
+
+    Not where it is unknown how (`word(w.WARNING)` is None).
+    """
+    token = c.PyContextVar_Set(word(w.WARNING), word(w.SILENT))
+    if token == 0:
+        return 0
+    made, error = c.PyObject_Call(function, args, options), scratch()
+    c.PyErr_Fetch(error, error + 8, error + 16)
+    c.PyContextVar_Reset(word(w.WARNING), token)
+    c.PyErr_Restore(load(error), load(error + 8), load(error + 16))
+    c.Py_DecRef(token)
     return made
 
 

@@ -24,6 +24,7 @@ from .basics import (
     is_traced,
     item,
     keep,
+    silently,
     size_of,
     tuple_of,
 )
@@ -42,7 +43,7 @@ ARRAY_TAKEN, SEVERAL_TAKEN, PERHAPS_TAKEN, OPTIONAL = 1, 2, 3, 4
 MOST_HELD, DTYPES = 100, 120
 
 #: What a plan has (`functions.computed`).
-FUNCTION, FLAGS, REST, TAKES, ARITHMETIC, FINISH, COMMON, CONTEXT, SILENT = range(9)
+FUNCTION, FLAGS, REST, TAKES, ARITHMETIC, FINISH, COMMON = range(7)
 
 
 def is_number_class(cls: int) -> bool:
@@ -161,19 +162,6 @@ def are_simple(takes: int, options: int) -> bool:
     return usual
 
 
-def silently(plan: int, args: int, options: int) -> int:
-    """Call a function of NumPy arrays with warnings about floating point kept from it."""
-    token = c.PyContextVar_Set(item(plan, CONTEXT), item(plan, SILENT))
-    if token == 0:
-        return 0
-    made, error = c.PyObject_Call(item(plan, FUNCTION), args, options), scratch()
-    c.PyErr_Fetch(error, error + 8, error + 16)
-    c.PyContextVar_Reset(item(plan, CONTEXT), token)
-    c.PyErr_Restore(load(error), load(error + 8), load(error + 16))
-    c.Py_DecRef(token)
-    return made
-
-
 def is_short(array: int) -> bool:
     """Tell whether an array of NumPy has so few elements that copying them costs least."""
     size = 1
@@ -228,7 +216,7 @@ def hand(plan: int, args: int, options: int) -> int:
     if is_traced():
         return 0
     arithmetic = item(plan, ARITHMETIC) == word(w.TRUE)
-    if arithmetic and item(plan, CONTEXT) == word(w.NONE):
+    if arithmetic and word(w.WARNING) == word(w.NONE):
         return 0
     keyed = options != 0 and c.PyDict_Size(options) != 0
     if keyed and not are_simple(item(plan, TAKES), options):
@@ -240,7 +228,7 @@ def hand(plan: int, args: int, options: int) -> int:
     if given != 0:
         keywords = options if keyed else 0
         if arithmetic:
-            made = silently(plan, given, keywords)
+            made = silently(item(plan, FUNCTION), given, keywords)
         else:
             made = c.PyObject_Call(item(plan, FUNCTION), given, keywords)
         if made != 0:
@@ -364,9 +352,13 @@ def taken_along(thing: int, args: int, keywords: int, row: int) -> int:
     count, made = load(args + SIZE), 0
     if keywords == 0 and count == 1 and is_container(thing):
         key = item(args, 0)
-        known = is_lazy(key) or is_container(key) or load(key + CLASS) == word(w.NDARRAY)
-        if known and load(get(thing, w.SHAPE) + SIZE) == 1 and not is_mask(key):
-            made = picked(thing, key)
+        several = load(key + CLASS) == word(w.LIST)
+        key = call(word(w.NUMPY_ARRAY), key, 0, 1) if several else keep(key)
+        known = key != 0 and load(get(thing, w.SHAPE) + SIZE) == 1
+        if known and (is_lazy(key) or is_container(key) or load(key + CLASS) == word(w.NDARRAY)):
+            made = 0 if is_mask(key) else picked(thing, key)
+        c.PyErr_Clear()  # Python says what is wrong
+        c.Py_DecRef(key)
     return made if made != 0 else call_with(word(row + 1), thing, args, keywords)
 
 

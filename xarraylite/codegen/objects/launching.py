@@ -92,7 +92,8 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
                 address = get(load(operands), w.ADDRESS)
                 if address == 0:
                     return 0
-                start = c.PyLong_AsLongLong(address) + c.PyLong_AsLongLong(load(operands + 8))
+                start = c.PyLong_AsUnsignedLongLongMask(address)
+                start += c.PyLong_AsLongLong(load(operands + 8))
                 operands += 16
             store(place, start)
             end = spread(entry, place, extents, loops)

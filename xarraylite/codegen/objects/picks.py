@@ -43,7 +43,8 @@ from .evaluation import (
     taken,
 )
 from .operators import expression
-from .views import is_index, tuple_from, value_at, view_class, view_of
+from .scalars import value_of
+from .views import is_index, tuple_from, view_class, view_of
 
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
 FEW_PICKED = 1 << 12
@@ -296,7 +297,7 @@ def taken_at(thing: int, index: int, line: int, axis: int) -> int:
     if leaf != 0:
         copy = copy_of(nbytes, (-nbytes & 7) + 8 * count, origin_of(thing))
     if copy != 0:
-        to = c.PyLong_AsLongLong(get(copy, w.ADDRESS))
+        to = address_of(copy)
         places, same = to + nbytes + (-nbytes & 7), is_still(thing, kind, shape)
         if index == 0:
             same = same and length_of(line) == count
@@ -416,8 +417,27 @@ def selected_few(of: int, key: int) -> int:
     return made if made != 0 else call(word(w.FEW_SELECTED), of, key, 2)
 
 
+def value_at(thing: int, key: int) -> int:
+    """Return the element at integers as a value; 0 if they do not select one."""
+    if not is_container(thing) or is_traced():
+        return 0
+    array = get(thing, w.OWN_ARRAY)
+    if array == 0 and get(get(thing, w.KIND), w.STRIDES) == word(w.NONE):
+        array = array_of(thing)
+    one = c.PyObject_GetItem(array, key) if array != 0 else 0
+    if one == 0:
+        c.PyErr_Clear()  # Python says what is wrong
+        return 0
+    made = value_of(one)
+    c.Py_DecRef(one)
+    return made
+
+
 def get_item(thing: int, key: int) -> int:
     """``thing[key]``."""
+    if load(key + CLASS) == word(w.NDARRAY):
+        made = picked(thing, key)
+        return made if made != 0 else call(word(w.GETITEM), thing, key, 2)
     made = value_at(thing, key) if is_index(key, False) else 0
     if made == 0:
         made = view_of(thing, key)

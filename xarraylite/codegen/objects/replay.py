@@ -25,7 +25,7 @@ def address_at(entry: int, target: int, temporary: int, operands: int) -> int:
         number = get(load(at), w.ADDRESS)
         if number == 0:
             return 0
-        base = c.PyLong_AsLongLong(number) + c.PyLong_AsLongLong(load(at + 8))
+        base = c.PyLong_AsUnsignedLongLongMask(number) + c.PyLong_AsLongLong(load(at + 8))
     elif kind != TARGET:
         base = temporary + load(entry + 16)
     return base * load(entry + 32) + load(entry + 24)

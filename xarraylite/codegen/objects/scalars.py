@@ -5,11 +5,14 @@ from __future__ import annotations
 from . import outside as c
 from . import words as w
 from .api import CLASS, load, load_double, store, word
-from .basics import DATA, call, get, give, keep, new
+from .basics import DATA, call, get, give, keep, new, silently, tuple_of
 
 #: Operations on two values: `transforms.natives` has the operators'.
 ADD, SUBTRACT, MULTIPLY, DIVIDE = range(1, 5)
-LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL = range(5, 10)  # and what remains is "not equal"
+LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, DIFFERENT = range(5, 11)
+
+#: Python's numbers that are finite in every dtype of NumPy's floats, and exact up to the second.
+SMALL_FLOAT, SMALL_INT = 65504.0, 2048
 
 
 def inside(thing: int) -> int:
@@ -84,6 +87,96 @@ def of_two(code: int, left: int, right: int) -> int:
     if code <= DIVIDE:
         return computed_of(code, one, other)
     return value_of(word(w.TRUE) if compared_of(code, one, other) else word(w.FALSE))
+
+
+def complex_of_two(code: int, left: int, right: int) -> int:
+    """Return the sum, the difference or a comparison of two numbers, one complex; 0 of others.
+
+    Products are NumPy's, which rounds once where arrays do.
+    """
+    one, other = load(left + CLASS), load(right + CLASS)
+    if one != word(w.SCALAR_COMPLEX) and one != word(w.COMPLEX) and not is_double(left):
+        return 0
+    if other != word(w.SCALAR_COMPLEX) and other != word(w.COMPLEX) and not is_double(right):
+        return 0
+    real, other_real = load_double(left + DATA), load_double(right + DATA)
+    imag = 0.0 if is_double(left) else load_double(left + DATA + 8)
+    other_imag = 0.0 if is_double(right) else load_double(right + DATA + 8)
+    if code in (EQUAL, DIFFERENT):
+        same = real == other_real and imag == other_imag
+        return value_of(word(w.TRUE) if same == (code == EQUAL) else word(w.FALSE))
+    if code not in (ADD, SUBTRACT):
+        return 0
+    number = 0
+    if code == ADD:
+        number = c.PyComplex_FromDoubles(real + other_real, imag + other_imag)
+    else:
+        number = c.PyComplex_FromDoubles(real - other_real, imag - other_imag)
+    made = value_of(number) if number != 0 else 0
+    c.Py_DecRef(number)
+    return made
+
+
+def plain_of(thing: int) -> int:
+    """Return a value's number as NumPy has it, or a small one of Python's; 0 of anything else.
+
+    Small are those that every dtype of floats holds, whatever they are rounded to.
+    """
+    cls = load(thing + CLASS)
+    if cls == word(w.FLOAT):
+        number = load_double(thing + DATA)
+        return thing if -SMALL_FLOAT <= number <= SMALL_FLOAT else 0
+    if cls == word(w.INT):
+        number = c.PyLong_AsLongLong(thing)
+        c.PyErr_Clear()
+        return thing if -SMALL_INT <= number <= SMALL_INT else 0
+    if c.PyType_IsSubtype(cls, word(w.SCALAR_HELD)) == 0:
+        return 0
+    held = get(thing, w.SCALAR_VALUE)
+    return held if c.PyType_IsSubtype(load(held + CLASS), word(w.NUMPY_GENERIC)) != 0 else 0
+
+
+def by_way(ways: int, left: int, right: int) -> int:
+    """Return an operation on two numbers by a way that is known of their classes; 0 if none is."""
+    one, other = plain_of(left), plain_of(right)
+    if one == 0 or other == 0 or word(w.WARNING) == word(w.NONE):
+        return 0
+    types, made = tuple_of(2), 0
+    if types == 0:
+        return 0
+    store(types + word(w.TUPLE_ITEMS), keep(load(one + CLASS)))
+    store(types + word(w.TUPLE_ITEMS) + 8, keep(load(other + CLASS)))
+    way = c.PyDict_GetItemWithError(ways, types)
+    c.Py_DecRef(types)
+    operands = tuple_of(2) if way != 0 else 0
+    if operands != 0:
+        store(operands + word(w.TUPLE_ITEMS), keep(one))
+        store(operands + word(w.TUPLE_ITEMS) + 8, keep(other))
+        number = silently(way, operands, 0)
+        c.Py_DecRef(operands)
+        made = value_of(number) if number != 0 else 0
+        c.Py_DecRef(number)
+    if made == 0:
+        c.PyErr_Clear()
+    return made
+
+
+def held_by(left: int, right: int, row: int) -> int:
+    """Return an operation on two numbers, one a value of any dtype but float64; 0 if unknown."""
+    made = complex_of_two(word(row + 7), left, right)
+    return made if made != 0 else by_way(word(row + 10), left, right)
+
+
+def held_forward(left: int, right: int, row: int) -> int:
+    """``left + right``, the left one a value of any dtype but float64."""
+    made = held_by(left, right, row)
+    return made if made != 0 else call(word(row + 8), left, right, 2)
+
+
+def held_reflected(right: int, left: int, row: int) -> int:
+    """``left + right``, the right one a value of any dtype but float64, the left one a number."""
+    made = held_by(left, right, row)
+    return made if made != 0 else call(word(row + 9), right, left, 2)
 
 
 def scalar_forward(left: int, right: int, row: int) -> int:

@@ -12,6 +12,7 @@ from .api import CLASS, SIZE, load, load_byte, scratch, store, word
 from .assignment import (
     assigned,
     destination_of,
+    fits,
     is_free,
     is_part,
     is_promise,
@@ -56,7 +57,7 @@ from .picks import (
     private,
     trues,
 )
-from .views import tuple_from, view_class, view_of
+from .views import is_index, tuple_from, view_class, view_of
 
 
 def offsets_of(view: int) -> int:
@@ -121,7 +122,7 @@ def pick_settled(view: int) -> int:
         copy = copy_of(nbytes, 0, keep(view)) if leaf != 0 else 0
         if copy != 0:
             if is_still(base, kind, own):
-                picked_up(view, c.PyLong_AsLongLong(get(copy, w.ADDRESS)), offsets)
+                picked_up(view, address_of(copy), offsets)
                 store(words, copy)
                 store(words + 8, word(w.ZERO))
                 made = expression(leaf, shape, words, 2)
@@ -444,10 +445,32 @@ def is_front(to: int, count: int, index: int, front: int) -> bool:
     return fits
 
 
+def stored_value(to: int, key: int, value: int) -> bool:
+    """Write a value of rank 0, computed first, to what integers and slices select; as `stored`."""
+    if get(value, w.SHAPE) != word(w.EMPTY) or is_traced():
+        return False
+    if not is_container(to) or not is_index(key, True):
+        return False
+    made, done = lazy_values(value) if is_lazy(value) else keep(value), False
+    if made != 0 and is_container(made) and get(get(made, w.KIND), w.STRIDES) == word(w.NONE):
+        place = array_of(made)
+        one = c.PyObject_GetItem(place, word(w.EMPTY)) if place != 0 else 0
+        array = writable(to) if one != 0 and is_free(get(to, w.OWN_BUFFER), value) else 0
+        if array != 0 and is_free(get(to, w.OWN_BUFFER), value) and fits(get(to, w.KIND), one):
+            done = c.PyObject_SetItem(array, key, one) == 0
+        c.Py_DecRef(one)
+    if not done:
+        c.PyErr_Clear()  # Python says what is wrong
+    c.Py_DecRef(made)
+    return done
+
+
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``, of a container or a promise."""
     promise, target = is_promise(to), destination_of(to)
     if is_lazy(value) or is_container(value):
+        if stored_value(target, key, value):
+            return keep(word(w.NONE))
         if not promise and (put_down(target, key, value) or put_by_numpy(target, key, value)):
             return keep(word(w.NONE))
         part = keep(target) if key == word(w.ELLIPSIS) else view_of(target, key)

@@ -7,6 +7,7 @@ from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DIMENSIONS,
+    FAR,
     call,
     get,
     give,
@@ -18,7 +19,6 @@ from .basics import (
     tuple_of,
     whole,
 )
-from .scalars import value_of
 
 #: Words of a selection behind the extents and strides of the whole: first position, last and step
 #: of a slice, the extents and strides of what is selected, and where that begins.
@@ -180,8 +180,11 @@ def view_by(thing: int, key: int, least: int) -> int:
         return 0
     words = scratch()
     rank = selected(words, steps_of(thing, words, words + 8 * DIMENSIONS), key)
-    if rank < least:
-        return 0
+    return 0 if rank < least else view_with(thing, view, words, rank)
+
+
+def view_with(thing: int, view: int, words: int, rank: int) -> int:
+    """Return a view of what was selected, of a class; 0 if its kind is new."""
     extents, steps = words + 8 * OUT_EXTENTS, words + 8 * OUT_STEPS
     # Where memory is allocated the collector may run, and with it other threads.
     buffer, dtype = keep(get(thing, w.OWN_BUFFER)), keep(get(thing, w.OWN_DTYPE))
@@ -201,6 +204,44 @@ def view_by(thing: int, key: int, least: int) -> int:
             c.Py_DecRef(part)
     c.Py_DecRef(own)
     return made
+
+
+def element_of(thing: int, index: int, wraps: bool) -> int:
+    """Return the view of the element at a tuple of integers, around every border if it wraps.
+
+    0 where Python has to look at it.
+    """
+    view = view_class(thing)
+    if view == 0 or is_traced() or load(index + SIZE) != load(get(thing, w.SHAPE) + SIZE):
+        return 0
+    words = scratch()
+    rank, start = steps_of(thing, words, words + 8 * DIMENSIONS), 0
+    if rank != load(index + SIZE):
+        return 0
+    for k in range(rank):
+        extent, at = load(words + 8 * k), FAR
+        if load(item(index, k) + CLASS) == word(w.INT):
+            at = whole(item(index, k))
+        if wraps and at != FAR and extent != 0:
+            at %= extent
+        at += extent if at < 0 else 0
+        if not 0 <= at < extent:
+            return 0
+        start += at * load(words + 8 * (DIMENSIONS + k))
+    store(words + 8 * BEGIN, start)
+    return view_with(thing, view, words, 0)
+
+
+def element(thing: int, index: int) -> int:
+    """``element(x, index)``: the view of an element; None if not a usual one."""
+    made = element_of(thing, index, False)
+    return made if made != 0 else call(word(w.ELEMENT), thing, index, 2)
+
+
+def wrapped(thing: int, index: int) -> int:
+    """``wrapped(x, index)``: the view of an element of an array that repeats; see `element`."""
+    made = element_of(thing, index, True)
+    return made if made != 0 else call(word(w.WRAPPED), thing, index, 2)
 
 
 def basic(thing: int, items: int) -> int:
@@ -230,17 +271,3 @@ def is_index(key: int, slices: bool) -> bool:
         if not part and load(one + CLASS) != word(w.INT):
             return False
     return load(key + SIZE) != 0
-
-
-def value_at(thing: int, key: int) -> int:
-    """Return the element at integers as a value; 0 if they do not select one."""
-    array = get(thing, w.OWN_ARRAY) if is_container(thing) and not is_traced() else 0
-    if array == 0:
-        return 0
-    one = c.PyObject_GetItem(array, key)
-    if one == 0:
-        c.PyErr_Clear()  # Python says what is wrong
-        return 0
-    made = value_of(one)
-    c.Py_DecRef(one)
-    return made

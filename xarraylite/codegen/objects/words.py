@@ -92,6 +92,7 @@ CONTAINER = _class("XContainer")
 COPY = _class("Copy")
 DIRECT = _class("Direct")
 EXPRESSION = _class("XExpression")
+HOST_CALL = _class("HostCall")
 INDEX_VIEW = _class("XIndexView")
 PROMISE = _class("NoAlias")
 RECIPE = _class("Recipe")
@@ -161,6 +162,9 @@ SPECIAL = _slot("Buffer", "special")
 SHARED = _slot("Buffer", "shared")
 RECORD = _slot("Direct", "record")
 RESULT = _slot("Direct", "result")
+HOST_FUNCTION = _slot("HostCall", "function")
+HOST_TAKES = _slot("HostCall", "takes")
+HOST_RESULT = _slot("HostCall", "result")
 REPLAY_RECORD = _slot("Replay", "record")
 REPLAY_RESULT = _slot("Replay", "result")
 REPLAY_POLICY = _slot("Replay", "policy")
@@ -175,16 +179,20 @@ DEFAULT_LAYOUT = _slot("Settings", "default_layout")
 #: Functions of rooms above this one, and tables of theirs.
 MATMUL, DOT, STRIDED_DOT, SCALARS, FRONTS, NOTE = _later(6)
 
+#: What NumPy warns about, as a variable of contexts (None: elsewhere), and nothing of it.
+WARNING, SILENT = _later(2)
+
 #: The methods and functions that these stand before.
 EVALUATED, FOLDED, APPLIED, NEW_CONTAINER, JITTED, PRODUCT, TO_FLOAT = _later(7)
 GETITEM, SETITEM, ASSIGN, PROMISED, PROMISED_PART, PROMISED_ASSIGN, PROMISED_SETITEM = _later(7)
 ZEROS, COPIED, DUPLICATED, OWNED, ADAPTED, TO_ARRAY, FEW_SELECTED, ARRAY_AT = _later(8)
-PICK_EVALUATED, PICK_SETTLED, PICK_WROTE, PICK_SET, FILTERED, INDEXED, BASIC = _later(7)
+PICK_EVALUATED, PICK_SETTLED, PICK_WROTE, PICK_SET, FILTERED, INDEXED = _later(6)
+BASIC, ELEMENT, WRAPPED = _later(3)
 
 #: Cells in memory, the last of them the counters of memory; how many references a temporary has
 #: that only a statement has; and how far from their addresses tuples and bytes have what they hold.
 TRACING, EVALUATIONS, MAKING, COUNTERS, ALONE, TUPLE_ITEMS, BYTES_DATA = _later(7)
 
 #: For each operation that is an operator `ROW` words: its keys in the tables of kinds, and
-#: Python's methods.
-ROWS, ROW = len(FACTS), 8
+#: Python's methods, and what is known of values.
+ROWS, ROW = len(FACTS), 11

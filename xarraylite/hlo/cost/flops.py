@@ -122,14 +122,6 @@ def _fft(instruction: HloInstruction) -> Work:
     return Work(round(5 * count * math.log2(max(math.prod(sizes), 1))))
 
 
-def _cholesky(instruction: HloInstruction) -> Work:
-    return Work(elements(instruction) * instruction.shape.dimensions[-1] // 3)
-
-
-def _triangular_solve(instruction: HloInstruction) -> Work:
-    return Work(2 * elements(instruction) * instruction.operands[0].shape.dimensions[-1])
-
-
 def _batch_norm(instruction: HloInstruction) -> Work:
     return Work(6 * elements(instruction.operands[0]))
 
@@ -163,7 +155,7 @@ _FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
     "batch-norm-inference": _batch_norm,
     "batch-norm-training": _batch_norm,
     "call": _called,
-    "cholesky": _cholesky,
+    "cholesky": lambda made: Work(elements(made) * made.shape.dimensions[-1] // 3),
     "conditional": _branches,
     "convolution": _convolution,
     "dot": _dot,
@@ -178,7 +170,7 @@ _FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
     "scatter": _scatter,
     "select-and-scatter": _select_and_scatter,
     "sort": _sort,
-    "triangular-solve": _triangular_solve,
+    "triangular-solve": lambda one: Work(2 * elements(one) * one.operands[0].shape.dimensions[-1]),
     "while": _loop,
 }
 

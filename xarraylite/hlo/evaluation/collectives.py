@@ -44,20 +44,14 @@ def _reduce_scatter(run: Runner, instruction: HloInstruction, *operands: Value) 
     (axis,) = instruction.get("dimensions")
     members = run.devices.group(instruction)
     place = members.index(run.devices.device)
-    found = []
-    for whole in _reduced(run, instruction, operands):
-        found.append(container(np.split(whole, len(members), axis)[place]))
-    return _packed(found)
+    found = _reduced(run, instruction, operands)
+    return _packed([container(np.split(whole, len(members), axis)[place]) for whole in found])
 
 
 def _all_gather(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     (axis,) = instruction.get("dimensions")
     columns = zip(*_gathered(run, instruction, operands), strict=True)
     return _packed([stored(concat(parts, axis=axis)) for parts in columns])
-
-
-def _all_gather_start(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
-    return _packed(operands), _all_gather(run, instruction, *operands)
 
 
 def _all_to_all(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
@@ -70,21 +64,15 @@ def _all_to_all(run: Runner, instruction: HloInstruction, *operands: Value) -> V
     return _packed([part[place] for part in parts]) if len(operands) > 1 else (parts[0][place],)
 
 
-def _broadcast(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
-    return _packed(_gathered(run, instruction, operands)[0])
-
-
 def _permute(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     brought = run.devices.exchange(instruction, tuple([stored(x) for x in operands]))
     devices = run.devices
     crosses = instruction.get("channel_id") is not None and devices.meeting.partitions > 1
     own = devices.partition if crosses else devices.replica
     sources = [pair[0] for pair in instruction.get("source_target_pairs") if pair[1] == own]
-    if not sources:
-        return _packed([container(np.zeros(x.shape, x.dtype)) for x in operands])
-    shift = devices.device - own * (1 if crosses else devices.meeting.partitions)
-    number = sources[0] * (1 if crosses else devices.meeting.partitions) + shift
-    if number >= len(brought):
+    apart = 1 if crosses else devices.meeting.partitions
+    number = devices.device + (sources[0] - own) * apart if sources else len(brought)
+    if number >= len(brought):  # nobody sends
         return _packed([container(np.zeros(x.shape, x.dtype)) for x in operands])
     return _packed(brought[number])
 
@@ -120,12 +108,12 @@ def _elsewhere(run: Runner, instruction: HloInstruction, *operands: Value) -> Va
 COLLECTIVES: Final[dict[str, Evaluator]] = {
     "all-gather": _all_gather,
     "all-gather-done": taken(1),
-    "all-gather-start": _all_gather_start,
+    "all-gather-start": lambda run, made, *given: (_packed(given), _all_gather(run, made, *given)),
     "all-reduce": _all_reduce,
     "all-reduce-done": same,
     "all-reduce-start": _all_reduce,
     "all-to-all": _all_to_all,
-    "collective-broadcast": _broadcast,
+    "collective-broadcast": lambda run, made, *given: _packed(_gathered(run, made, given)[0]),
     "collective-permute": _permute,
     "collective-permute-done": taken(1),
     "collective-permute-start": _permute_start,

@@ -26,16 +26,12 @@ _ANNOTATIONS: Final = (
 )  # fmt: skip
 
 
-def _identity(instruction: HloInstruction, x: Any) -> Any:
-    return x
-
-
 def _custom_top(instruction: HloInstruction, x: Any) -> Any:
     return top(array(x), instruction.shape.tuple_shapes[0].dimensions[-1], True)
 
 
 CUSTOM_CALLS: Final[dict[str, CustomCall]] = {
-    **dict.fromkeys(_ANNOTATIONS, _identity),
+    **dict.fromkeys(_ANNOTATIONS, lambda instruction, x: x),
     "TopK": _custom_top,
     **LAPACK,
 }

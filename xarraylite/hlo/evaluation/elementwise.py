@@ -245,10 +245,6 @@ def _compare(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Va
     return op(name, x, y)
 
 
-def _convert(run: Runner, instruction: HloInstruction, x: Value) -> Value:
-    return convert(x, result_dtype(instruction))
-
-
 def _reduce_precision(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     bits = instruction.get("exponent_bits"), instruction.get("mantissa_bits")
     return container(reduce_precision(array(x), *bits))
@@ -311,7 +307,7 @@ def _without_attributes(function: Callable[..., Value]) -> Evaluator:
 ELEMENTWISE: Final[dict[str, Evaluator]] = {
     **_of_functions(),
     "compare": _compare,
-    "convert": _convert,
+    "convert": lambda run, made, x: convert(x, result_dtype(made)),
     "reduce-precision": _reduce_precision,
     "stochastic-convert": _stochastic,
 }

@@ -19,9 +19,8 @@ from ...dtypes.names import NumpyArray
 from ...functions.manipulation import reshape
 from ...ir.kind import NODE
 from ..instruction import HloComputation, HloInstruction
-from .elementwise import ELEMENTWISE
-from .reductions import combiner
-from .values import Evaluator, Runner, Value, array, container, integer, read
+from .reductions import UFUNCS, combiner
+from .values import Evaluator, Runner, Value, array, container, integer, packed, read
 from .windows import scatter_rounds
 
 
@@ -136,12 +135,6 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
     return container(np.moveaxis(found, range(rank, found.ndim), get("offset_dims")))
 
 
-_AT: Final[dict[str, Any]] = {
-    "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
-    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
-}  # fmt: skip
-
-
 _BLOCK: Final = 32
 """Elements from which a window is written at once."""
 
@@ -151,15 +144,12 @@ def _scatter(
 ) -> Value:
     get = instruction.get
     count = len(operands) // 2
-    if count == 1 and math.prod(operands[2].shape) >= _BLOCK:
-        found = _one_window(run, instruction, alone, *operands)
-        if found is not None:
-            return found
-    targets, updates = (
-        [array(x) for x in operands[:count]],
-        [array(x) for x in operands[count + 1 :]],
-    )
-    shape = targets[0].shape
+    in_place = alone and operands[0]._kind is not NODE and operands[0]._kind.strides is None
+    over = operands[: int(in_place)]
+    made = [array_of(x) for x in over]
+    made += [np.array(array(x), order="C") for x in operands[len(made) : count]]
+    updates = [array(x) for x in operands[count + 1 :]]
+    shape = made[0].shape
     names = (
         "scatter_dims_to_operand_dims",
         "input_batching_dims",
@@ -172,10 +162,9 @@ def _scatter(
     order = [*[axis for axis in range(updates[0].ndim) if axis not in inner], *inner]
     turned = [update.transpose(order) for update in updates]
     sizes = dict(zip(kept, turned[0].shape[len(batch) :], strict=True))
-    made = [np.array(target, order="C") for target in targets]
     if math.prod(sizes.values()) >= _BLOCK and math.prod(batch) < _BLOCK * _BLOCK:
         _write_blocks(run, instruction, made, turned, starts, sizes, len(batch))
-        return _as_result(instruction, made)
+        return packed(instruction, made, over)
     flat = np.zeros(turned[0].shape, np.int64)
     inside = np.ones(batch, bool)
     for axis, extent in enumerate(shape):
@@ -191,50 +180,13 @@ def _scatter(
     flat[~inside] = -1
     lines = [x.reshape(-1) for x in made]
     _combine(run, instruction, lines, flat.reshape(-1), [u.reshape(-1) for u in turned])
-    return _as_result(instruction, made)
-
-
-def _one_window(
-    run: Runner, instruction: HloInstruction, alone: bool, x: Value, indices: Value, update: Value
-) -> Value | None:
-    """Combine one window by a kernel; None where there are several, or it needs more."""
-    get = instruction.get
-    inner = get("update_window_dims")
-    outer = [axis for axis in range(update.ndim) if axis not in inner]
-    gone = (*get("inserted_window_dims"), *(get("input_batching_dims") or ()))
-    name = combiner(instruction.to_apply)
-    replaces = _replaces(instruction.to_apply)
-    if any([update.shape[axis] != 1 for axis in outer]) or not (replaces or name):
-        return None
-    sizes = [1 if axis in gone else 0 for axis in range(x.ndim)]
-    for axis, size in zip([axis for axis in range(x.ndim) if axis not in gone], inner, strict=True):
-        sizes[axis] = update.shape[size]
-    low = [0] * x.ndim
-    numbers = array(indices).reshape(-1).tolist()
-    for axis, start in zip(get("scatter_dims_to_operand_dims"), numbers, strict=True):
-        low[axis] = start
-    ranges = list(zip(low, sizes, x.shape, strict=True))
-    made = x if alone else XArray(x)
-    if any([start < 0 or start + size > extent for start, size, extent in ranges]):
-        return made
-    where = tuple([slice(start, start + size) for start, size, _ in ranges])
-    given = reshape(update, tuple(sizes))
-    if replaces:
-        made[where] = given
-    else:  # in one statement: an expression that has a name keeps what it reads
-        made[where] = ELEMENTWISE[name](run, instruction, made[where], given)
-    return made
+    return packed(instruction, made, over)
 
 
 def _replaces(computation: HloComputation) -> bool:
     """Whether it returns its second parameter."""
     root = computation.root
     return root.opcode == "parameter" and root.parameter_number == 1
-
-
-def _as_result(instruction: HloInstruction, made: Sequence[NumpyArray]) -> Value:
-    found = [container(x) for x in made]
-    return tuple(found) if instruction.shape.is_tuple else found[0]
 
 
 def _write_blocks(
@@ -250,7 +202,7 @@ def _write_blocks(
     shape = made[0].shape
     body = instruction.to_apply
     replaces = _replaces(body)
-    known = _AT.get(combiner(body)) if made[0].dtype.kind in "biufc" else None
+    known = UFUNCS.get(combiner(body)) if made[0].dtype.kind in "biufc" else None
     for place in np.ndindex(updates[0].shape[:batch]):
         low = [int(starts[axis][place]) if axis in starts else 0 for axis in range(len(shape))]
         reach = [start + sizes.get(axis, 1) for axis, start in enumerate(low)]
@@ -283,8 +235,8 @@ def _combine(
     if len(made) == 1 and replaces:
         # NumPy writes in order, so the last of several updates of one element stays.
         made[0][places[known]] = updates[0][known]
-    elif len(made) == 1 and combiner(body) in _AT and made[0].dtype.kind in "biufc":
-        _AT[combiner(body)].at(made[0], places[known], updates[0][known])
+    elif len(made) == 1 and combiner(body) in UFUNCS and made[0].dtype.kind in "biufc":
+        UFUNCS[combiner(body)].at(made[0], places[known], updates[0][known])
     else:
         scatter_rounds(run.batched(body), made, places, updates)
 

@@ -86,11 +86,6 @@ def _substitute(matrix: NumpyArray, right: NumpyArray, lower: bool, unit: bool) 
     return found
 
 
-def _moments(x: NumpyArray, feature: int) -> tuple[NumpyArray, NumpyArray]:
-    axes = tuple([axis for axis in range(x.ndim) if axis != feature])
-    return x.mean(axis=axes), x.var(axis=axes)
-
-
 def _batch_norm(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     """Normalise features; for training with their own moments, which are returned too."""
     feature, epsilon = instruction.get("feature_index"), instruction.get("epsilon")
@@ -113,7 +108,7 @@ def _batch_norm(run: Runner, instruction: HloInstruction, *operands: Value) -> V
         return tuple([container(part.astype(dtype)) for part in results])
     offset = work[2]
     training = instruction.opcode == "batch-norm-training"
-    mean, variance = _moments(x, feature) if training else (work[3], work[4])
+    mean, variance = (x.mean(axis=axes), x.var(axis=axes)) if training else (work[3], work[4])
     spread = 1 / np.sqrt(variance + x.dtype.type(epsilon))
     found = (x - mean.reshape(shape)) * (spread * scale).reshape(shape) + offset.reshape(shape)
     whole = container(found.astype(dtype))

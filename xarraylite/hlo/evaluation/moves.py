@@ -89,10 +89,6 @@ def _sizes(instruction: HloInstruction, count: int) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _transpose(run: Runner, instruction: HloInstruction, x: Value) -> Value:
-    return permute_dims(x, instruction.get("dimensions"))
-
-
 def _slice(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     ranges = instruction.get("slice")
     return x[tuple([slice(*part) for part in ranges])] if ranges else x
@@ -229,14 +225,6 @@ def pad(x: XExpression, value: Value, padding: Sequence[PadDimension]) -> XExpre
     return made
 
 
-def _pad(run: Runner, instruction: HloInstruction, x: Value, value: Value) -> Value:
-    return pad(x, value, instruction.get("padding"))
-
-
-def _token(run: Runner, instruction: HloInstruction, *values: Value) -> Value:
-    return TOKEN
-
-
 def _get_size(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     (axis,) = instruction.get("dimensions")
     return XExpression(as_node(np.int32(x.shape[axis]), "get-dimension-size"))
@@ -257,10 +245,6 @@ def _dynamic_reshape(run: Runner, instruction: HloInstruction, x: Value, *sizes:
     return reshape(x, shape)
 
 
-def _copy_start(run: Runner, instruction: HloInstruction, x: Value) -> Value:
-    return x, x, TOKEN
-
-
 VIEWS: Final[dict[str, Evaluator]] = {
     "broadcast": _broadcast,
     "concatenate": _concatenate,
@@ -268,24 +252,24 @@ VIEWS: Final[dict[str, Evaluator]] = {
     "reshape": _reshape,
     "reverse": _reverse,
     "slice": _slice,
-    "transpose": _transpose,
+    "transpose": lambda run, made, x: permute_dims(x, made.get("dimensions")),
 }
 """Evaluators that only say where elements come from."""
 
 HEAVY: Final[dict[str, Evaluator]] = {
     "add-dependency": same,
-    "after-all": _token,
+    "after-all": lambda run, made, *values: TOKEN,
     "bitcast": _bitcast,
     "bitcast-convert": _bitcast_convert,
     "constant": _constant,
     "copy-done": taken(0),
-    "copy-start": _copy_start,
+    "copy-start": lambda run, made, x: (x, x, TOKEN),
     "domain": same,
     "dynamic-reshape": _dynamic_reshape,
     "get-dimension-size": _get_size,
     "iota": _iota,
     "opt-barrier": same,
-    "pad": _pad,
+    "pad": lambda run, made, x, value: pad(x, value, made.get("padding")),
     "set-dimension-size": _set_size,
 }
 """Evaluators that take values in memory, or none."""

@@ -17,18 +17,15 @@ import numpy as np
 from ...dtypes.names import NumpyArray
 from ..instruction import HloComputation, HloInstruction
 from .bits import total_order
-from .values import Evaluator, Runner, Value, array, container
+from .values import Evaluator, Runner, Value, array, container, packed
 
 
 def _sort(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     axis = instruction.get("dimensions")[0]
     lines = [np.moveaxis(array(x), axis, -1) for x in operands]
     order = _order(run, instruction.to_apply, lines)
-    found = [
-        container(np.ascontiguousarray(np.moveaxis(np.take_along_axis(x, order, -1), -1, axis)))
-        for x in lines
-    ]
-    return tuple(found) if instruction.shape.is_tuple else found[0]
+    found = [np.moveaxis(np.take_along_axis(x, order, -1), -1, axis) for x in lines]
+    return packed(instruction, [np.ascontiguousarray(x) for x in found])
 
 
 def _order(run: Runner, comparator: HloComputation, lines: Sequence[NumpyArray]) -> NumpyArray:

@@ -13,6 +13,7 @@ where rows lie, is written with a gap behind each row (`spaced_dot`).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -21,10 +22,10 @@ import numpy as np
 from ...arrays.xarray import XArray
 from ...assignment import direct
 from ...assignment.elements import array_of, new_container
-from ...blas.calls import multiply
+from ...blas.calls import call_for, multiply
 from ...dtypes.names import NumpyArray, kind
-from ...ir.kind import Kind, leaf_of, row_major
-from ...layout.strided import DYNAMIC
+from ...ir.kind import Kind, row_major
+from ...layout.strided import DYNAMIC, ROW_MAJOR
 from ...memory.buffer import Buffer
 from ...memory.pool import ALIGNMENT
 from ..instruction import HloInstruction
@@ -35,6 +36,7 @@ from .values import (
     Value,
     array,
     container,
+    is_alone,
     read,
     result_dtype,
     stored,
@@ -43,6 +45,19 @@ from .windows import pad_negative, sliding
 
 _PAGE: Final = 4096
 """Bytes between elements that lie in the same lines of a cache."""
+
+_WRITTEN_AGAIN: Final = 4 << 20
+"""Bytes of the largest results that are written where the last ones of their shape were.
+
+Making a container takes a dozen functions, which after a product are in no cache."""
+
+_KEPT: Final = 8 << 20
+"""Bytes of all that are kept to be written again."""
+
+_KINDS: Final = 1024
+"""How many kinds and shapes of such results there are."""
+
+_spares: Final[dict[tuple[Kind, tuple[int, ...]], list[XArray]]] = {}
 
 
 @lru_cache(maxsize=256)
@@ -76,12 +91,14 @@ def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: tuple[int
 class _Matrices(NamedTuple):
     """How an operand becomes stacked matrices: its dimensions' order and the extents they take.
 
-    None where they are as they should be.  Last the extents of those that are not summed.
+    None where they are as they should be.  Then the extents of those that are not summed, and
+    whether anything is to be done.
     """
 
     order: tuple[int, ...] | None
     shape: tuple[int, ...] | None
     free: tuple[int, ...]
+    moves: bool
 
     def of(self, x: NumpyArray) -> NumpyArray:
         """Return the matrices of an operand."""
@@ -101,62 +118,136 @@ def _matrices(
     stacked, summed = [shape[axis] for axis in batch], [shape[axis] for axis in contracted]
     ends = [math.prod(extents), math.prod(summed)]
     whole = (*stacked, *(ends if last else reversed(ends)))
-    return _Matrices(
-        None if order == tuple(range(rank)) else order,
-        None if len(free) == len(contracted) == 1 else whole,
-        extents,
-    )
+    turned = None if order == tuple(range(rank)) else order
+    reshaped = None if len(free) == len(contracted) == 1 else whole
+    return _Matrices(turned, reshaped, extents, bool(turned or reshaped))
+
+
+class Dot(NamedTuple):
+    """A product of operands of some shapes and dtypes: all that is known before they are.
+
+    Attributes
+    ----------
+    rows, columns : _Matrices
+        How its operands become matrices.
+    dtype, shape : numpy.dtype, tuple of int
+        Of its result.
+    kind : Kind
+        Of its result; None where operands or result have to be converted.
+    nbytes : int
+        The memory of its result.
+    matrices, strides : tuple of int
+        The result as stacked matrices, and the bytes between their elements.
+    call : callable
+        What multiplies them.
+    spare : list of XArray
+        Containers that nobody needs, to be written instead of new ones.
+    """
+
+    rows: _Matrices
+    columns: _Matrices
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    kind: Kind | None = None
+    nbytes: int = 0
+    matrices: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    call: Callable[..., object] = multiply
+    spare: Any = None
+
+    def of(self, run: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
+        """Return the product: a step of a program."""
+        rows, columns, dtype, shape, kind, nbytes, matrices, strides, call, spare = self
+        x, y = [value if value.__class__ is np.ndarray else read(value) for value in operands]
+        if rows.moves:
+            x = rows.of(x)
+        if columns.moves:
+            y = columns.of(y)
+        if kind is None:
+            return product(x, y, dtype, shape)
+        try:
+            made = spare.pop()
+            out = made._array
+        except IndexError:
+            buffer = Buffer.allocate(nbytes)
+            policy = ROW_MAJOR if kind.strides is None else DYNAMIC
+            made = direct.container(XArray, kind, shape, buffer, policy)
+            out = np.ndarray(matrices, dtype, buffer._memory, buffer._start, strides)
+            if matrices is shape:
+                made._array = out
+        call(x, y, out)
+        del x, y
+        for k in (0, 1):
+            if operands[k].__class__ is XArray:
+                kept = _spares.get((operands[k]._kind, operands[k]._shape))
+                if kept is not None and not kept and is_alone(operands, k):
+                    _make_room(operands[k].nbytes)
+                    kept.append(operands[k])
+        return made
+
+
+def _make_room(nbytes: int) -> None:
+    """Let go of what is kept where so many bytes more would be too many."""
+    kept = [*_spares.values()]
+    if sum([one.nbytes for spare in kept for one in [*spare]]) + nbytes > _KEPT:
+        for spare in kept:
+            spare.clear()
 
 
 @lru_cache(maxsize=1024)
-def _factors(
-    instruction: HloInstruction, left: tuple[int, ...], right: tuple[int, ...]
-) -> tuple[_Matrices, _Matrices, np.dtype[Any], tuple[int, ...]]:
-    """Return how operands of some shapes become matrices; dtype and shape of their product."""
-    get = instruction.get
-    batch = get("lhs_batch_dims")
-    rows = _matrices(left, batch, get("lhs_contracting_dims") or (), True)
+def _dot_of(
+    instruction: HloInstruction,
+    left: tuple[int, ...],
+    right: tuple[int, ...],
+    dtypes: tuple[np.dtype[Any], ...],
+    spaced: bool = False,
+) -> Dot:
+    """Return the product of operands of some shapes and dtypes."""
+    get, dtype = instruction.get, result_dtype(instruction)
+    batch, summed = get("lhs_batch_dims"), get("lhs_contracting_dims") or ()
+    rows = _matrices(left, batch, summed, True)
     columns = _matrices(right, get("rhs_batch_dims"), get("rhs_contracting_dims") or (), False)
-    shape = (*[left[axis] for axis in batch], *rows.free, *columns.free)
-    return rows, columns, result_dtype(instruction), shape
+    stack = [left[axis] for axis in batch]
+    shape = (*stack, *rows.free, *columns.free)
+    if dtype.char not in "fdFD" or dtypes != (dtype, dtype):
+        return Dot(rows, columns, dtype, shape)
+    matrices = (*stack, math.prod(rows.free), math.prod(columns.free))
+    matrices = shape if matrices == shape else matrices
+    steps = [math.prod(matrices[k + 1 :]) for k in range(len(matrices))]
+    if spaced and matrices is shape and len(shape) == 2 and shape[0] > 1:
+        steps[0] += ALIGNMENT // dtype.itemsize if steps[0] * dtype.itemsize % _PAGE == 0 else 0
+    kind = row_major(dtype, len(shape))
+    if matrices is shape:
+        kind = kind.beside(shape, tuple(steps))
+    nbytes = matrices[0] * steps[0] * dtype.itemsize
+    strides = tuple([step * dtype.itemsize for step in steps])
+    call = call_for((*matrices[:-1], math.prod([left[axis] for axis in summed])), matrices)
+    spare: list[XArray] = []
+    if matrices is shape and nbytes < _WRITTEN_AGAIN:
+        spare = _spares.setdefault((kind, shape), spare)
+        if len(_spares) > _KINDS:
+            _make_room(_KEPT)
+            _spares.clear()
+    return Dot(rows, columns, dtype, shape, kind, nbytes, matrices, strides, call, spare)
 
 
 def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
     left, right = read(x), read(y)
-    rows, columns, dtype, shape = _factors(instruction, left.shape, right.shape)
-    return product(rows.of(left), columns.of(right), dtype, shape)
+    made = _dot_of(instruction, left.shape, right.shape, (left.dtype, right.dtype))
+    return made.of(run, instruction, [left, right])
 
 
-def spaced_dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
-    """Return a product whose readers do not ask where its rows lie."""
-    left, right = read(x), read(y)
-    spaced = _spaced(instruction, left.dtype, right.dtype)
-    if spaced is None:
-        return _dot(run, instruction, x, y)
-    rows, columns, _, shape = _factors(instruction, left.shape, right.shape)
-    made = direct.container(XArray, spaced.kind, shape, Buffer.allocate(spaced.nbytes), DYNAMIC)
-    multiply(rows.of(left), columns.of(right), array_of(made))
-    return made
+def planned_dot(instruction: HloInstruction, spaced: bool) -> Dot | None:
+    """Return the product of operands as the text has them; None where that does not say all.
 
-
-class _Spaced(NamedTuple):
-    """How a matrix with gaps lies, and how much memory that takes."""
-
-    kind: Kind
-    nbytes: int
-
-
-@lru_cache(maxsize=1024)
-def _spaced(
-    instruction: HloInstruction, left: np.dtype[Any], right: np.dtype[Any]
-) -> _Spaced | None:
-    """Return how the rows of a product lie apart; None where they need not."""
-    dtype, shape = result_dtype(instruction), instruction.shape.dimensions
-    plain = dtype.char in "fdFD" and left == right == dtype and not any(instruction.shape.dynamic)
-    if not plain or len(shape) != 2 or shape[0] < 2 or shape[1] * dtype.itemsize % _PAGE:
-        return None
-    strides = (shape[1] + ALIGNMENT // dtype.itemsize, 1)
-    return _Spaced(leaf_of(dtype, shape, strides), shape[0] * strides[0] * dtype.itemsize)
+    ``spaced`` tells that its readers do not ask where its rows lie.
+    """
+    specs = [operand.shape for operand in instruction.operands]
+    known = [spec.element_type.dtype is not None and not any(spec.dynamic) for spec in specs]
+    if not all(known) or instruction.shape.element_type.dtype is None:
+        return None  # that is an error of the run
+    left, right = [np.dtype(spec.element_type.dtype) for spec in specs]
+    return _dot_of(instruction, specs[0].dimensions, specs[1].dimensions, (left, right), spaced)
 
 
 def _scaled_dot(

@@ -20,14 +20,13 @@ import numpy as np
 
 from ..._errors import HloError, TracedValueError, XarrayliteError
 from ...arrays.container import XContainer
-from ...ir.kind import NODE
 from ...transforms.jit import Jitted, jit
 from ..instruction import HloInstruction
 from .elementwise import ELEMENTWISE
 from .groups import is_lazy, lazy_sites
 from .indexing import IN_PLACE
 from .moves import VIEWS
-from .products import spaced_dot
+from .products import PRODUCTS, planned_dot
 from .sites import Flat, Site, is_element
 from .table import EVALUATORS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
@@ -68,9 +67,14 @@ class Program:
     table : mapping, optional
         Evaluators by opcode; those of scalars that stand for many elements, for instance.  Their
         shapes are not those of the text, and often others, so nothing is traced.
+
+    Attributes
+    ----------
+    arrays : frozenset of int
+        Parameters that may be NumPy's arrays, as those who take them read arrays.
     """
 
-    __slots__ = ("elements", "initial", "parameters", "root", "steps")
+    __slots__ = ("arrays", "elements", "initial", "parameters", "root", "steps")
 
     def __init__(self, flat: Flat, table: _Table | None = None) -> None:
         numbers = {site: k for k, site in enumerate((*flat.parameters, *flat.sites))}
@@ -81,6 +85,13 @@ class Program:
         for site, value in made.made.items():
             self.initial[numbers[site]] = value
         self.steps, self.elements = made.steps(table is None)
+        self.arrays = frozenset(
+            [
+                k
+                for k, site in enumerate(flat.parameters)
+                if site is not flat.root and _is_read(site)
+            ]
+        )
 
     def run(self, runner: Runner, arguments: list[Value]) -> Value:
         """Return the value of the root; the list of arguments is emptied.
@@ -194,8 +205,10 @@ class _Planner:
         if opcode in IN_PLACE:
             return _replaced(evaluator), list(site.operands)
         stores = site not in self.lazy
-        if traced and opcode == "dot" and _is_read_as_it_lies(site):
-            evaluator = spaced_dot
+        if traced and opcode == "dot":
+            dot = planned_dot(site.instruction, _is_read_as_it_lies(site))
+            if dot is not None:
+                return dot.of, list(site.operands)
         return _applied(evaluator, stores, self._wanted(site)), list(site.operands)
 
     def _wanted(self, site: Site) -> frozenset[int] | None:
@@ -253,26 +266,21 @@ class Group:
 
     def run(self, runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
         """Return the value of the last member."""
-        if self._traced is not None:
+        traced = self._traced
+        if traced is not None:
             for place in self._places:
-                if is_alone(operands, place) and self._is_over(place, operands):
+                # Rows of an operand that a product has made may lie where those of no result may.
+                placed = self._spaced or operands[place]._kind.strides is None
+                if placed and is_alone(operands, place) and traced.over(place, operands):
                     return operands[place]
             try:
-                return self._traced(*operands)
+                return traced(*operands)
             except TracedValueError:
                 self._traced = None  # an operation asks for values
         value = self._value(*operands)
         # Operands may be let go while a value that needs them no longer is computed.
         operands.clear()
         return stored(value)
-
-    def _is_over(self, place: int, operands: list[Value]) -> bool:
-        """Whether the value has been written over that of an operand, which is needed no longer."""
-        where = operands[place]._kind
-        if where is NODE or (where.strides is not None and not self._spaced):
-            return False
-        assert self._traced is not None, "asked before"
-        return self._traced.over(place, operands)
 
     def _value(self, *operands: Value) -> Value:
         values = self._known | dict(zip(self._leaves, operands, strict=True))
@@ -316,6 +324,11 @@ def _overwritable(members: list[Site], leaves: list[Site]) -> tuple[int, ...]:
 def _computes(site: Site) -> bool:
     """Whether it is more than a view."""
     return site.instruction.opcode not in VIEWS
+
+
+def _is_read(site: Site) -> bool:
+    """Whether all who take its value read it as NumPy's array."""
+    return all([user.instruction.opcode in PRODUCTS for user in site.users])
 
 
 def _is_read_as_it_lies(site: Site) -> bool:

@@ -24,21 +24,22 @@ from ...functions import reducers
 from ..instruction import HloComputation, HloInstruction
 from .elementwise import ELEMENTWISE
 from .moves import broadcast
-from .values import Evaluator, Runner, Value, array, container
+from .values import Evaluator, Runner, Value, array, container, packed
 
 _IN_ORDER: Final = 256
 """Most elements that an unknown computation folds one after the other."""
 
-_FOLDS: Final = {
+FOLDED: Final = {
     ("add", "num"): "sum", ("multiply", "num"): "prod", ("maximum", "num"): "max",
     ("minimum", "num"): "min", ("and", "bool"): "all", ("or", "bool"): "any",
     ("maximum", "bool"): "any", ("minimum", "bool"): "all", ("add", "bool"): "any",
     ("multiply", "bool"): "all",
 }  # fmt: skip
-_BITWISE: Final = {
-    ("and", "num"): np.bitwise_and, ("or", "num"): np.bitwise_or, ("xor", "num"): np.bitwise_xor,
-    ("xor", "bool"): np.logical_xor,
+UFUNCS: Final[dict[str, Any]] = {
+    "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }  # fmt: skip
+"""What combines numbers, by the operation that a computation is."""
 
 
 def combiner(computation: HloComputation) -> str:
@@ -52,8 +53,7 @@ def combiner(computation: HloComputation) -> str:
         root, parameters = computation.root, computation.parameters
     if len(parameters) != 2 or set(root.operands) != set(parameters) or len(root.operands) != 2:
         return ""
-    known = ("add", "multiply", "maximum", "minimum", "and", "or", "xor")
-    return root.opcode if root.opcode in known else ""
+    return root.opcode if root.opcode in UFUNCS else ""
 
 
 @lru_cache(maxsize=256)
@@ -141,7 +141,7 @@ def is_fused_reduction(instruction: HloInstruction) -> bool:
     if instruction.opcode != "reduce" or len(instruction.operands) != 2:
         return False
     key = combiner(instruction.to_apply), _family(instruction)
-    return key in _FOLDS and not instruction.shape.element_type.is_complex
+    return key in FOLDED and not instruction.shape.element_type.is_complex
 
 
 def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
@@ -152,10 +152,10 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
     if half == 1:
         key = combiner(instruction.to_apply), _family(instruction)
         x, start = operands
-        if key in _FOLDS:
+        if key in FOLDED:
             return _known(run, instruction, key, x, start, axes)
-        if key in _BITWISE and x.size:
-            values = _BITWISE[key].reduce(array(x), axis=axes) if axes else array(x)
+        if key[0] in ("and", "or", "xor") and x.size:
+            values = UFUNCS[key[0]].reduce(array(x), axis=axes) if axes else array(x)
             return ELEMENTWISE[key[0]](run, instruction, container(values), start)
     values, starts = [array(x) for x in operands[:half]], [array(x) for x in operands[half:]]
     rank = values[0].ndim
@@ -163,8 +163,7 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
     turned = [x.transpose([*kept, *axes]) for x in values]
     shape = tuple([values[0].shape[axis] for axis in kept])
     lines = [x.reshape((*shape, math.prod(x.shape[len(kept) :]))) for x in turned]
-    found = [container(x) for x in fold(run.batched(instruction.to_apply), lines, starts)]
-    return tuple(found) if instruction.shape.is_tuple else found[0]
+    return packed(instruction, fold(run.batched(instruction.to_apply), lines, starts))
 
 
 def _known(
@@ -176,7 +175,7 @@ def _known(
     axes: tuple[int, ...],
 ) -> Value:
     """Fold by one of the package's reducers, and combine with the first value."""
-    name = _FOLDS[key]
+    name = FOLDED[key]
     sizes = tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
     if not axes:
         found = x

@@ -7,7 +7,7 @@ operands of kernels.  What evaluators need from whoever runs them stands in `Run
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -23,7 +23,7 @@ from ...assignment.elements import array_of
 from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
 from ...dtypes.names import NumpyArray, as_dtype
-from ...ir.kind import NODE, row_major
+from ...ir.kind import NODE, Kind, row_major
 from ...ir.node import Scalar
 from ...layout.strided import ROW_MAJOR
 from ...memory.buffer import COUNTS, Buffer
@@ -93,6 +93,8 @@ def read(value: Value) -> NumpyArray:
 
     Unlike those that `array` gives, they leave the container alone with its memory.
     """
+    if isinstance(value, np.ndarray):
+        return value
     known = value if isinstance(value, XContainer) else eval_(value)
     return known.numpy() if known._kind is NODE else array_of(known)
 
@@ -106,14 +108,15 @@ def integer(value: Value) -> int:
     return int(number)
 
 
-def container(values: Any) -> XContainer:
-    """Return a NumPy array as a container over the same memory."""
-    plain = np.asarray(values)
+def container(values: Any, kind: Kind | None = None) -> XContainer:
+    """Return a NumPy array as a container over the same memory; its kind may be known."""
+    plain = values if values.__class__ is np.ndarray else np.asarray(values)
     flags = plain.flags
     if flags.c_contiguous and flags.aligned and plain.size:
         # What `adapt` finds out is known, and it costs much where many values are small.
         buffer = Buffer.of_array(plain, plain)
-        kind = row_major(as_dtype(plain.dtype), plain.ndim)
+        if kind is None:
+            kind = row_major(as_dtype(plain.dtype), plain.ndim)
         made: XContainer = direct.container(XArray, kind, plain.shape, buffer, ROW_MAJOR)
         return made
     if 0 in plain.strides and flags.writeable:
@@ -121,6 +124,14 @@ def container(values: Any) -> XContainer:
         plain = plain.view()
         plain.flags.writeable = False
     return adapt(plain)
+
+
+def packed(
+    instruction: HloInstruction, made: Sequence[NumpyArray], over: Sequence[Value] = ()
+) -> Value:
+    """Return arrays as an instruction's result; the first ones are in the memory of containers."""
+    found = [*over, *map(container, made[len(over) :])]
+    return tuple(found) if instruction.shape.is_tuple else found[0]
 
 
 def constant(values: NumpyArray) -> XExpression:
@@ -139,10 +150,10 @@ def is_alone(values: list[Value], k: int = 0) -> bool:
     """Whether a list alone holds one of its values, a container that alone has its memory."""
     if not COUNTS or not isinstance(values[k], XArray) or sys.getrefcount(values[k]) > OWNED:
         return False
-    buffer = values[k].buffer
-    borrowed = buffer.shared or buffer.special or buffer.kept or buffer.is_awaited()
-    del buffer
-    return not borrowed and sys.getrefcount(values[k]._buffer) <= OWNED
+    if sys.getrefcount(values[k]._buffer) > OWNED:
+        return False
+    buffer = values[k]._buffer
+    return not (buffer.shared or buffer.kept or direct.waiting_for(buffer))
 
 
 def op(name: str, *operands: object) -> XExpression:

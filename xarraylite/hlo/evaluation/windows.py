@@ -20,13 +20,8 @@ from ..instruction import HloInstruction
 from ..values import PadDimension, WindowDimension
 from .elementwise import ELEMENTWISE
 from .moves import pad
-from .reductions import combiner, fold, neutral
-from .values import Evaluator, Runner, Value, array, container
-
-_REDUCERS: Final = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
-_GROWING: Final[dict[str, Any]] = {
-    "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
-}  # fmt: skip
+from .reductions import FOLDED, UFUNCS, combiner, fold, neutral
+from .values import Evaluator, Runner, Value, array, container, packed
 
 
 def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
@@ -92,8 +87,7 @@ def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -
     if any([w.padding_low or w.padding_high or w.base_dilation > 1 for w in window]):
         inside = _lines(container(np.ones(operands[0].shape, bool)), np.array(False), window)
     found = fold(run.batched(instruction.to_apply), lines, starts, inside)
-    values = tuple([container(x) for x in found])
-    return values if instruction.shape.is_tuple else values[0]
+    return packed(instruction, found)
 
 
 def _lines(x: Value, filler: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
@@ -112,13 +106,13 @@ def _known(
     """Fold by a known operation; None for another one."""
     name = combiner(instruction.to_apply)
     element = instruction.shape.element_type
-    if name not in _REDUCERS or element.name == "pred" or element.is_complex or not x.size:
+    if (name, "num") not in FOLDED or element.name == "pred" or element.is_complex or not x.size:
         return None
     axis = _growing_axis(window, x.shape)
     if axis is not None and element.bits >= 32:
         backwards = bool(window[axis].padding_high)
         values = np.flip(array(x), axis) if backwards else array(x)
-        grown = _GROWING[name].accumulate(values, axis=axis, dtype=values.dtype)
+        grown = UFUNCS[name].accumulate(values, axis=axis, dtype=values.dtype)
         found = container(np.flip(grown, axis) if backwards else grown)
     else:
         filler = container(neutral(name, x.dtype))
@@ -127,7 +121,7 @@ def _known(
         options = {"dtype": x.dtype} if name in ("add", "multiply") else {}
         if 0 in view.shape:
             return container(np.zeros(view.shape[: x.ndim], x.dtype))
-        found = getattr(reducers, _REDUCERS[name])(view, axis=axes, **options)
+        found = getattr(reducers, FOLDED[name, "num"])(view, axis=axes, **options)
     return ELEMENTWISE[name](run, instruction, found, start)
 
 

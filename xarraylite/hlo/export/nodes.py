@@ -24,8 +24,8 @@ from ...index.transform import FIXED, Reshape, Transform
 from ...ir import node as ir
 from ...ir.build import CAST
 from ...ir.walk import postorder
+from ...labels.assignment import lazily, resulting
 from ...labels.labelled import XLabelled
-from ...labels.writing import lazily, resulting
 from ...layout.layout import Layout
 from ...layout.strided import Strided
 from ...layout.tiled import Map, TiledMap

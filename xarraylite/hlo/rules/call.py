@@ -71,10 +71,23 @@ class Call:
         found = len(self.shapes)
         self.require(found == wanted, f"{found} operands; expected {wanted}")
 
-    def array_result(self) -> ArraySpec | None:
-        """Return what the result is said to be, which has to be an array; None if nothing is."""
-        self.require(self.result is None or self.result.is_array, "gives an array")
+    def said(self) -> ArraySpec:
+        """Return what the result is said to be, where its shape follows from nothing else.
+
+        Raises
+        ------
+        Unsaid
+            If nothing is said.
+        """
+        if self.result is None:
+            raise Unsaid
         return self.result
+
+    def said_array(self) -> ArraySpec:
+        """Return what the result is said to be, which has to be an array; see `said`."""
+        result = self.said()
+        self.require(result.is_array, "gives an array")
+        return result
 
     def one_dimension(self, rank: int) -> int:
         """Return the dimension that the attribute ``dimensions`` names."""
@@ -86,8 +99,7 @@ class Call:
         self, first: ArraySpec, second: ArraySpec, names: tuple[str, str]
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return dimensions of two operands that belong together, of the same sizes."""
-        ours = self.distinct(names[0], self.ints(names[0]), first.rank)
-        theirs = self.distinct(names[1], self.ints(names[1]), second.rank)
+        ours, theirs = self.distinct(names[0], first.rank), self.distinct(names[1], second.rank)
         self.require(len(ours) == len(theirs), f"as many {names[0]} as {names[1]}")
         for a, b in zip(ours, theirs, strict=True):
             self.require(
@@ -103,9 +115,14 @@ class Call:
         self.require(same, "operands have the same dimensions")
         return dimensions
 
-    def distinct(self, name: str, numbers: Iterable[int], rank: int) -> tuple[int, ...]:
-        """Check that an attribute names dimensions below a rank, each once."""
-        listed = tuple(numbers)
+    def same_type(self, shapes: Iterable[ArraySpec]) -> None:
+        """Check that arrays have the same element type."""
+        kinds = {shape.element_type for shape in shapes}
+        self.require(len(kinds) == 1, "operands have the same element type")
+
+    def distinct(self, name: str, rank: int) -> tuple[int, ...]:
+        """Return dimensions that an attribute names, which are below a rank, each once."""
+        listed = self.ints(name)
         fits = len(set(listed)) == len(listed) and all([0 <= d < rank for d in listed])
         self.require(
             fits,
@@ -141,6 +158,10 @@ class Call:
             f"expected {result.human_string() if result is not None else ''}",
         )
         return callee
+
+
+class Unsaid(Exception):
+    """The shape of a result follows from what it is said to be alone, and that is not said."""
 
 
 Rule: TypeAlias = Callable[[Call], "ArraySpec | None"]

@@ -13,10 +13,6 @@ from .call import Call, Rule, array, one_or_tuple, scalar, similar, with_dimensi
 _PRED: Final = array("pred", ())
 
 
-def _tuple(call: Call) -> ArraySpec:
-    return ArraySpec.tuple(call.shapes)
-
-
 def _get_tuple_element(call: Call) -> ArraySpec:
     (operand,) = call.shapes
     index = call.get("index")
@@ -212,7 +208,7 @@ def _cholesky(call: Call) -> ArraySpec:
 def _triangular_solve(call: Call) -> ArraySpec:
     a, b = call.shapes
     _square(call, a)
-    call.require(a.element_type is b.element_type, "operands have the same element type")
+    call.same_type(call.shapes)
     call.require(
         a.rank == b.rank and a.dimensions[:-2] == b.dimensions[:-2],
         "operands have the same batch dimensions",
@@ -255,14 +251,12 @@ def _rng(call: Call) -> ArraySpec | None:
     return call.result
 
 
-def _rng_bit_generator(call: Call) -> ArraySpec | None:
+def _rng_bit_generator(call: Call) -> ArraySpec:
     call.count(1)
     word = call.get("algorithm")
     known = ("rng_default", "rng_philox", "rng_three_fry")
     call.require(word in known, f"algorithm={word} is one of {' '.join(known)}")
-    result = call.result
-    if result is None:
-        return None
+    result = call.said()
     if result.is_array:
         return result
     call.require(
@@ -293,7 +287,7 @@ RULES: Final[dict[str, Rule]] = {
     "sort": _sort,
     "topk": _topk,
     "triangular-solve": _triangular_solve,
-    "tuple": _tuple,
+    "tuple": lambda call: ArraySpec.tuple(call.shapes),
     "while": _while,
 }
 """Rules by operation."""

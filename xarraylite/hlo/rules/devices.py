@@ -125,10 +125,8 @@ def _started(call: Call) -> Sequence[ArraySpec]:
     return call.shapes[0].tuple_shapes
 
 
-def _copy_start(call: Call) -> ArraySpec | None:
-    result = call.result
-    if result is None:
-        return None
+def _copy_start(call: Call) -> ArraySpec:
+    result = call.said()
     (operand,) = call.shapes
     call.require(
         result.is_tuple
@@ -139,10 +137,8 @@ def _copy_start(call: Call) -> ArraySpec | None:
     return result
 
 
-def _async_start(call: Call) -> ArraySpec | None:
-    result = call.result
-    if result is None:
-        return None
+def _async_start(call: Call) -> ArraySpec:
+    result = call.said()
     call.require(
         result.is_tuple and len(result.tuple_shapes) >= 2 and result.tuple_shapes[0].is_tuple,
         "gives ((operands), result, ...)",

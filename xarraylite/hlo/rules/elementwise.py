@@ -10,28 +10,15 @@ from ...xla.spec import ArraySpec
 from ..opcodes import OPCODES
 from .call import Call, Rule, array, with_dimensions
 
-
-def _is_number(kind: ElementType) -> bool:
-    return kind.name != "pred" and kind.is_array
-
-
-def _is_real(kind: ElementType) -> bool:
-    return kind.is_floating or kind.is_integral
-
-
-def _is_bits(kind: ElementType) -> bool:
-    return kind.is_integral or kind.name == "pred"
-
-
 _KINDS: Final[dict[str, tuple[Callable[[ElementType], bool], str]]] = {
     "any": (lambda kind: kind.is_array, "elements of any type"),
-    "bits": (_is_bits, "integers or pred"),
+    "bits": (lambda kind: kind.is_integral or kind.name == "pred", "integers or pred"),
     "complex": (lambda kind: kind.is_complex, "complex numbers"),
     "float": (lambda kind: kind.is_floating, "floating-point numbers"),
     "inexact": (lambda kind: kind.is_floating or kind.is_complex, "real or complex numbers"),
     "int": (lambda kind: kind.is_integral, "integers"),
-    "number": (_is_number, "numbers"),
-    "real": (_is_real, "real numbers"),
+    "number": (lambda kind: kind.name != "pred" and kind.is_array, "numbers"),
+    "real": (lambda kind: kind.is_floating or kind.is_integral, "real numbers"),
 }
 
 
@@ -60,15 +47,9 @@ def _merged(call: Call, shapes: tuple[ArraySpec, ...]) -> ArraySpec:
     )
 
 
-def _same_type(call: Call, shapes: tuple[ArraySpec, ...]) -> None:
-    call.require(
-        len({shape.element_type for shape in shapes}) == 1, "operands have the same element type"
-    )
-
-
 def _binary(kind: str) -> Rule:
     def rule(call: Call) -> ArraySpec:
-        _same_type(call, call.shapes)
+        call.same_type(call.shapes)
         _require_kind(call, call.shapes[0], kind)
         return _merged(call, call.shapes)
 
@@ -90,7 +71,7 @@ def _real_part(call: Call) -> ArraySpec:
 
 
 def _complex(call: Call) -> ArraySpec:
-    _same_type(call, call.shapes)
+    call.same_type(call.shapes)
     kind = call.shapes[0].element_type
     call.require(kind.name in ("f32", "f64"), "parts of a complex number are f32 or f64")
     shape = _merged(call, call.shapes)
@@ -111,7 +92,7 @@ _COMPARISONS: Final[dict[str, Callable[[ElementType], bool]]] = {
 
 
 def _compare(call: Call) -> ArraySpec:
-    _same_type(call, call.shapes)
+    call.same_type(call.shapes)
     direction, kind = call.get("direction"), call.shapes[0].element_type
     call.require(not kind.is_complex or direction in ("EQ", "NE"), "complex numbers have no order")
     order = call.get("type")
@@ -139,7 +120,7 @@ def _select(call: Call) -> ArraySpec:
 
 def _clamp(call: Call) -> ArraySpec:
     low, operand, high = call.shapes
-    _same_type(call, call.shapes)
+    call.same_type(call.shapes)
     call.require(
         all([not s.dimensions or s.dimensions == operand.dimensions for s in (low, high)]),
         "bounds are scalars or have the dimensions of the operand",
@@ -147,14 +128,12 @@ def _clamp(call: Call) -> ArraySpec:
     return operand
 
 
-def _convert(call: Call) -> ArraySpec | None:
-    operand, result = call.shapes[0], call.array_result()
-    if result is None:
-        return None
-    return with_dimensions(operand, operand.dimensions, result.element_type)
+def _convert(call: Call) -> ArraySpec:
+    operand = call.shapes[0]
+    return with_dimensions(operand, operand.dimensions, call.said_array().element_type)
 
 
-def _stochastic_convert(call: Call) -> ArraySpec | None:
+def _stochastic_convert(call: Call) -> ArraySpec:
     operand, bits = call.shapes
     call.require(operand.element_type.is_floating, "the first operand is of floating point")
     call.require(
@@ -162,14 +141,12 @@ def _stochastic_convert(call: Call) -> ArraySpec | None:
         "the second operand holds unsigned integers of as many bits",
     )
     call.alike((bits, operand))
-    return None if call.result is None else array(call.result.element_type, operand.dimensions)
+    return array(call.said().element_type, operand.dimensions)
 
 
-def _bitcast_convert(call: Call) -> ArraySpec | None:
-    if call.result is None:
-        return None
+def _bitcast_convert(call: Call) -> ArraySpec:
     operand = call.shapes[0]
-    old, new = operand.element_type, call.result.element_type
+    old, new = operand.element_type, call.said().element_type
     call.require(new.is_array and old.is_complex == new.is_complex, f"no bits of {old} are {new}")
     sizes = operand.dimensions
     if old.bits > new.bits:

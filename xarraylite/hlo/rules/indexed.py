@@ -34,7 +34,7 @@ def _ascending(call: Call, name: str) -> None:
 
 
 def _map(call: Call, name: str, length: int, rank: int) -> tuple[int, ...]:
-    mapped = call.distinct(name, call.ints(name), rank)
+    mapped = call.distinct(name, rank)
     call.require(len(mapped) == length, f"{name} names a dimension for each of {length} numbers")
     return mapped
 
@@ -46,9 +46,7 @@ def _gather(call: Call) -> ArraySpec:
     batching = _batching(
         call, operand, indices, ("operand_batching_dims", "start_indices_batching_dims")
     )
-    collapsed = call.distinct(
-        "collapsed_slice_dims", call.ints("collapsed_slice_dims"), operand.rank
-    )
+    collapsed = call.distinct("collapsed_slice_dims", operand.rank)
     call.require(
         not set(batching) & {*collapsed, *mapped},
         "batching dimensions are neither sliced nor mapped",
@@ -67,7 +65,7 @@ def _gather(call: Call) -> ArraySpec:
     )
     kept = [sizes[d] for d in range(operand.rank) if d not in collapsed and d not in batching]
     rank = len(counted) + len(kept)
-    offsets = call.distinct("offset_dims", call.ints("offset_dims"), rank)
+    offsets = call.distinct("offset_dims", rank)
     call.require(len(offsets) == len(kept), f"offset_dims name {len(kept)} dimensions")
     inner, outer = iter(kept), iter(counted)
     return array(
@@ -86,14 +84,14 @@ def _scatter(call: Call) -> ArraySpec:
     batching = _batching(
         call, first, indices, ("input_batching_dims", "scatter_indices_batching_dims")
     )
-    inserted = call.distinct("inserted_window_dims", call.ints("inserted_window_dims"), first.rank)
+    inserted = call.distinct("inserted_window_dims", first.rank)
     for name in ("inserted_window_dims", "update_window_dims", "input_batching_dims"):
         _ascending(call, name)
     bounds = [n for d, n in enumerate(first.dimensions) if d not in (*inserted, *batching)]
     window = call.ints("update_window_dims")
     call.require(len(window) == len(bounds), f"update_window_dims name {len(bounds)} dimensions")
     for update, operand in zip(updates, operands, strict=True):
-        call.distinct("update_window_dims", window, update.rank)
+        call.distinct("update_window_dims", update.rank)
         call.require(
             scalar(update).compatible_ignoring_fp_precision(scalar(operand)),
             "updates have the types of the operands",

@@ -11,6 +11,7 @@ to give is what they give.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from ...xla.spec import ArraySpec
 from ..nodes import ComputationNode
 from ..opcodes import OPCODES
 from . import callers, devices, elementwise, indexed, movement, windows
-from .call import Call, Rule
+from .call import Call, Rule, Unsaid
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
@@ -98,4 +99,6 @@ def infer_shape(
         call.require(found >= least, f"{found} operands; expected {least} or more")
     arrays = opcode in _ANYTHING or all([shape.is_array for shape in shapes])
     call.require(arrays, "operands are arrays")
-    return rule(call)
+    with suppress(Unsaid):
+        return rule(call)
+    return None

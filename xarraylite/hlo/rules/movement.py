@@ -10,17 +10,17 @@ from ...xla.spec import ArraySpec
 from .call import Call, Rule, array, bit_count, with_dimensions
 
 
-def _broadcast(call: Call) -> ArraySpec | None:
+def _broadcast(call: Call) -> ArraySpec:
     operand = call.shapes[0]
     dimensions = call.ints("dimensions")
     call.require(
         len(dimensions) == operand.rank,
         f"dimensions={dimensions} name one dimension of the result for each of the operand's",
     )
-    result = call.array_result()
-    if result is None:
-        return operand if not operand.rank else None
-    call.distinct("dimensions", dimensions, result.rank)
+    if call.result is None and not operand.rank:
+        return operand
+    result = call.said_array()
+    call.distinct("dimensions", result.rank)
     call.require(
         all(
             [result.dimensions[d] == n for d, n in zip(dimensions, operand.dimensions, strict=True)]
@@ -30,10 +30,8 @@ def _broadcast(call: Call) -> ArraySpec | None:
     return array(operand.element_type, result.dimensions, result.dynamic)
 
 
-def _reshape(call: Call) -> ArraySpec | None:
-    operand, result = call.shapes[0], call.array_result()
-    if result is None:
-        return None
+def _reshape(call: Call) -> ArraySpec:
+    operand, result = call.shapes[0], call.said_array()
     if UNBOUNDED not in (*operand.dimensions, *result.dimensions):
         call.require(
             prod(operand.dimensions) == prod(result.dimensions),
@@ -42,10 +40,8 @@ def _reshape(call: Call) -> ArraySpec | None:
     return array(operand.element_type, result.dimensions, result.dynamic)
 
 
-def _bitcast(call: Call) -> ArraySpec | None:
-    result = call.array_result()
-    if result is None:
-        return None
+def _bitcast(call: Call) -> ArraySpec:
+    result = call.said_array()
     if UNBOUNDED not in (*call.shapes[0].dimensions, *result.dimensions):
         call.require(
             bit_count(call.shapes[0]) == bit_count(result),
@@ -56,7 +52,7 @@ def _bitcast(call: Call) -> ArraySpec | None:
 
 def _transpose(call: Call) -> ArraySpec:
     operand = call.shapes[0]
-    order = call.distinct("dimensions", call.ints("dimensions"), operand.rank)
+    order = call.distinct("dimensions", operand.rank)
     call.require(len(order) == operand.rank, f"dimensions={order} is a permutation")
     if operand.layout is not None and operand.layout.padded_dimensions is None:
         return operand.permute_dimensions(order)
@@ -68,7 +64,7 @@ def _transpose(call: Call) -> ArraySpec:
 
 
 def _reverse(call: Call) -> ArraySpec:
-    call.distinct("dimensions", call.ints("dimensions"), call.shapes[0].rank)
+    call.distinct("dimensions", call.shapes[0].rank)
     return call.shapes[0]
 
 
@@ -93,7 +89,7 @@ def _slice(call: Call) -> ArraySpec:
 def _pad(call: Call) -> ArraySpec:
     operand, value = call.shapes
     call.require(not value.dimensions, "what is padded with is a scalar")
-    call.require(value.element_type is operand.element_type, "operands have the same element type")
+    call.same_type(call.shapes)
     padding = call.get("padding")
     call.require(len(padding) == operand.rank, "padding has one entry for each dimension")
     sizes = []
@@ -112,12 +108,10 @@ def _pad(call: Call) -> ArraySpec:
 def _concatenate(call: Call) -> ArraySpec:
     first = call.shapes[0]
     axis = call.one_dimension(first.rank)
+    call.same_type(call.shapes)
     total = 0
     flags = list(first.dynamic)
     for shape in call.shapes:
-        call.require(
-            shape.element_type is first.element_type, "operands have the same element type"
-        )
         others = [*shape.dimensions[:axis], *shape.dimensions[axis + 1 :]]
         call.require(
             shape.rank == first.rank
@@ -131,10 +125,8 @@ def _concatenate(call: Call) -> ArraySpec:
     )
 
 
-def _iota(call: Call) -> ArraySpec | None:
-    result = call.array_result()
-    if result is None:
-        return None
+def _iota(call: Call) -> ArraySpec:
+    result = call.said_array()
     axis = call.get("iota_dimension")
     call.require(
         0 <= axis < result.rank, f"iota_dimension={axis} is one of {result.human_string()}"
@@ -200,10 +192,8 @@ def _get_dimension_size(call: Call) -> ArraySpec:
     return with_dimensions(operand, operand.dimensions, dynamic=flags)
 
 
-def _dynamic_reshape(call: Call) -> ArraySpec | None:
-    result = call.result
-    if result is None:
-        return None
+def _dynamic_reshape(call: Call) -> ArraySpec:
+    result = call.said()
     call.require(
         result.is_array and len(call.shapes) == result.rank + 1, "takes one size per dimension"
     )

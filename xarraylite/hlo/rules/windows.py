@@ -57,7 +57,7 @@ def _ragged_dot(call: Call) -> ArraySpec | None:
     call.require(
         len(ragged) == 1 and 0 <= ragged[0] < lhs.rank, "lhs_ragged_dims names one dimension"
     )
-    grouped = call.distinct("rhs_group_dims", call.ints("rhs_group_dims"), rhs.rank)
+    grouped = call.distinct("rhs_group_dims", rhs.rank)
     left, right = call.paired(lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
     summed, also = call.paired(lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
     kept = [d for d in range(lhs.rank) if d not in left and d not in summed]
@@ -147,7 +147,7 @@ def _reduced_types(call: Call, values: Sequence[ArraySpec]) -> list[object]:
 def _reduce(call: Call) -> ArraySpec:
     operands, values = _halves(call)
     first = operands[0]
-    axes = call.distinct("dimensions", call.ints("dimensions"), first.rank)
+    axes = call.distinct("dimensions", first.rank)
     reducer(call, [scalar(value) for value in values])
     kept = [d for d in range(first.rank) if d not in axes]
     sizes, flags = [first.dimensions[d] for d in kept], [first.dynamic[d] for d in kept]

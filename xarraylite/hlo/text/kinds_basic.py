@@ -21,6 +21,15 @@ class Kind(NamedTuple):
     show: Callable[[Any], str]
 
 
+def braced(show: Callable[[Any], str] = str, between: str = ",") -> Callable[[Iterable[Any]], str]:
+    """Return what writes values between braces."""
+    return lambda values: f"{{{between.join(map(show, values))}}}"
+
+
+#: Write ``{1,0}``.
+print_ints = braced()
+
+
 def read_int(text: str) -> int:
     """Read an integer of 64 bits."""
     match = _INT.fullmatch(text)
@@ -44,21 +53,12 @@ def read_ints(text: str) -> tuple[int, ...]:
     return tuple([bounded(number) for number in match[1].split(",")]) if match[1] else ()
 
 
-def _print_ints(value: Iterable[int]) -> str:
-    """Write ``{1,0}``."""
-    return f"{{{','.join(map(str, value))}}}"
-
-
 def read_lists(text: str) -> tuple[tuple[int, ...], ...]:
     inner = inside(text, "{}")
     rows = re.findall(r"\{[^{}]*\}", inner)
     if re.fullmatch(r"[\s,]*", re.sub(r"\{[^{}]*\}", "", inner)) is None:
         raise ValueError("expected lists of integers, such as {{0,1},{2,3}}")
     return tuple([read_ints(row) for row in rows])
-
-
-def print_lists(value: Iterable[Iterable[int]]) -> str:
-    return f"{{{','.join([_print_ints(row) for row in value])}}}"
 
 
 def inside(text: str, ends: str) -> str:
@@ -85,10 +85,6 @@ def _read_bools(text: str) -> tuple[bool, ...]:
         return (_read_bool(stripped),)
     inner = inside(stripped, "{}")
     return tuple([_read_bool(word) for word in inner.split(",")]) if inner.strip() else ()
-
-
-def _print_bools(value: Iterable[bool]) -> str:
-    return f"{{{','.join(map(_print_bool, value))}}}"
 
 
 def read_float(text: str) -> float:
@@ -157,10 +153,6 @@ def _read_words(text: str) -> tuple[str, ...]:
     return tuple([read_word(word) for word in inner.split(",")]) if inner.strip() else ()
 
 
-def _print_words(value: Iterable[str]) -> str:
-    return f"{{{','.join(value)}}}"
-
-
 KINDS: Final[dict[str, Kind]] = {
     "direction": _one_of("EQ", "NE", "GE", "GT", "LE", "LT"),
     "order": _one_of("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
@@ -169,15 +161,15 @@ KINDS: Final[dict[str, Kind]] = {
     "fusion": _one_of("kLoop", "kInput", "kOutput", "kCustom"),
     "transposition": _one_of("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT", "TRANSPOSE_INVALID"),
     "bool": Kind(_read_bool, _print_bool),
-    "bools": Kind(_read_bools, _print_bools),
+    "bools": Kind(_read_bools, braced(_print_bool)),
     "dictionary": Kind(read_dictionary, print_dictionary),
     "float": Kind(read_float, print_float),
     "int": Kind(read_int, str),
-    "ints": Kind(read_ints, _print_ints),
-    "lists": Kind(read_lists, print_lists),
+    "ints": Kind(read_ints, print_ints),
+    "lists": Kind(read_lists, braced(print_ints)),
     "string": Kind(read_string, print_string),
     "text": Kind(str.strip, str),
     "word": Kind(read_word, str),
-    "words": Kind(_read_words, _print_words),
+    "words": Kind(_read_words, braced()),
 }
 """Readers and printers by kind."""

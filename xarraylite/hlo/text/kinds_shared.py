@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from math import prod
 from typing import Final
 
 from ..values import Alias, ReplicaGroups
-from .kinds_basic import Kind, bounded, inside, print_lists, read_ints, read_lists
+from .kinds_basic import Kind, bounded, braced, inside, print_ints, read_ints, read_lists
 from .meshes import MOST_DEVICES, normalise_mesh
 from .sharding import normalise_sharding
 
@@ -26,12 +27,7 @@ def _read_groups(text: str) -> ReplicaGroups:
     if match is None:
         raise ValueError("expected groups such as {{0,1},{2,3}} or [2,2]<=[4]")
     tile, reshape, order = [read_ints(f"{{{part or ''}}}") for part in match.groups()]
-    total = 1
-    for size in tile:
-        total *= size
-    covered = 1
-    for size in reshape:
-        covered *= size
+    total, covered = prod(tile), prod(reshape)
     fits = not order or sorted(order) == list(range(len(reshape)))
     if len(tile) != 2 or total != covered or not fits or total > MOST_DEVICES:
         raise ValueError("[groups,members]<=[...]T(...) reads a permuted iota of as many numbers")
@@ -44,7 +40,7 @@ def _print_groups(value: ReplicaGroups) -> str:
     if value.mesh:
         return value.mesh
     if not value.tile:
-        return print_lists(value.groups)
+        return braced(print_ints)(value.groups)
     order = f"T({','.join(map(str, value.transpose))})" if len(value.reshape) > 1 else ""
     return f"[{','.join(map(str, value.tile))}]<=[{','.join(map(str, value.reshape))}]{order}"
 
@@ -79,12 +75,8 @@ def _read_aliases(text: str) -> tuple[Alias, ...]:
 
 
 def _print_alias(alias: Alias, kind: str = "") -> str:
-    output, inner = _print_index(alias.output_index), _print_index(alias.operand_index)
+    output, inner = print_ints(alias.output_index), print_ints(alias.operand_index)
     return f"{output}: ({alias.operand}, {inner}{kind})"
-
-
-def _print_aliases(value: Iterable[Alias]) -> str:
-    return f"{{{', '.join(map(_print_alias, value))}}}"
 
 
 def _read_program_aliases(text: str) -> tuple[Alias, ...]:
@@ -97,23 +89,19 @@ def _print_program_aliases(value: Iterable[Alias]) -> str:
     return f"{{ {', '.join([_print_alias(alias, f', {alias.kind}') for alias in value])} }}"
 
 
-def _print_index(index: tuple[int, ...]) -> str:
-    return f"{{{','.join(map(str, index))}}}"
-
-
 def _read_donors(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     found = _read_all(_DONOR, text, "(parameter, {index})")
     return tuple(sorted([(bounded(m[1]), _index(m[2])) for m in found]))
 
 
 def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:
-    shown = [f"({number}, {_print_index(index)})" for number, index in value]
+    shown = [f"({number}, {print_ints(index)})" for number, index in value]
     return f"{{ {', '.join(shown)} }}"
 
 
 KINDS: Final[dict[str, Kind]] = {
     "program_aliases": Kind(_read_program_aliases, _print_program_aliases),
-    "aliases": Kind(_read_aliases, _print_aliases),
+    "aliases": Kind(_read_aliases, braced(_print_alias, ", ")),
     "donors": Kind(_read_donors, _print_donors),
     "groups": Kind(_read_groups, _print_groups),
     "sharding": Kind(normalise_sharding, str),

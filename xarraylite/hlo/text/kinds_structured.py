@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -13,6 +13,7 @@ from ...xla.spec import ArraySpec
 from ..values import Domain, ResultAccuracy, Signature
 from .kinds_basic import (
     Kind,
+    braced,
     inside,
     print_dictionary,
     print_float,
@@ -31,10 +32,6 @@ def _read_shapes(text: str) -> tuple[ArraySpec, ...]:
     inner = inside(text, "{}")
     # A tuple of these shapes is what the reader of shapes knows how to divide.
     return ArraySpec.parse(f"({inner})").tuple_shapes
-
-
-def _print_shapes(value: Iterable[ArraySpec]) -> str:
-    return f"{{{', '.join(map(str, value))}}}"
 
 
 _ARROW = re.compile(r"\)\s*->\s*")
@@ -125,10 +122,6 @@ def _read_statistics(text: str) -> tuple[tuple[str, float], ...]:
     return found if len(found) > 1 else ()  # the first is which of the others is shown
 
 
-def _print_statistics(value: Iterable[tuple[str, float]]) -> str:
-    return f"{{{','.join([f'{name}={print_float(number)}' for name, number in value])}}}"
-
-
 _PAIR = re.compile(rf"\s*({NAME})\s*=\s*", re.DOTALL)
 
 
@@ -173,8 +166,8 @@ KINDS: Final[dict[str, Kind]] = {
     "origin": Kind(_read_origin, str),
     "literal": Kind(_read_typed_literal, _print_typed_literal),
     "shape": Kind(lambda text: ArraySpec.parse(text.strip()), str),
-    "shapes": Kind(_read_shapes, _print_shapes),
+    "shapes": Kind(_read_shapes, braced(str, ", ")),
     "signature": Kind(_read_signature, _print_signature),
-    "statistics": Kind(_read_statistics, _print_statistics),
+    "statistics": Kind(_read_statistics, braced(lambda one: f"{one[0]}={print_float(one[1])}")),
 }
 """Readers and printers by kind."""

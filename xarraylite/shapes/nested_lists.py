@@ -17,7 +17,7 @@ from ..index.box import integer
 from ..index.broadcast import MAX_SIZE
 from .base import ShapeBase
 from .combine import mixed_ranks, stack
-from .ragged import Ints, Ragged, check_nodes, exact_sum, ints
+from .jagged_tree import Ints, Ragged, check_nodes, exact_sum, ints
 from .shape import Shape
 
 #: Slices of one node that texts show; more lose their middle.

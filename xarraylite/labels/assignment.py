@@ -31,7 +31,6 @@ from ..operands.nodes import is_number
 from ..operands.tracing import writer as trace_writer
 from ..overlap.aliasing import shares
 from ..runtime import evaluate as engine
-from .contraction import Lowering
 from .labelled import (
     Group,
     Labels,
@@ -43,6 +42,7 @@ from .labelled import (
     require_labelled,
     result_labels,
 )
+from .lowering import Lowering
 from .notes import Note
 from .remembered import Call, Filled, call_of_labels, filled, memories_of, recall, remember
 

@@ -1,0 +1,97 @@
+"""Budgets hold for every block of a run, wherever it lies among the chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.chunked.kept import Kept
+from xarraylite.chunked import operand, source
+from xarraylite.chunked.budget import BESIDES, BudgetError
+from xarraylite.chunked.idle import Idle, Nowhere
+from xarraylite.chunked.pipeline import Run
+from xarraylite.chunked.plan import Piece
+from xarraylite.chunked.storing import node_of, run_into
+from xarraylite.chunked.target import Sink
+
+
+class Watch(Idle):
+    """Compares what was counted for blocks with what each of them needs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = 0
+
+    def see(self, piece: Piece, number: int, times: int, room: tuple[int, int]) -> None:
+        kept, need = room
+        with (
+            mock.patch.object(source, "most", source.covered),
+            mock.patch.object(operand, "most", source.covered),
+        ):
+            assert piece.need + kept <= need, (number, piece.box)
+        self.seen += 1
+
+
+def watched(expression: Any, chunks: tuple[int, ...], memory: int) -> None:
+    """Plan a store with a budget, or with the least that does, and look at every block."""
+    root = node_of(expression, None, "store")
+    for _ in range(20):
+        watch = Watch()
+        run = Run(memory, report=watch.begin, cluster=watch)
+        try:
+            run_into(root, Sink(Nowhere(root, True), chunks, "a plan"), run)
+        except BudgetError as error:
+            memory = error.least
+        else:
+            assert watch.seen
+            return
+    raise AssertionError("no budget does")
+
+
+_WRITE: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": lambda a, b: xl.sum(a),
+    "two": lambda a, b: xl.sum((a - b) ** 2),
+    "corner": lambda a, b: xl.sum(a[1:, 3:]),
+    "rows": lambda a, b: xl.sum(a, axis=1),
+    "columns": lambda a, b: xl.sum(a * 2, axis=0),
+    "ends": lambda a, b: xl.sum(xl.reshape(a, (a.shape[0], 3, -1)), axis=(0, 2)),
+    "joined": lambda a, b: xl.sum(xl.concat([a, b])[100:1200, ::2]),
+    "product": lambda a, b: xl.prod(a * 0.001 + 1),
+    "largest": lambda a, b: xl.max(a[3:, ::2], axis=0),
+    "standard": lambda a, b: (a - xl.mean(a, axis=0)) / xl.std(a, axis=0),
+    "stencil": lambda a, b: a[2:, 1:-1] + a[:-2, 1:-1] - b[1:-1, 2:],
+    "turned": lambda a, b: a.T[:, :400] + b[:900, :400],
+    "picked": lambda a, b: a[np.r_[np.zeros(400, int), np.arange(0, 900, 3)]] * 2,
+    "few": lambda a, b: xl.open(Kept(np.ones(9), (4,)))[[3, 1, 3]] + b[0, :3],
+    "merged": lambda a, b: xl.reshape(a[:900], (450, -1)) + 1,
+    "matrix": lambda a, b: a[:, :300] @ b[:300, :40],
+}
+
+
+@pytest.mark.parametrize("name", _WRITE)
+@pytest.mark.parametrize("chunks", [(100, 250), (901, 17), (7, 900)])
+def test_no_block_needs_more_than_was_counted(name: str, chunks: tuple[int, int]) -> None:
+    values = np.ones((901, 900))
+    e = _WRITE[name](xl.open(Kept(values, chunks)), xl.open(Kept(values, chunks[::-1])))
+    for memory in (1, 4_000_000, 1 << 30):
+        watched(e, tuple([min(64, n) for n in e.shape]), memory)
+
+
+def test_what_writing_large_chunks_takes_is_put_aside() -> None:
+    """Each thread that writes has a copy of a chunk, and what it is encoded to."""
+    one = np.broadcast_to(np.zeros(()), (8192, 8192))  # 512 MB, which nobody has
+    e, half = xl.open(Kept(one, (4096, 4096))) + 1, 4096 * 4096 * 8
+    needs = []
+    for chunked in (True, False):
+        watch = Watch()
+        sink = Sink(Nowhere(node_of(e, None, "store"), chunked), (4096, 4096), "a plan")
+        with pytest.raises(BudgetError) as caught:
+            run_into(node_of(e, None, "store"), sink, Run(half, report=watch.begin, cluster=watch))
+        needs.append(caught.value.least)
+    assert needs[0] >= 4 * half - BESIDES + 5 * half
+    assert needs[1] < needs[0]

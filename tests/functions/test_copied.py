@@ -1,0 +1,120 @@
+"""Small searches and joins of new extents: computed at once, with the meaning of expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.testing import assert_same_bits
+
+DATA = np.array([[2.0, np.nan, -0.0, 0.0], [5.0, 5.0, -7.0, 1.0], [0.0, -0.0, 3.0, 3.0]])
+
+SEARCHES: dict[str, Callable[[Any, Any], Any]] = {
+    "argmax": lambda xp, x: xp.argmax(x),
+    "argmin": lambda xp, x: xp.argmin(x),
+    "axis": lambda xp, x: xp.argmax(x, 0),
+    "keepdims": lambda xp, x: xp.argmin(x, axis=-1, keepdims=True),
+    "method": lambda xp, x: x.argmax(axis=1),
+    "of what is computed": lambda xp, x: xp.argmax(abs(x) * 2),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i2", "u8", "?"])
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_searches(search: Callable[[Any, Any], Any], dtype: str) -> None:
+    whole = np.nan_to_num(DATA, nan=3).astype(dtype) if dtype[0] not in "f" else DATA.astype(dtype)
+    for rows in (1, 2, 3):
+        for columns in (1, 3, 4):
+            x = whole[:rows, :columns]
+            for _ in range(2):
+                made = search(xl, xl.asarray(x))
+                assert type(made) is xl.XExpression
+                assert_same_bits(made, search(np, x))
+
+
+def test_what_searches_mean() -> None:
+    """The position as it was when it was written; `late` searches what there is."""
+    a = xl.asarray([1.0, 5.0, 2.0])
+    found, late = xl.argmax(a), xl.late(xl.argmax(a))
+    joined = xl.late(xl.concat([a * 2, a[:1]]))
+    a[2] = 9.0
+    assert (int(found), int(late)) == (1, 2)
+    assert xl.eval(joined).tolist() == [2.0, 10.0, 18.0, 1.0]
+    with pytest.raises(xl.ShapeError, match="argmax"):
+        xl.argmax(xl.zeros(0))
+    with pytest.raises(xl.AxisError, match="argmin"):
+        xl.argmin(a, 3)
+
+
+APPENDED: dict[str, Callable[[Any, Any, int], Any]] = {
+    "append": lambda xp, h, k: xp.append(h, float(k)),
+    "list": lambda xp, h, k: xp.concatenate([h, [k, k + 0.5]]),
+    "array": lambda xp, h, k: xp.concatenate((h, np.ones(2) * k)),
+    "own last": lambda xp, h, k: xp.hstack((h, h[-1] + 1)),
+    "computed": lambda xp, h, k: xp.concatenate([h * 0.5, h[:1]]),
+    "front": lambda xp, h, k: xp.insert(h, 0, k),
+    "rows": lambda xp, h, k: xp.vstack((xp.atleast_2d(h), xp.ones(xp.atleast_2d(h).shape[1]))),
+    "columns": lambda xp, h, k: xp.column_stack((xp.reshape(h, (2, -1)), [k, k])),
+}
+
+
+@pytest.mark.parametrize("grow", APPENDED.values(), ids=APPENDED)
+def test_histories(grow: Callable[[Any, Any, int], Any]) -> None:
+    for start in (np.array([1.0, 2.0]), np.array([3, 4], dtype="i4")):
+        for _ in range(3):
+            ours, theirs = xl.asarray(start), start
+            for k in range(12):
+                ours, theirs = grow(xl, ours, k), grow(np, theirs, k)
+                if k % 3 == 0:
+                    assert_same_bits(ours, theirs)
+            assert_same_bits(ours, theirs)
+
+
+def test_a_history_of_the_same_shapes_becomes_an_expression() -> None:
+    a, b = xl.arange(3.0), xl.arange(4.0)
+    for _ in range(12):
+        joined = xl.concat([a, b])
+    a[0] = 7.0
+    assert xl.eval(joined).tolist() == [0.0, 1.0, 2.0, 0.0, 1.0, 2.0, 3.0]
+    assert xl.eval(xl.concat([a, b])).tolist() == [7.0, 1.0, 2.0, 0.0, 1.0, 2.0, 3.0]
+
+
+def test_a_long_history_keeps_no_bytes_of_what_it_was() -> None:
+    from xarraylite.memory.pool import counters
+
+    history = xl.zeros(1000)
+    for k in range(50):
+        history = xl.concat([history, xl.full(1, float(k))])
+    before = counters.bytes
+    for k in range(50):
+        history = xl.concat([history, xl.full(1, float(k))])
+    assert len(history) == 1100
+    late = xl.late(history)
+    assert xl.eval(late).tolist() == history.tolist()
+    assert counters.bytes - before < 1 << 20
+
+
+def test_late_joins_of_a_long_history_are_one_walk() -> None:
+    a = xl.zeros(1)
+    history = xl.concat([a, a])
+    for _ in range(700):
+        history = xl.concat([history, a])
+    late = xl.late(history)
+    a[0] = 2.0
+    assert float(xl.sum(late)) == 1404.0
+    with pytest.raises(xl.ShapeError, match="ragged"):
+        xl.concatenate([xl.concatenate([a, a]), [[1], [2, 3]]])
+
+
+def test_what_is_asked_of_a_late_expression_leaves_it_late() -> None:
+    a = xl.zeros((2, 2))
+    late = xl.late(a) + 1
+    assert late.flags.c_contiguous
+    with pytest.raises(AttributeError, match="strides"):
+        _ = late.strides
+    a[0, 0] = 99.0
+    assert float(late[0, 0]) == 100.0

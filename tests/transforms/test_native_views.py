@@ -1,0 +1,125 @@
+"""Regular and masked views in machine code: they are those in Python, only faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.transforms.test_native_picks import M, both, told
+from xarraylite.runtime import natives as loading
+
+pytestmark = [
+    pytest.mark.usefixtures("compiled", "installed"),
+    pytest.mark.skipif(not loading.can_load(), reason="another interpreter"),
+]
+
+#: Views of a matrix of three rows and four columns.
+REGULAR: dict[str, Callable[[Any], Any]] = {
+    "row": lambda m: xl.row(m, -1),
+    "column": lambda m: xl.col(m, 2),
+    "column out of range": lambda m: xl.col(m, 4),
+    "row of a vector": lambda m: xl.row(m[0], 1),
+    "rows": lambda m: xl.row(m, slice(2)),
+    "a row by a bool": lambda m: xl.row(m, True),
+    "an element": lambda m: xl.at(m, 1, -1),
+    "an element of too few": lambda m: xl.at(m, 1),
+    "an element and dots": lambda m: xl.at(m, 1, 2, ...),
+    "an element by a bool": lambda m: xl.at(m, True, 0),
+    "an element out of range": lambda m: xl.at(m, 0, 4),
+    "an element far out of range": lambda m: xl.at(m, 0, 1 << 80),
+    "an element of a vector": lambda m: xl.at(m[1], -4),
+    "an element of none": lambda m: xl.at(xl.at(m, 1, 1)),
+    "a repeated element": lambda m: xl.periodic(m, -7, 9),
+    "a repeated element far away": lambda m: xl.periodic(m, 1 << 80, -(1 << 62)),
+    "a repeated element by a number of NumPy's": lambda m: xl.periodic(m, np.int8(5), 1),
+    "a repeated element of too few": lambda m: xl.periodic(m, 5),
+    "a repeated element of nothing": lambda m: xl.periodic(m[:0], 5, 1),
+    "a repeated element of a part": lambda m: xl.periodic(m[::2, ::-1], 3, 5),
+    "the last line": lambda m: list(xl.iter_lines(m, 0))[-1],
+    "the second part": lambda m: list(xl.iter_axis(m, 1))[1],
+    "listed elements": lambda m: xl.index_view(m, np.array([[2, -1], [0, 0], [1, 3]])),
+    "listed elements out of range": lambda m: xl.index_view(m, np.array([[2, -1], [3, 0]])),
+    "listed elements of lists": lambda m: xl.index_view(m, [[2, -1], [0, 0]]),
+    "items": lambda m: xl.view(m, xl.newaxis, xl.range(None, None, -1), 1),
+    "integers": lambda m: xl.view(m, 1, 2),
+    "nothing": xl.view,
+    "an empty part": lambda m: xl.view(m, xl.range(2, 1)),
+    "a list": lambda m: xl.strided_view(m, [xl.range(1, 3), xl.ellipsis, xl.newaxis]),
+    "a tuple": lambda m: xl.dynamic_view(m, (0, xl.range(0, 4, 2))),
+    "too many items": lambda m: xl.strided_view(m, [0, 0, 0]),
+    "part and picks": lambda m: xl.dynamic_view(m, [xl.range(1, 3), xl.keep(3, 0, 1)]),
+    "blocks": lambda m: xl.block_view(m, (3, 2)),
+    "by columns": lambda m: xl.reshape_view(m, (6, 2), "column_major"),
+    "flat part": lambda m: xl.flatten(m[:, 1:3]),
+    "flat": lambda m: xl.flat(m.T, "storage"),
+    "strided": lambda m: xl.as_strided(m, (2, 3), (4, 1), 2),
+    "repeating": lambda m: xl.as_strided(m, (3,), (0,)),
+    "overlapping": lambda m: xl.as_strided(m, (3, 3), (1, 1)),
+    "a stretched part": lambda m: xl.broadcast_to(m[0, :1], (3,)),
+    "bytes": lambda m: xl.offset_view(m, xl.uint8, 0)[:, ::3],
+}
+
+
+@pytest.mark.parametrize("name", REGULAR)
+@pytest.mark.parametrize("make", [xl.asarray, xl.XTensor])
+def test_regular_views_are_the_same(name: str, make: Callable[[Any], Any]) -> None:
+    def work(value: Any) -> Any:
+        m = make(np.arange(12.0).reshape(3, 4))
+        view, waiting = REGULAR[name](m), m + 1
+        facts = told(view)
+        view[...] = value
+        alone = REGULAR[name](m)
+        alone[...] = alone * 2
+        return facts, m.tolist(), waiting.tolist()
+
+    for value in (7.0, 3):
+        both(lambda value=value: work(value))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "bfloat16", "complex128"])
+def test_a_view_of_one_element_as_a_float(dtype: str) -> None:
+    for make in (xl.asarray, xl.XTensor):
+        m = make(np.arange(6.0).reshape(2, 3), dtype=dtype)
+        one = xl.at(m[:, ::-1], 1, 0)
+
+        def work(m: Any = m, one: Any = one) -> Any:
+            m[1, 2] = 7
+            first = float(one)
+            one[...] = 9
+            return first, float(one), float(m[1, 2])
+
+        both(work)
+
+
+#: What is written to a masked view of a vector ``c`` of six elements.
+MASKED: dict[str, Callable[[Any, Any], Any]] = {
+    "a number": lambda v, c: v.__setitem__(..., 7),
+    "an update": lambda v, c: v.__iadd__(3),
+    "values": lambda v, c: v.__setitem__(..., xl.asarray([9, 8, 7, 6, 5, 4], dtype=c.dtype)),
+    "values of another dtype": lambda v, c: v.__setitem__(..., xl.asarray([9, 8, 7, 6, 5, 4.0])),
+    "itself turned": lambda v, c: v.__setitem__(..., c[::-1]),
+    "an expression": lambda v, c: v.__setitem__(..., c + c[::-1]),
+    "a filter": lambda v, c: v.__setitem__(..., xl.view(c, xl.keep(5, 4, 3, 2, 1, 0))),
+    "one that broadcasts": lambda v, c: v.__setitem__(..., xl.asarray([5], dtype=c.dtype)),
+    "of another shape": lambda v, c: v.__setitem__(..., xl.asarray([5, 6], dtype=c.dtype)),
+    "an update by values": lambda v, c: v.__imul__(xl.asarray([1, 2, 3, 1, 2, 3], dtype=c.dtype)),
+    "something missing": lambda v, c: v.__setitem__(..., xl.missing),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.parametrize("dtype", ["float64", "int8"])
+def test_masked_views_are_the_same(name: str, dtype: str) -> None:
+    for make in (xl.asarray, xl.XTensor, lambda x, dtype: xl.asarray(x, dtype=dtype)[::-1]):
+
+        def work(make: Any = make) -> Any:
+            c = make([4, 1, 3, 0, 5, 2], dtype=dtype)
+            view, waiting = xl.masked_view(c, M), c + 1
+            MASKED[name](view, c)
+            return c.tolist(), waiting.tolist(), str(view)
+
+        both(work)

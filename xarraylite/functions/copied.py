@@ -1,0 +1,136 @@
+"""Small results that are computed when they are written, by functions of NumPy's with our bits.
+
+A loop that searches ever other lengths (the pivot of an elimination) would plan each search, which
+takes a hundred times as long as NumPy.  The first ones, and what is asked again with the same
+extents (`arrays.memo`), are expressions.  The result is one of the value as it is now; its snapshot
+says what it was computed from, so that `late` computes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..arrays.few import copy_of
+from ..arrays.memo import growing
+from ..assignment import direct
+from ..assignment.elements import array_of
+from ..dtypes.names import DType, NumpyArray
+from ..ir.kind import NODE, Kind, Operands, leaves_of, row_major
+from ..ir.node import RANK, Node
+from ..ir.translation import node_of
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Copy, Snapshot
+from ..operands import tracing
+from ..operands.nodes import Gathers
+from .computed import COMMON
+
+#: The most bytes of an operand.
+FEW = 1 << 16
+
+#: An array as it was written: NumPy's, or kind, shape and operands, with the buffer of memory.
+Part = Any
+
+
+class Recomputed(Gathers):
+    """A result that was computed when it was written.
+
+    Attributes
+    ----------
+    part : tuple
+        The operand.
+    lazily : callable
+        Makes the result's node of the operand's.
+    dtype : numpy.dtype
+        Of the result.
+    """
+
+    __slots__ = ("dtype", "lazily", "part")
+
+    def __init__(self, part: Part, lazily: Callable[[Node], Node], dtype: DType) -> None:
+        self.part, self.lazily, self.dtype = part, lazily, dtype
+
+    def gathered(self) -> Node:
+        """Return the result of the operand as it is now."""
+        return self.lazily(node_of_part(self.part))
+
+
+def node_of_part(part: Part) -> Node:
+    """Return an array that was written as a node, with what its memory holds now."""
+    kind, shape, operands = part
+    if operands and isinstance(operands[0], Buffer):
+        operands = (operands[0].snapshot(), operands[1])
+    return node_of(kind, shape, operands)
+
+
+def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
+    """Return the values of an array of plain numbers, and how it was written.
+
+    None of more bytes than ``most``, if they are to be computed, and of other arrays.
+    """
+    if x._kind is NODE or x._kind.dtype not in COMMON:
+        return None
+    if isinstance(x, XContainer):
+        return array_of(x), (x._kind, x._shape, (x._buffer, x._start))
+    if x.__class__ is not XExpression or x.size * x._kind.itemsize > most:
+        return None
+    part = x._kind, x._shape, _outlined(x._kind, x._operands)
+    made = direct.evaluate(x)  # nobody else has it
+    return (x.numpy() if made is None or made._kind is NODE else array_of(made)), part
+
+
+def _outlined(kind: Kind, operands: Operands) -> Operands:
+    """Return operands without the bytes of copies, of which it is known what they are of."""
+    if kind.formed:
+        return operands
+    dtypes = iter([leaf.dtype for leaf in leaves_of(kind) if not leaf.scalar])
+    found: list[Any] = []
+    for item in operands:
+        own = next(dtypes) if isinstance(item, Snapshot) else None
+        if isinstance(item, Copy) and getattr(item.made, "dtype", None) == own:
+            item = item.outline() if item.axis is None else item
+        found.append(item)
+    return tuple(found)
+
+
+def copy_with(values: NumpyArray, fixed: int, made: Gathers) -> XExpression:
+    """Return an expression of values, and of what says where they are from."""
+    snapshot = Snapshot.alone(values.nbytes, made)
+    snapshot.array(values.dtype, values.shape)[...] = values
+    return copy_of(row_major(values.dtype, values.ndim, fixed), values.shape, snapshot)
+
+
+def computed_at_once(
+    function: Callable[..., Any], a: object, lazily: Callable[[Node], Node], **options: Any
+) -> XExpression | None:
+    """Return what NumPy makes of a small array, in a loop over ever new extents.
+
+    None of all others, and where NumPy refuses it.
+
+    Parameters
+    ----------
+    function : callable
+        NumPy's.
+    a : object
+        The operand.
+    lazily : callable
+        Makes the result's node of the operand's.
+    **options
+        What else NumPy is given.
+    """
+    if not growing.value or not isinstance(a, XExpression) or tracing.running.value:
+        return None
+    if a.size * a.dtype.itemsize > FEW or not a.size:
+        return None
+    found = part_of(a, FEW)
+    if found is None:
+        return None
+    try:
+        values = np.asarray(function(found[0], **options))
+    except (TypeError, ValueError, IndexError):
+        return None
+    return copy_with(values, min(a._kind.fixed, RANK), Recomputed(found[1], lazily, values.dtype))
