@@ -51,6 +51,9 @@ CAPACITY = 1024
 #: Items of a list up to which it is looked at: joins of more are no kind.
 _MANY = 32
 
+#: Shapes of one argument for which what is more than one value is lazy.
+_SHAPES = 8
+
 #: Calls whose result is copied before what the function makes is traced.
 _COPIES = 8
 
@@ -189,10 +192,14 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
             made = _called(function, args, options)
         finally:
             growing.value = before
-        if new and loose is not None and getattr(made, "_shape", None) == ():
+        if new and loose is not None and rule is not False:
             if len(rules) >= CAPACITY:
                 rules.clear()
-            rules[loose] = _ruled(rule, function, args, options, arrays, made)
+            if getattr(made, "_shape", None) == () and rule.__class__ is not int:
+                rules[loose] = _ruled(rule, function, args, options, arrays, made)
+            elif rule is None or rule.__class__ is int:
+                count = (rule or 0) + 1
+                rules[loose] = count < _SHAPES and count  # from then on it has no rule
         if recipe is None and all([x._kind is not NODE for x in arrays]):  # none got too long
             if key in known:
                 if _is_copied(made) and seen.setdefault(key, 1) < _COPIES:
