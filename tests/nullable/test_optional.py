@@ -53,7 +53,7 @@ def test_functions(text: str, want: Any) -> None:
     assert xl.eval(e).tolist() == want
 
 
-REDUCERS = ["sum", "prod", "min", "max", "mean", "var", "std", "any", "all"]
+REDUCERS = ["sum", "prod", "min", "max", "ptp", "mean", "var", "std", "any", "all"]
 
 
 @pytest.mark.parametrize("name", REDUCERS)
@@ -81,6 +81,43 @@ def test_reducers_of_nothing() -> None:
     assert x.var(axis=1, skipna=True, correction=1).tolist() == [None, None]
     assert x.count(axis=1).tolist() == [0, 1]
     assert xl.argmax(x, axis=0).tolist() == [None, None]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int8", "complex64"])
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "mean", "var", "std"])
+def test_leaving_out_keeps_the_dtype(name: str, dtype: str) -> None:
+    values = xl.asarray([1, 3, 4, 2], dtype=dtype)
+    if dtype == "complex64" and name == "max":
+        values = xl.real(values)
+    x = xl.optional(values, [True, True, False, True])
+    left = xl.asarray([1, 3, 2], dtype=values.dtype)
+    skipped = xl.eval(getattr(x, name)(skipna=True))
+    assert skipped.dtype == getattr(xl, name)(left).dtype
+    np.testing.assert_allclose(skipped.value(), getattr(xl, name)(left), rtol=1e-3)
+
+
+def test_leaving_out_takes_the_options_of_reducers() -> None:
+    x = xl.optional([1.0, 3.0, xl.nan, 2.0], [True, True, False, True])
+    left = np.array([1.0, 3.0, 2.0])
+    for options in ({"ddof": 1}, {"correction": 1}, {"correction": 2.5}):
+        ddof = sum(options.values())
+        np.testing.assert_allclose(x.var(skipna=True, **options).item(), left.var(ddof=ddof))
+        np.testing.assert_allclose(x.std(skipna=True, **options).item(), left.std(ddof=ddof))
+    assert x.var(skipna=True, ddof=3).item() is None
+    assert x.mean(skipna=True, dtype="float32").dtype == xl.float32
+    assert x.sum(skipna=True, initial=10.0).item() == 16.0
+    with pytest.raises(TypeError, match="unexpected"):
+        x.mean(skipna=True, depth=1)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_running_results_of_what_is_there(axis: int | None) -> None:
+    x = make()
+    sums, products = np.cumsum(np.where(KNOWN, A, 0), axis), np.cumprod(np.where(KNOWN, A, 1), axis)
+    for name, want in (("cumsum", sums), ("cumprod", products)):
+        found = getattr(x, name)(axis=axis, skipna=True)
+        np.testing.assert_array_equal(found.has_value(), KNOWN.reshape(want.shape))
+        np.testing.assert_array_equal(found.value(), want)
 
 
 def test_both_halves_are_written_through() -> None:

@@ -407,7 +407,7 @@ class XOptional(LiftedOperators, Folds, Face, InPlace):
 
 def _evaluated(half: XExpression) -> XContainer:
     """Return one half of a result in memory of its own."""
-    return XArray(half) if isinstance(half, XContainer) else eval_(half)
+    return half.copy() if isinstance(half, XContainer) else eval_(half)
 
 
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:

@@ -54,15 +54,14 @@ def without_missing(
             options.setdefault("initial", neutral)  # of no elements at all
         made = fold(x.value_or(neutral), **over, **options)
         return made, True if name in ("sum", "prod", "any", "all") else xl.any(flags, **over)
-    count = x.count(axis=axis, keepdims=keepdims)
-    if name == "mean":
-        total, _ = without_missing(x, "sum", axis, keepdims)
-        return total / count, count > 0
-    center, _ = without_missing(x, "mean", axis, True)
-    square = xl.where(flags, xl.square(xl.abs(x.value() - center)), 0)
-    less = count - options.get("correction", 0)
-    made = xl.sum(square, **over) / less
-    return xl.sqrt(made) if name == "std" else made, less > 0
+    if name == "ptp":
+        greatest, known = without_missing(x, "max", axis, keepdims)
+        return greatest - without_missing(x, "min", axis, keepdims)[0], known
+    made = getattr(xl, name)(x.value(), **over, where=flags, **options)
+    less = 0
+    if name != "mean":
+        less = options.get("ddof") or options.get("correction") or 0
+    return made, x.count(**over) > less
 
 
 def order_statistic(
@@ -89,6 +88,10 @@ def order_statistic(
 def running(x: Any, name: str, *args: Any, **options: Any) -> tuple[Any, Any]:
     """Return running results of the values, which are there up to the first missing one."""
     xl = namespace(None)
+    if options.pop("skipna", False):  # what is missing stays so, and changes nothing
+        flags, neutral = x.has_value(), 0 if name.endswith("sum") else 1
+        made = getattr(xl, name)(x.value_or(neutral), *args, **options)
+        return made, flags if made.shape == flags.shape else flags._reshaped(made.shape)
     made = getattr(xl, name)(x.value(), *args, **options)
     options.pop("dtype", None)
     known = getattr(xl, name.replace("sum", "prod"))(x.has_value(), *args[:1], **options)
@@ -109,7 +112,12 @@ def _reducer(name: str) -> Callable[..., Any]:
         if skipna:
             return self._made(*without_missing(self, name, axis, keepdims, **options))
         reducer: Callable[..., Any] = getattr(namespace(None), name)
-        return reducer(self, axis=axis, keepdims=keepdims, **options)
+        if options:
+            return reducer(self, axis=axis, keepdims=keepdims, **options)
+        over = {"axis": axis, "keepdims": keepdims}
+        return self._made(
+            reducer(self.value(), **over), namespace(None).all(self.has_value(), **over)
+        )
 
     method.__name__ = name
     method.__doc__ = (
@@ -125,7 +133,9 @@ def _accumulator(name: str) -> Callable[..., Any]:
         return self._made(*running(self, name, *args, **options))
 
     method.__name__ = name
-    method.__doc__ = f"Return `xl.{name}`, missing from the first missing element on."
+    method.__doc__ = (
+        f"Return `xl.{name}`, missing from the first missing element on; with ``skipna`` only there."
+    )
     return method
 
 
@@ -165,6 +175,7 @@ class Folds(Parted):
     prod = _reducer("prod")
     min = _reducer("min")
     max = _reducer("max")
+    ptp = _reducer("ptp")
     any = _reducer("any")
     all = _reducer("all")
     mean = _reducer("mean")
