@@ -102,6 +102,9 @@ class Placed:
         <XFunction bitwise_right_shift: uint64[2], lazy>
         """
         if dtype is None:
+            own: Any = self
+            if own._is_strided():
+                return own[...]  # which machine code makes
             return self._view_class._wrap(self._buffer, self._map, self._dtype)
         try:
             wanted = as_dtype(dtype)

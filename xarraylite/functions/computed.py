@@ -187,6 +187,8 @@ def _is_own(values: NumpyArray, operands: Sequence[NumpyArray] | None) -> bool:
 
 def results(made: Any, narrow: Narrow) -> Any:
     """Return what a NumPy function returned: containers for arrays, values for scalars."""
+    if made.__class__ is float or made.__class__ is int:
+        return made
     if isinstance(made, np.ndarray):
         if made.dtype not in SUPPORTED and (is_other(made.dtype) or made.dtype.hasobject):
             return made

@@ -15,6 +15,7 @@ from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.ownership import is_value, memory_of
+from ..arrays.scalar import XFloat64
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..dtypes.names import as_dtype
@@ -181,7 +182,7 @@ def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
 
 
 #: Lists of these alone NumPy reads as we do.
-_NUMBERS = frozenset((int, float))
+_NUMBERS = frozenset((int, float, XFloat64))
 
 
 _ROW_MAJOR = ROW_MAJOR.value

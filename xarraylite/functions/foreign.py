@@ -34,15 +34,16 @@ def called(function: Callable[..., Any], name: str, fills: bool = False) -> Call
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         narrow = Narrow()
-        to = args[0] if fills and args else kwargs.get("out")
+        to = args[0] if fills and args else kwargs.get("out") if kwargs else None
         written = np.array(to.numpy()) if isinstance(to, XExpression) else None
-        taken, named = list(args), dict(kwargs)
+        taken, named = list(args), kwargs
         if written is not None and fills:
             taken[0] = written
         elif written is not None:
             named["out"] = written
         taken = [value_of(x, name, narrow) for x in taken]
-        named = {key: value_of(x, name, narrow) for key, x in named.items()}
+        if named:
+            named = {key: value_of(x, name, narrow) for key, x in named.items()}
         try:
             made = function(*taken, **named)
         except (ValueError, TypeError, IndexError) as error:

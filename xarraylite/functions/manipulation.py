@@ -31,7 +31,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import moves
-from ..operands.nodes import as_node
+from ..operands.nodes import as_node, is_number
 from ..operands.others import or_numpy
 from ..operands.tracing import is_active
 from . import copied_joins, jagged_joins
@@ -108,7 +108,7 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     >>> rows.shape, columns.shape
     ((2, 3), (2, 3))
     """
-    known = [as_array(x, "broadcast_arrays") for x in arrays]
+    known = [XArray(x) if is_number(x) else as_array(x, "broadcast_arrays") for x in arrays]
     shape = broadcast_shapes(*[x.shape for x in known])
     return tuple([x[...] if x.shape == shape else broadcast_to(x, shape) for x in known])
 

@@ -261,8 +261,8 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
         return
     if one.dtype.char not in "fdFD?bBhHiIlLqQ" or not {one.rank, other.rank} <= {1, 2}:
         return
-    if one.dtype.char in "FD" and (strides or one.rank == other.rank == 1):
-        return  # which is made as a product of matrices
+    if one.dtype.char in "FD" and strides:
+        return
     extents = (*left._shape, *right._shape[1:])
     if not is_learned(made._shape, left._shape[-1]) or (1 in extents and one.dtype.char in "FD"):
         return  # complex numbers are multiplied one by one there, and rounded otherwise

@@ -43,6 +43,9 @@ def _method(name: str, order: str = "", *, inside: bool = False) -> Any:
     keys = [spread, *names[1:]] if spread is not None else names
 
     def method(self: Any, *args: Any, **options: Any) -> Any:
+        if inside and not (args or options):
+            self[...] = function_named(name)(self)
+            return None
         if spread is not None:
             if args:
                 options[spread] = args[0] if len(args) == 1 else args

@@ -107,7 +107,8 @@ class _Methods:
                 word += 2
         for name, row in _ATTRIBUTES.items():
             self.words[word] = id(row)
-            self._add("attribute", Face, name, word + 1, row=word)
+            function = "real_part" if name == "real" else "attribute"
+            self._add(function, Face, name, word + 1, row=word)
             word += 2
         for function, owner, name in _MORE:
             self._add(function, owner, name, word + 1, row=word)

@@ -82,6 +82,7 @@ METHODS = {
     "handed": (LISTED, "a2"),
     "method": (ANY, "a1, a2, a3, a4"),
     "attribute": (ONE, "a2, a4"),
+    "real_part": (ONE, "a2, a4"),
     "selected_few": (TWO, "a2, a3"),
     "one_element": (ANY, "a1, a2, a3, a4"),
     "taken_along": (ANY, "a1, a2, a3, a4"),

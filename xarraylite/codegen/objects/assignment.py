@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, SCRATCH, SIZE, load, load_double, scratch, store, word
+from .api import CLASS, SCRATCH, SIZE, load, scratch, store, word
 from .basics import (
-    DATA,
     DESCRIPTION,
     DIMENSIONS,
     FAR,
@@ -42,7 +41,7 @@ from .evaluation import (
 from .launching import started
 from .operators import combined, leads, number_of, of_number
 from .replay import ran
-from .scalars import inside
+from .scalars import fits, inside
 from .views import is_index, is_plain, steps_of, view_of
 
 #: Operations up to which an updated result stays lazy (`arrays.ownership`).
@@ -50,9 +49,6 @@ LAZY = 32
 
 #: Bytes of what a plan says of an operand in memory.
 CHECK = 24
-
-#: The greatest float32.
-MOST_SHORT = 3.4028234663852886e38
 
 
 def waiting_for(buffer: int) -> int:
@@ -194,15 +190,6 @@ def launched(to: int, value: int, key: int, again: bool) -> bool:
         if not is_alone(value):
             return False
     return written(to, kind, key, items, again)
-
-
-def fits(kind: int, number: int) -> bool:
-    """Tell whether NumPy stores a number in memory of a kind as we do."""
-    if c.PySet_Contains(get(kind, w.STORED), load(number + CLASS)) == 1:
-        return True
-    if get(kind, w.DTYPE) != word(w.FLOAT32) or load(number + CLASS) != word(w.FLOAT):
-        return False
-    return -MOST_SHORT <= load_double(number + DATA) <= MOST_SHORT
 
 
 def is_numpys(key: int) -> bool:

@@ -200,10 +200,12 @@ def to_array(thing: int, args: int, keywords: int) -> int:
 
 def flat_bytes(array: int) -> int:
     """Return an array's elements as a vector of bytes; 0 if that fails."""
-    place = scratch()
+    place, flat = scratch(), keep(array)
     store(place, array)
     store(place + 8, word(w.MINUS_ONE))
-    flat = c.PyObject_VectorcallMethod(word(w.RESHAPE_NAME), place, 2, 0)
+    if load(array + RANK) & 0xFFFFFFFF != 1:
+        c.Py_DecRef(flat)
+        flat = c.PyObject_VectorcallMethod(word(w.RESHAPE_NAME), place, 2, 0)
     if flat == 0:
         return 0
     store(place, flat)

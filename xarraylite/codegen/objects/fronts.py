@@ -333,6 +333,14 @@ def attribute(thing: int, row: int) -> int:
     return made if made != 0 else call(word(row + 1), thing, 0, 1)
 
 
+def real_part(thing: int, row: int) -> int:
+    """``thing.real``: of real elements the container itself."""
+    dtype = get(thing, w.OWN_DTYPE) if is_container(thing) else 0
+    if dtype != 0 and (dtype == word(w.FLOAT64) or dtype == word(w.FLOAT32)):
+        return keep(thing)
+    return attribute(thing, row)
+
+
 def one_element(thing: int, args: int, keywords: int, row: int) -> int:
     """``thing.item(*index)``, of a container that NumPy has looked at."""
     array, count = get(thing, w.OWN_ARRAY) if is_container(thing) else 0, load(args + SIZE)

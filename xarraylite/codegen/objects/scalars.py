@@ -14,6 +14,28 @@ LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, DIFFERENT = range(5, 11)
 #: Python's numbers that are finite in every dtype of NumPy's floats, and exact up to the second.
 SMALL_FLOAT, SMALL_INT = 65504.0, 2048
 
+#: The greatest float32.
+MOST_SHORT = 3.4028234663852886e38
+
+
+def is_short(dtype: int) -> bool:
+    """Tell whether a dtype has shorter floats than Python."""
+    return dtype == word(w.FLOAT32) or dtype == word(w.FLOAT16) or dtype == word(w.COMPLEX64)
+
+
+def fits(kind: int, number: int) -> bool:
+    """Tell whether NumPy stores a number in memory of a kind as we do."""
+    if c.PySet_Contains(get(kind, w.STORED), load(number + CLASS)) == 1:
+        return True
+    dtype, cls = get(kind, w.DTYPE), load(number + CLASS)
+    most = SMALL_FLOAT if dtype == word(w.FLOAT16) else MOST_SHORT
+    if dtype == word(w.COMPLEX64) and cls == word(w.COMPLEX):
+        if not -most <= load_double(number + DATA + 8) <= most:
+            return False
+    elif cls != word(w.FLOAT) or not is_short(dtype):
+        return False
+    return -most <= load_double(number + DATA) <= most
+
 
 def inside(thing: int) -> int:
     """Return the number in a value, or a number itself, as the caller's."""

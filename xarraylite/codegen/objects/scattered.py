@@ -12,7 +12,6 @@ from .api import CLASS, SIZE, load, load_byte, scratch, store, word
 from .assignment import (
     assigned,
     destination_of,
-    fits,
     is_free,
     is_part,
     is_promise,
@@ -57,6 +56,7 @@ from .picks import (
     private,
     trues,
 )
+from .scalars import fits
 from .views import is_index, tuple_from, view_class, view_of
 
 

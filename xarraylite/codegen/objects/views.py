@@ -169,8 +169,20 @@ def view_class(thing: int) -> int:
 
 
 def view_of(thing: int, key: int) -> int:
-    """Return the view that an index of ints and slices selects; 0 if it is not a usual one."""
-    return view_by(thing, key, 1)
+    """Return the view that an index of ints and slices selects; 0 if it is not a usual one.
+
+    Of one element only by an index with dots: without them it is a value.
+    """
+    return view_by(thing, key, 0 if has_dots(key) and not is_traced() else 1)
+
+
+def has_dots(key: int) -> bool:
+    """Tell whether an index has dots, of which `given_of` counts more than one."""
+    if load(key + CLASS) == word(w.TUPLE):
+        for k in range(load(key + SIZE)):
+            if item(key, k) == word(w.ELLIPSIS):
+                return True
+    return key == word(w.ELLIPSIS)
 
 
 def view_by(thing: int, key: int, least: int) -> int:

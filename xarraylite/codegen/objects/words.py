@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..._config import ENGINES, LAYOUTS, settings
-from ...dtypes.names import Named, bool_, float32, float64, int64
+from ...dtypes.names import Named, bool_, complex64, float16, float32, float64, int64
 from ...ir.kind import NODE as KIND_OF_NODES
 from ...ir.kind import PLACES as KINDS_OF_PLACES
 from ...ir.kind import row_major
@@ -72,6 +72,7 @@ NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC, NAMED = map(_object, (np.ndarray, np.dtype,
 NUMPY_FLOAT64, UINT8 = map(_object, (np.float64, np.dtype(np.uint8)))
 NUMPY_EMPTY, NUMPY_ARRAY = _object(np.empty), _object(np.array)
 FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, bool_))
+FLOAT16, COMPLEX64 = map(_object, (float16, complex64))
 
 #: Names of methods and attributes.
 VIEW_NAME, RESHAPE_NAME, ITEM_NAME = map(_object, map(sys.intern, ("view", "reshape", "item")))
