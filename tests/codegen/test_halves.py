@@ -9,6 +9,7 @@ import pytest
 import xarraylite as xl
 from xarraylite.codegen import machine
 from xarraylite.codegen.host import host
+from xarraylite.testing import assert_ulp
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
@@ -62,3 +63,11 @@ def test_which_routines_are_instructions(converts: bool) -> None:
     for name in ("decode_float16", "encode_float16", "round_float16"):
         assert (machine.half(f"{name}(a0)") is not None) is converts
     assert machine.half("decode_bfloat16(a0)") is None
+
+
+@pytest.mark.parametrize("name", ["cbrt", "asinh", "tanh", "atan"])
+def test_functions_that_end_with_a_sign(converts: bool, name: str) -> None:
+    """LLVM would convert the operand in float64 that a sign is taken from, by a library."""
+    x = np.concatenate([y := np.linspace(0, 4, 67), -y]).astype(np.float16)
+    wanted = getattr(np, {"asinh": "arcsinh", "atan": "arctan"}.get(name, name))(x.astype("f4"))
+    assert_ulp(xl.eval(getattr(xl, name)(xl.asarray(x))), wanted.astype(np.float16), 1)

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import traceback
 import weakref
 from collections.abc import Callable
@@ -106,10 +105,11 @@ def test_notices_are_given_on_the_callers_thread() -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer signal")
 def test_ctrl_c_returns_at_once_and_the_job_goes_on() -> None:
-    done = threading.Event()
+    left, done = threading.Event(), threading.Event()
 
     def job() -> None:
-        time.sleep(0.6)
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        left.wait(20)
         done.set()
 
     def interrupt(*_: object) -> None:
@@ -117,12 +117,12 @@ def test_ctrl_c_returns_at_once_and_the_job_goes_on() -> None:
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(KeyboardInterrupt):
             worker.run(job)
         assert not done.is_set()  # nobody waited for the job
     finally:
         signal.signal(signal.SIGALRM, before)
+        left.set()
     assert done.wait(20)
 
 

@@ -224,13 +224,17 @@ def test_an_interrupted_assignment_spoils_its_destination_alone(engine: str) -> 
     a, other = xl.asarray(rows), xl.asarray(rows)
     pending = a + 1
 
+    spinning = threading.Event()
+
     def press() -> None:
+        spinning.wait(20)
         time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
     def spin() -> None:
         for _ in range(5_000):
             a[...] = xl.sin(a) + xl.cos(other)
+            spinning.set()
 
     presser = threading.Thread(target=press)
     # The workers of xdist ignore the signal.

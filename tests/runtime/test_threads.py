@@ -184,31 +184,34 @@ def test_the_caller_leaves_when_helpers_have_finished(
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer signal")
 def test_ctrl_c_while_waiting_for_helpers(pool: Pool) -> None:
     caller = threading.get_ident()
-    begun, finished = threading.Event(), threading.Event()
-    times: list[float] = []
+    begun, twice, finished = threading.Event(), threading.Event(), threading.Event()
+    interrupts: list[int] = []
 
     def work(k: int) -> None:
         if threading.get_ident() == caller:
             begun.wait(20)
+            signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
         else:
             begun.set()
-            time.sleep(0.4)
+            twice.wait(20)
+            signal.setitimer(signal.ITIMER_REAL, 0)
             finished.set()
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        times.append(time.perf_counter())
+        interrupts.append(number)
+        if len(interrupts) == 2:
+            twice.set()
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
         with pytest.raises(KeyboardInterrupt):
             pool.run(range(2), same(work), 2)
         assert finished.is_set()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert len(times) >= 2  # the wait was interrupted more than once and went on
+    assert len(interrupts) >= 2  # the wait was interrupted more than once and went on
 
 
 def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:

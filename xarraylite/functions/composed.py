@@ -29,6 +29,7 @@ from ..operands.others import or_numpy
 from ..ops.table import OPS
 from .arguments import check_numbers
 from .computed import into
+from .data_types import in_common_dtype
 from .ufuncs import applied, as_ufunc, written
 
 
@@ -440,7 +441,7 @@ def select(
             f"select: {len(conditions)} conditions and {len(choices)} choices; as many are needed, "
             "and at least one"
         )
-    made: Any = default
+    *choices, made = in_common_dtype(*choices, default)
     for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
         node = as_node(condition, "select")
         if node.dtype != bool_:
