@@ -410,11 +410,13 @@ def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
         program = direct.writes(kind, to._kind, same) or False
         kind.keep(place, program)
     size = math.prod(shape)
-    if not program or settings.engine == "reference" or size > program.limit:
-        return False
-    if program.twins and repeats(program, operands, size):
+    if not program or settings.engine == "reference":
         return False
     count_launch()
+    if size > program.limit:
+        return _written(to, kind, tuple(operands))
+    if program.twins and repeats(program, operands, size):
+        return False
     return program.call(to._buffer.address + to._start, shape, *operands) is None
 
 

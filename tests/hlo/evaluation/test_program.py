@@ -321,6 +321,30 @@ def test_a_chain_of_layers_takes_no_memory_but_its_products():
     assert made <= layers + 1
 
 
+@pytest.mark.parametrize("rows", [64, 1024])
+def test_what_threads_share_is_written_over_what_nobody_needs_too(rows):
+    shape = f"f32[{rows},1000]"
+    module = xl.hlo.parse(
+        f"{ADD}ENTRY e {{ x = f32[{rows},8] parameter(0)  y = f32[8,1000] parameter(1)  "
+        f"d = {shape} dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}  "
+        f"e = {shape} exponential(d)  z = f32[] constant(0)  "
+        f"s = f32[{rows}] reduce(e, z), dimensions={{1}}, to_apply=add  "
+        f"w = {shape} broadcast(s), dimensions={{0}}  ROOT q = {shape} divide(e, w) }}"
+    )
+    rng = np.random.default_rng(rows)
+    x, y = [rng.normal(size=one).astype(np.float32) for one in ((rows, 8), (8, 1000))]
+    powers = np.exp(x @ y)
+    wanted = powers / powers.sum(-1, keepdims=True)
+    with xl.config(engine="compiled"):
+        for _ in range(3):
+            before = counters.bytes
+            found = module(x, y)
+            made = counters.bytes - before
+            assert np.allclose(found.copy().numpy(), wanted, rtol=1e-4, atol=0)
+            del found
+    assert made < 1.25 * powers.nbytes
+
+
 def test_parts_that_lie_apart_are_computed_where_they_are_taken():
     text = (
         "ENTRY e {{ p = f32[2,8] parameter(0)  a = f32[2,8] negate(p)  "
@@ -335,3 +359,18 @@ def test_parts_that_lie_apart_are_computed_where_they_are_taken():
         found = [site.instruction.name for site in lazy_sites(flat)]
         assert ("a" in found) is lazy
         assert np.array_equal(module(x), x[:, first : first + 4] - x[:, :4])
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize("number", ["8", "-0.125", "3", "1", "0", "1e-40", "inf", "1.1754944e-38"])
+def test_quotients_by_numbers_are_rounded_as_quotients(dtype, number):
+    module = xl.hlo.parse(
+        f"ENTRY e {{ x = {dtype}[4096] parameter(0)  c = {dtype}[] constant({number})  "
+        f"b = {dtype}[4096] broadcast(c), dimensions={{}}  "
+        f"ROOT q = {dtype}[4096] divide(x, b) }}"
+    )
+    bits = np.random.default_rng(0).integers(0, 256, 4096 * 8, np.uint8)
+    x = bits.view("f4")[:4096] if dtype == "f32" else bits.view("f8")
+    with np.errstate(all="ignore"):
+        wanted = x / x.dtype.type(float(number))
+    assert np.array_equal(module(x).numpy(), wanted, equal_nan=True)

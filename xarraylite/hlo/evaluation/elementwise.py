@@ -13,7 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...arrays.expression import XExpression
 from ...dtypes.names import kind as kind_of_dtype
+from ...ir.node import Scalar
 from ...ops.table import OPS
 from ..instruction import HloInstruction
 from .bits import reduce_precision, stochastic_convert, total_order
@@ -38,7 +40,8 @@ def _width(dtype: np.dtype[Any]) -> int:
 def divide(x: Value, y: Value) -> Value:
     """Quotient; of integers, truncated."""
     if _kind(x) not in "iu":
-        return op("divide", x, y)
+        inverse = _inverse(y)
+        return op("divide", x, y) if inverse is None else op("multiply", x, inverse)
     quotient = op("floor_divide", x, y)
     if _kind(x) == "i":
         rest = op("not_equal", op("multiply", quotient, y), x)
@@ -46,6 +49,18 @@ def divide(x: Value, y: Value) -> Value:
         quotient = op("add", quotient, towards)
     ones = x.dtype.type(-1) if _kind(x) == "i" else x.dtype.type(2 ** _width(x.dtype) - 1)
     return op("where", op("equal", y, 0), ones, quotient)
+
+
+def _inverse(y: Value) -> Any:
+    """Return 1 / y where y is a number and multiplying by that rounds as dividing by y does."""
+    node = y.node if isinstance(y, XExpression) else None
+    if not isinstance(node, Scalar) or node.parameter >= 0:
+        return None
+    if _kind(y) != "f" or y.dtype.itemsize < 4:
+        return None
+    number = y.dtype.type(node.value)
+    power = 2.0**-32 <= abs(number) <= 2.0**32 and abs(np.frexp(number)[0]) == 0.5
+    return y.dtype.type(1 / number) if power else None
 
 
 def remainder(x: Value, y: Value) -> Value:
