@@ -23,6 +23,8 @@ from xarraylite.ops.table import OPS
 from xarraylite.testing import assert_same_bits, assert_ulp
 from xarraylite.testing import strategies as xst
 
+pytestmark = pytest.mark.once
+
 
 def check(tree: trees.Tree, operands: list[xst.Sample]) -> None:
     """Evaluate a tree by the engine under test and by the reference; compare both with NumPy."""
