@@ -128,6 +128,25 @@ class UnseenProduct(UnseenSquare):
     wanted = None
 
 
+class UnseenColumns(UnseenSquare):
+    """Means of columns that are subtracted from them."""
+
+    title = "m[:i, :20] - mean(m[:i, :20], axis=0), i never seen"
+    here = "i = next(lengths); x = m[:i, :20]; r = xp.eval(x - xp.mean(x, axis=0))"
+    there = "i = next(lengths); x = m[:i, :20]; r = x - xp.mean(x, axis=0)"
+    shown = "r"
+    wanted = None
+
+
+class UnseenJoin(Unseen):
+    """Two parts put together."""
+
+    title = "concat([a[:i], b[:3]]), i never seen"
+    here = "i = next(lengths); r = xp.eval(xp.concat([a[:i], b[:3]]))"
+    there = "i = next(lengths); r = xp.concat([a[:i], b[:3]])"
+    shown = "r"
+
+
 class UnseenHistory(Unseen):
     """A history that is joined with one more value."""
 

@@ -67,7 +67,8 @@ def test_the_rule_of_a_mean() -> None:
     a = xl.asarray(V[0].copy())
     key = (type(a), a._kind, a._shape)
     assert loosened(key, [a]) == (type(a), a._kind, 1)
-    assert loosened(key, [a, a]) is None
+    assert loosened((*key, *key), [a, a]) == (type(a), a._kind, 1) * 2
+    assert loosened(key, []) is None
     totals = [xl.mean(a[:n]) for n in range(5, 15)]
     a[:] = 0.0
     np.testing.assert_allclose([float(t) for t in totals], [V[0, :n].mean() for n in range(5, 15)])

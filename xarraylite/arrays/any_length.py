@@ -54,13 +54,17 @@ class AnyLength:
 
 
 def loosened(key: tuple[Any, ...], arrays: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return what a call is remembered by without the extents of its one array; None of others."""
-    if len(arrays) != 1 or arrays[0]._kind.formed:
+    """Return what a call is remembered by without the extents of its arrays.
+
+    None where there are none, or extents are part of a kind or among the operands of an array.
+    """
+    shapes = [array._shape for array in arrays if array._shape and not array._kind.formed]
+    if not shapes or len(shapes) < len(arrays):
         return None
-    shape = arrays[0]._shape
-    if not shape or any([item.__class__ is tuple for item in arrays[0].now()]):
+    if any([item.__class__ is tuple for array in arrays for item in array.now()]):
         return None
-    return tuple([len(shape) if item is shape else item for item in key])
+    own = {id(shape) for shape in shapes}
+    return tuple([len(item) if id(item) in own else item for item in key])
 
 
 def of_two(one: Any, first: int, other: Any, second: int) -> AnyLength | None:

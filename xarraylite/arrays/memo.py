@@ -51,6 +51,9 @@ CAPACITY = 1024
 #: Items of a list up to which it is looked at: joins of more are no kind.
 _MANY = 32
 
+#: Shapes of arguments for which results that have no rule are lazy.
+_SHAPES = 8
+
 #: Calls whose result is copied before what the function makes is traced.
 _COPIES = 8
 
@@ -189,7 +192,7 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
             made = _called(function, args, options)
         finally:
             growing.value = before
-        if new and loose is not None and getattr(made, "_shape", None) == ():
+        if new and loose is not None and rule is not False:
             if len(rules) >= CAPACITY:
                 rules.clear()
             rules[loose] = _ruled(rule, function, args, options, arrays, made)
@@ -219,16 +222,19 @@ def _ruled(
     arrays: list[Any],
     made: Any,
 ) -> Any:
-    """Return what is known of a function's values, whatever the length, after one more of them.
+    """Return what is known of a function's results, whatever the extents, after one more of them.
 
-    At first nothing: what is called once need not be traced.  Then a recipe and the number of
-    elements that it is for; then the rule, or False where there is none.  A rule is asked again for
-    fewer elements than it is known for.
+    Of one value of one array at first nothing: what is called once need not be traced.  Then a
+    recipe and the number of elements that it is for; then the rule, or False where there is none.
+    A rule is asked again for fewer elements than it is known for.  Other results have no rule:
+    they are counted, up to as many as show that there will be more.
     """
+    one = len(arrays) == 1 and getattr(made, "_shape", None) == ()
+    if rule.__class__ is int or not one:
+        count = rule + 1 if rule.__class__ is int else 1
+        return count < _SHAPES and count
     if rule is None:
         return ()
-    if rule is False:
-        return rule
     size = arrays[0].size
     numbers = [x for x in (*args, *options.values()) if x.__class__ in (int, float)]
     if size <= max(numbers, default=0):

@@ -8,26 +8,40 @@ says what it was computed from, so that `late` computes it again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._later import later
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import copy_of
 from ..arrays.memo import growing
 from ..assignment import direct
+from ..assignment.direct import count_launch
 from ..assignment.elements import array_of
+from ..assignment.parts import has_program
 from ..dtypes.names import DType, NumpyArray
+from ..ir import build
 from ..ir.kind import NODE, Kind, Operands, leaves_of, row_major
-from ..ir.node import RANK, Node
+from ..ir.node import RANK, Leaf, Node, Shape
 from ..ir.translation import node_of
+from ..ir.translation import of as kind_of
+from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
 from ..operands.nodes import Gathers
+from ..ops.reductions import Reduction
+from ..runtime.program import Direct
 from .computed import COMMON
+
+if TYPE_CHECKING:
+    from ..runtime import axis_folds
+else:
+    axis_folds = later(".runtime.axis_folds")
 
 #: The most bytes of an operand.
 FEW = 1 << 16
@@ -62,9 +76,8 @@ class Recomputed(Gathers):
 def node_of_part(part: Part) -> Node:
     """Return an array that was written as a node, with what its memory holds now."""
     kind, shape, operands = part
-    if operands and isinstance(operands[0], Buffer):
-        operands = (operands[0].snapshot(), operands[1])
-    return node_of(kind, shape, operands)
+    items = [item.snapshot() if isinstance(item, Buffer) else item for item in operands]
+    return node_of(kind, shape, tuple(items))
 
 
 def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
@@ -84,7 +97,7 @@ def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
 
 
 def _outlined(kind: Kind, operands: Operands) -> Operands:
-    """Return operands without the bytes of copies, of which it is known what they are of."""
+    """Return operands without bytes: buffers, and copies of which it is known what they are of."""
     if kind.formed:
         return operands
     dtypes = iter([leaf.dtype for leaf in leaves_of(kind) if not leaf.scalar])
@@ -93,6 +106,8 @@ def _outlined(kind: Kind, operands: Operands) -> Operands:
         own = next(dtypes) if isinstance(item, Snapshot) else None
         if isinstance(item, Copy) and getattr(item.made, "dtype", None) == own:
             item = item.outline() if item.axis is None else item
+        elif isinstance(item, Snapshot) and item.origin is not None:
+            item = item.origin() or item
         found.append(item)
     return tuple(found)
 
@@ -134,3 +149,71 @@ def computed_at_once(
     except (TypeError, ValueError, IndexError):
         return None
     return copy_with(values, min(a._kind.fixed, RANK), Recomputed(found[1], lazily, values.dtype))
+
+
+def folded_at_once(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node | None:
+    """Return a small array folded along some axes, in a loop over ever new extents.
+
+    None of all others, and of folds along no axis or all.
+
+    Parameters
+    ----------
+    op : Reduction
+        How it is folded.
+    node : Node
+        The operand.
+    axes : tuple of int
+        The axes.
+    keepdims : bool
+        Whether these stay, with extent 1.
+    """
+    if not 0 < len(axes) < len(node.shape):
+        return None
+    left = [1 if k in axes else n for k, n in enumerate(node.shape)]
+    shape = tuple(left if keepdims else [n for k, n in enumerate(left) if k not in axes])
+
+    def lazily(part: Node) -> Node:
+        return build.reduce(op, part, axes, keepdims)
+
+    def fold(kind: Kind, operands: Operands, to: Snapshot) -> bool:
+        return axis_folds.fold(op, kind, node.shape, operands, axes, to)
+
+    return _at_once(node, shape, lazily, fold)
+
+
+def settled_at_once(node: Node) -> Node:
+    """Return what is computed for each element as memory, in a loop over ever new extents.
+
+    All others as they are.  Memory may be stretched along extents of 1 without a plan.
+    """
+
+    def fill(kind: Kind, operands: Operands, to: Snapshot) -> bool:
+        program: Any = kind.fresh if has_program(kind) else None
+        size = math.prod(node.shape)
+        if program.__class__ is not Direct or program.folds or size > program.limit:
+            return False
+        return program.call(to.address, node.shape, *operands) is None
+
+    made = _at_once(node, node.shape, lambda part: part, fill)
+    return node if made is None else made
+
+
+def _at_once(
+    node: Node,
+    shape: Shape,
+    lazily: Callable[[Node], Node],
+    compute: Callable[[Kind, Operands, Snapshot], bool],
+) -> Node | None:
+    """Return memory of what is made of a node, if ``compute`` does fill it."""
+    if not growing.value or tracing.running.value:
+        return None
+    known = kind_of(node)
+    if known is None or known[0].formed:
+        return None
+    kind, operands = known
+    part = kind, node.shape, _outlined(kind, operands)
+    to = Snapshot.alone(math.prod(shape) * kind.itemsize, Recomputed(part, lazily, kind.dtype))
+    if not compute(kind, operands, to):
+        return None
+    count_launch()
+    return Leaf(shape, kind.dtype, to, Strided.row_major(shape), min(kind.fixed, RANK))

@@ -1,11 +1,11 @@
 """Joins of small arrays, which are copied when they are written.
 
 A join is an expression, whose kernel runs once for each part: planning a part takes a hundred times
-as long as copying a row.  So many parts are copied by NumPy at once, and few that are small if one
-of them is a join: a loop that appends makes such joins, of other shapes each time.  (What is joined
-again in the same shapes is remembered, and is an expression.)  The result is what the join would
-be, an expression of the values as they are now; its snapshot says what it was copied from, so that
-`late` joins the parts again.
+as long as copying a row.  So many parts are copied by NumPy at once, and few that are small where a
+loop joins ever other shapes, as one does that appends to a join.  (What is joined again in the same
+shapes is remembered, and is an expression.)  The result is what the join would be, an expression of
+the values as they are now; its snapshot says what it was copied from, so that `late` joins the
+parts again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from .._config import settings
 from ..arrays.expression import XExpression
+from ..arrays.memo import growing
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
@@ -83,14 +84,16 @@ def _is_join(x: object) -> bool:
 def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     """Return the join of many arrays of plain numbers; None if they are few, large or others.
 
-    Values, which nobody writes, and what is appended to a join are copied however few they are.
+    Values, which nobody writes, what is appended to a join, and what a loop joins in ever new
+    shapes are copied however few they are.
 
-    Where NumPy refuses them too: the message is the usual join's.
+    None, too, where NumPy refuses them: the message is the usual join's.
     """
     if tracing.running.value:
         return None
     many = len(arrays) > MANY
-    if not (many or any(map(_is_join, arrays)) or all([isinstance(x, OneValue) for x in arrays])):
+    grows = growing.value or any(map(_is_join, arrays))
+    if not (many or grows or all([isinstance(x, OneValue) for x in arrays])):
         return None
     most = min(_MOST, _EACH * len(arrays) if many else FEW, settings.max_result_bytes)
     values: list[NumpyArray] = []

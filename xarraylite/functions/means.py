@@ -15,12 +15,13 @@ from ..arrays.memo import memoised_values
 from ..dtypes.names import DType, as_dtype, float32, float64, int64, is_narrow_float, kind
 from ..ir import build
 from ..ir.build import Operand
-from ..ir.node import Node
+from ..ir.node import Leaf, Node
 from ..operands.nodes import as_node
 from ..ops.reductions import SUM
 from ..ops.table import OPS
 from .arguments import check_numbers
 from .computed import into
+from .copied import settled_at_once
 from .groups import Axis, Groups, Lazy, takes_jagged
 from .jagged import operand_and_groups
 from .reducers import chosen_of, others
@@ -58,7 +59,8 @@ def _count(
 
 def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
     total = groups.fold(SUM, others(node, chosen, 0))
-    return build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
+    made = build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
+    return settled_at_once(made) if isinstance(total, Leaf) else made
 
 
 def averaged(
@@ -75,7 +77,7 @@ def averaged(
     node, groups = operand_and_groups(a, axis, keepdims, name)
     node, end = _float_node(node, dtype)
     made = groups.wrap(build.cast(_mean(node, groups, chosen_of(where, node, name)), end))
-    return made if out is None else into(out, made, name)
+    return made if out is None else into(out, made, name, rule="unsafe")
 
 
 @takes_jagged

@@ -28,6 +28,7 @@ from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
 from .arguments import whole
 from .computed import Narrow, container, numpy_of
+from .copied import computed_at_once
 from .manipulation import (
     Axes,
     broadcast_to,
@@ -74,8 +75,19 @@ def roll(a: object, shift: Ints, axis: Axes | None = None) -> XExpression:
     XArray([3, 4, 0, 1, 2])
     """
     array = as_array(a, "roll")
-    if axis is None:
-        return reshape(_rolled(reshape(array, (-1,)), _total(shift), 0), array.shape)
+    moves = [(_total(shift), None)] if axis is None else _moves(shift, axis, array.ndim)
+
+    def lazily(node: Node) -> Node:
+        for distance, one in moves:
+            node = _rolled(node, distance, one)
+        return node
+
+    made = computed_at_once(np.roll, array, lazily, shift=shift, axis=axis)
+    return XExpression(lazily(array.node)) if made is None else made
+
+
+def _moves(shift: Ints, axis: Ints, rank: int) -> list[tuple[int, int | None]]:
+    """Return how far to roll along which dimension."""
     along, far = np.asarray(axis), np.asarray(shift)
     axes, shifts = list(along.reshape(-1)), list(far.reshape(-1))
     if max(along.ndim, far.ndim) > 1:
@@ -86,26 +98,27 @@ def roll(a: object, shift: Ints, axis: Axes | None = None) -> XExpression:
         shifts = shifts * len(axes)
     if len(axes) != len(shifts):
         raise ShapeError(f"roll: {len(shifts)} shifts for {len(axes)} axes")
-    for distance, one in zip(shifts, axes, strict=True):
-        array = _rolled(array, _total(distance), check_axis(one, array.ndim, "roll"))
-    return array
+    pairs = zip(shifts, axes, strict=True)
+    return [(_total(distance), check_axis(one, rank, "roll")) for distance, one in pairs]
 
 
 def _total(shift: Ints) -> int:
     return whole(np.sum(np.asarray(shift)), "roll", "shift", cut=True)
 
 
-def _rolled(array: XExpression, shift: int, axis: int) -> XExpression:
-    extent = array.shape[axis]
+def _rolled(node: Node, shift: int, axis: int | None) -> Node:
+    if axis is None:
+        flat = build.reshape(node, (-1,))
+        return build.reshape(_rolled(flat, shift, 0), node.shape)
+    extent = node.shape[axis]
     cut = -shift % extent if extent else 0
-    node = array.node
     if not cut:
-        return XExpression(node)
+        return node
     parts = [
         build.view(node, steps.window(node.shape, axis, first, length))
         for first, length in ((cut, extent - cut), (0, cut))
     ]
-    return XExpression(build.concat(parts, axis, "roll"))
+    return build.concat(parts, axis, "roll")
 
 
 @memoised
@@ -260,10 +273,15 @@ def tile(A: object, reps: Ints) -> XExpression:
     rank = builtins.max(len(times), array.ndim)
     times = (1,) * (rank - len(times)) + times
     extents = (1,) * (rank - array.ndim) + array.shape
-    apart = reshape(array, tuple([n for extent in extents for n in (1, extent)]))
-    spread = [n for pair in zip(times, extents, strict=True) for n in pair]
-    shape = tuple([t * n for t, n in zip(times, extents, strict=True)])
-    return XExpression(reshape(broadcast_to(apart, spread), shape).node)
+    apart = [n for extent in extents for n in (1, extent)]
+    spread = tuple([n for pair in zip(times, extents, strict=True) for n in pair])
+    shape = [t * n for t, n in zip(times, extents, strict=True)]
+
+    def lazily(node: Node) -> Node:
+        return build.reshape(build.broadcast_to(build.reshape(node, apart), spread), shape)
+
+    made = computed_at_once(np.tile, array, lazily, reps=times)
+    return XExpression(lazily(array.node)) if made is None else made
 
 
 @memoised

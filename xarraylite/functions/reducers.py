@@ -89,14 +89,14 @@ def total(
     try:
         known = expression.folded(op, a) if whole else None
         if known is not None:
-            return known if out is None else into(out, known, op.name)
+            return known if out is None else into(out, known, op.name, rule="unsafe")
         made = _added(op, a, axis, dtype, keepdims, initial, where)
     except DTypeError:
         given = {"dtype": dtype, "out": out, "initial": initial, "where": where}
         return _of_others(op, a, axis, keepdims, given)
     if whole:
         learn_fold(op, a, made)
-    return made if out is None else into(out, made, op.name)
+    return made if out is None else into(out, made, op.name, rule="unsafe")
 
 
 def _of_others(op: Reduction, a: object, axis: Axis, keepdims: bool, given: dict[str, Any]) -> Lazy:
@@ -193,14 +193,14 @@ def extreme(
     try:
         known = expression.folded(op, a) if whole else None
         if known is not None:
-            return known if out is None else into(out, known, op.name)
+            return known if out is None else into(out, known, op.name, rule="unsafe")
         made = _chosen(op, a, axis, keepdims, initial, where)
     except DTypeError:
         given = {"out": out, "initial": initial, "where": where}
         return _of_others(op, a, axis, keepdims, given)
     if whole:
         learn_fold(op, a, made)
-    return made if out is None else into(out, made, op.name)
+    return made if out is None else into(out, made, op.name, rule="unsafe")
 
 
 @memoised_values
@@ -272,7 +272,7 @@ def _truth(
     node, groups = operand_and_groups(a, axis, keepdims, op.name)
     truth = others(build.cast(node, bool_), chosen_of(where, node, op.name), op.identity)
     made = groups.wrap(groups.fold(op, truth))
-    return made if out is None else into(out, made, op.name)
+    return made if out is None else into(out, made, op.name, rule="unsafe")
 
 
 @takes_jagged

@@ -407,22 +407,20 @@ def stretched_leaf(leaf: Kind, stretched: Sequence[bool]) -> Kind | None:
     return leaf.loose()._strided(stretched_strides(strides, stretched))
 
 
-def leaves_of(kind: Kind) -> Iterator[Kind]:
-    """Yield the leaves and scalars of a kind in the order of the operands."""
+def parts_of(kind: Kind) -> Iterator[Kind]:
+    """Yield a kind and all that it is made of, in the order of the operands."""
     stack = [kind]
     while stack:
         top = stack.pop()
-        if top.op is None:
-            yield top
+        yield top
         stack.extend(reversed(top.args))
+
+
+def leaves_of(kind: Kind) -> Iterator[Kind]:
+    """Yield the leaves and scalars of a kind in the order of the operands."""
+    return (part for part in parts_of(kind) if part.op is None)
 
 
 def folds_inside(body: Kind) -> bool:
     """Tell whether a part of a kind is a fold over all dimensions."""
-    stack = [body]
-    while stack:
-        kind = stack.pop()
-        if isinstance(kind.op, Reduction):
-            return True
-        stack.extend(kind.args)
-    return False
+    return any([isinstance(part.op, Reduction) for part in parts_of(body)])

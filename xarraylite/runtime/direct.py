@@ -122,18 +122,10 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     fold = isinstance(kind.op, Reduction)
     body = kind.args[0] if fold else kind
     leaves = list(leaves_of(body))
-    if folds_inside(body):
+    found = lowered_of(kind) if body.rank <= MOST_DIMENSIONS else None
+    if found is None:
         return None
-    if body.rank > MOST_DIMENSIONS:
-        return None
-    sample = _sample(kind, body)
-    graph = canonical(sample, None, True)
-    lowered = _lowered(graph, fold)
-    if lowered is None:
-        return None
-    places = _places(graph, lowered)
-    if len(places) != len(leaves):
-        return None  # an operand that is never read
+    lowered, places = found
     flat = _is_row(target, kind.rank) and all([_is_row(leaf, body.rank) for leaf in leaves])
     build = _fold if fold else _map
     if fold and not flat:
@@ -159,6 +151,23 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
 
 def _is_row(leaf: Kind, rank: int) -> bool:
     return leaf.scalar or leaf.rank == 0 or (leaf.strides is None and leaf.rank == rank)
+
+
+def lowered_of(kind: Kind) -> tuple[Lowered, list[int]] | None:
+    """Return the code of a kind, or of the values that it folds, and the numbers of its operands.
+
+    Those are the places of leaves and scalars, in their order.  None if one kernel does not compute
+    it, or an operand is never read.
+    """
+    fold = isinstance(kind.op, Reduction)
+    body = kind.args[0] if fold else kind
+    if folds_inside(body):
+        return None
+    graph = canonical(_sample(kind, body), None, True)
+    lowered = _lowered(graph, fold)
+    places = [] if lowered is None else _places(graph, lowered)
+    read = len(places) == len(list(leaves_of(body)))
+    return (lowered, places) if lowered is not None and read else None
 
 
 def _sample(kind: Kind, body: Kind) -> Node:

@@ -1,0 +1,112 @@
+"""Folds along some dimensions without a plan: the bits of a plan's, whatever lies where."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite.arrays.memo import growing
+from xarraylite.functions import copied, reducers
+from xarraylite.memory.snapshots import Copy
+from xarraylite.testing import assert_same_bits
+
+RNG = np.random.default_rng(5)
+DATA = np.where(RNG.random((7, 40, 9)) < 0.02, np.nan, RNG.standard_normal((7, 40, 9)) * 1e3)
+
+FOLDS: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": lambda x, axis: xl.sum(x, axis=axis),
+    "prod": lambda x, axis: xl.prod(x * 1e-3, axis=axis),
+    "max": lambda x, axis: xl.max(x, axis=axis, keepdims=True),
+    "min": lambda x, axis: xl.min(x, axis=axis),
+    "any": lambda x, axis: xl.any(x > 900, axis=axis),
+    "mean": lambda x, axis: xl.mean(x, axis=axis),
+    "std": lambda x, axis: xl.std(x, axis=axis),
+    "initial": lambda x, axis: xl.sum(x, axis=axis, initial=2),
+    "where": lambda x, axis: xl.sum(x, axis=axis, where=x > 0),
+    "computed": lambda x, axis: xl.sum(x * x - x * 2, axis=axis),
+    "of a row": lambda x, axis: xl.sum(x - x[:1, :1], axis=axis),
+    "of a computed row": lambda x, axis: xl.sum(x * xl.exp(x[:1] * 1e-3), axis=axis),
+    "centred": lambda x, axis: x - xl.mean(x, axis=axis, keepdims=True),
+}
+
+PLACES: dict[str, Callable[[Any], Any]] = {
+    "rows": lambda x: x,
+    "slices": lambda x: x[1:, ::2, 1:5],
+    "backwards": lambda x: x[::-1, :, ::-1],
+    "turned": lambda x: x.transpose(2, 0, 1),
+    "matrix": lambda x: x[2],
+    "one row": lambda x: x[:1, :, :1],
+}
+
+
+class Always:
+    """Stands for a loop over ever new extents."""
+
+    value = True
+
+
+@pytest.fixture
+def in_a_loop(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
+    """What says whether functions find themselves in one, and forgets what they remember."""
+
+    def say(value: bool) -> None:
+        monkeypatch.setattr(copied, "growing", Always if value else growing)
+        for function in (reducers._added, reducers._chosen, xl.mean, xl.std, xl.any):
+            function.front.clear()  # type: ignore[attr-defined]
+
+    return say
+
+
+CASES = [
+    *[(fold, place, "f8") for fold in ("sum", "max", "std", "computed") for place in PLACES],
+    *[(fold, "slices", "f8") for fold in FOLDS],
+    *[("sum", "rows", dtype) for dtype in ("f4", "f2", "i2", "u8", "?", "c16")],
+    *[("max", "rows", dtype) for dtype in ("f2", "?", "c16")],
+]
+
+
+@pytest.mark.parametrize(("fold", "place", "dtype"), CASES)
+def test_bits_are_those_of_a_plan(
+    fold: str, place: str, dtype: str, in_a_loop: Callable[[bool], None]
+) -> None:
+    plain = DATA if dtype[0] in "fc" else np.abs(np.nan_to_num(DATA))
+    x = PLACES[place](xl.asarray(plain.astype(dtype)))
+    for axes in (1, 2):
+        for axis in itertools.combinations(range(-x.ndim, 0), axes):
+            in_a_loop(True)
+            made = xl.eval(FOLDS[fold](x, axis))
+            in_a_loop(False)
+            assert_same_bits(made, FOLDS[fold](x, axis))
+
+
+def test_it_is_computed_when_it_is_written(in_a_loop: Callable[[bool], None], engine: str) -> None:
+    in_a_loop(True)
+    x = xl.asarray(np.nan_to_num(DATA[0]))
+    for made in (xl.sum(x, axis=0), xl.mean(x * 2, axis=1, keepdims=True)):
+        assert isinstance(made._operands[0], Copy) is (engine != "reference")
+    now, late = xl.sum(x * 2, axis=0), xl.late(xl.sum(x * 2, axis=0))
+    before = xl.eval(now)
+    x[0, 0] += 5000.0
+    assert_same_bits(now, before)
+    in_a_loop(False)
+    assert_same_bits(late, xl.sum(x * 2, axis=0))
+
+
+def test_loops_over_ever_new_extents() -> None:
+    x = np.nan_to_num(DATA[0])
+    ours = xl.asarray(x)
+    for k in range(3, 40):
+        part = ours[:k]
+        np.testing.assert_allclose(part - part.mean(axis=0), x[:k] - x[:k].mean(axis=0))
+        np.testing.assert_allclose(xl.std(part, axis=1, ddof=1), np.std(x[:k], axis=1, ddof=1))
+        weights = xl.exp(part * 1e-3 - xl.max(part * 1e-3, axis=1, keepdims=True))
+        share = weights / xl.sum(weights, axis=1, keepdims=True)
+        np.testing.assert_allclose(xl.sum(share, axis=1), np.ones(k))
+        assert_same_bits(xl.argmax(part, axis=1), np.argmax(x[:k], axis=1))
+        ours[k % 40, 0] += 1.0
+        x[k % 40, 0] += 1.0

@@ -1,0 +1,208 @@
+"""Folds over some dimensions, of few elements and ever new extents.
+
+A plan of such a fold is made for one shape, and takes longer than to fold thousands of elements.
+What is folded, and how, follows from the operand's kind alone; for new extents only the loop nests
+are made anew.  The kernels are those of a plan, and so are the bits.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from .._records import record
+from ..codegen.emit.folding import Form, ReduceSpec
+from ..codegen.emit.reduction import emit_reduce
+from ..codegen.emit.streams import Access, Inner, Operand
+from ..codegen.kernel import Kernel, kernels
+from ..compiler.identities import identity_words, scalar_words
+from ..compiler.limits import CHUNK
+from ..compiler.loops import AddressStream, Nest, split
+from ..compiler.lower import Lowered
+from ..compiler.steps import form_of
+from ..ir.kind import Kind, leaves_of, parts_of, reduction, strides_of
+from ..ir.node import Shape
+from ..layout.strided import row_major_strides
+from ..memory.block import Memory
+from ..memory.snapshots import pinned
+from ..ops.reductions import Reduction
+from . import direct
+from .evaluate import uses_reference
+
+#: The most elements that are folded: one range of them, as in a plan.
+MOST = CHUNK
+
+#: Kinds, and kernels, that are remembered.
+_KNOWN = 256
+
+
+@functools.lru_cache(_KNOWN)
+def _lowered(op: Reduction, body: Kind) -> tuple[Lowered, list[int]] | None:
+    """Return the code of what is folded, and which of its operands each leaf and scalar is.
+
+    None where a plan would compute a part on its own, as it does with what is stretched.
+    """
+    if body.formed or not all(
+        [part.op is None or part.rank == body.rank for part in parts_of(body)]
+    ):
+        return None
+    found = direct.lowered_of(reduction(op, body))
+    whole = found is not None and all([use.bits >= 8 for use in found[0].uses])
+    return found if whole else None
+
+
+def _inners(op: Reduction, body: Kind, strides: Sequence[int]) -> tuple[Inner, ...]:
+    """Return how the addresses move along the innermost loop, that of the result first."""
+    found = _lowered(op, body)
+    assert found is not None, "the strides are those of operands"
+    sizes = [body.itemsize, *[use.dtype.itemsize for use in found[0].uses]]
+    return tuple(
+        [
+            Inner.STILL if stride == 0 else Inner.UNIT if stride == size else Inner.ANY
+            for stride, size in zip(strides, sizes, strict=True)
+        ]
+    )
+
+
+@functools.lru_cache(_KNOWN)
+def _kernel(
+    op: Reduction, body: Kind, form: Form, kept: int, reduced: int, inners: tuple[Inner, ...]
+) -> tuple[Kernel, array[int], list[int | None], list[int]]:
+    """Return a kernel, its argument block, and where in it extents, strides and operands are.
+
+    Parameters
+    ----------
+    op, body
+        What is folded how.
+    form : Form
+        What the innermost loop runs along.
+    kept, reduced : int
+        Numbers of loops around it.
+    inners : tuple of Inner
+        How each address moves along it, that of the result first.
+    """
+    found = _lowered(op, body)
+    assert found is not None, "the nests are those of code that there is"
+    lowered, places = found
+    operands = [Operand(body.dtype, inners[0], Access.SHARED)]
+    for use, inner in zip(lowered.uses, inners[1:], strict=True):
+        operands.append(Operand(use.dtype, inner, Access.APART))
+    spec = ReduceSpec(form, kept, reduced, tuple(operands), lowered.body, op, 0)
+    words = spec.words()
+    block = array("q", [0]) * len(words)
+    for name, value in zip(("z", "z+"), identity_words(op, body.dtype), strict=False):
+        block[words.index[name]] = value
+    names = [f"n_k{d}" for d in range(kept)] + [f"n_r{d}" for d in range(reduced)]
+    for w in range(len(inners)):
+        names += [f"s{w}_k{d}" for d in range(kept)] + [f"s{w}_r{d}" for d in range(reduced)]
+    names += [f"e{w}" for w in range(len(inners))]
+    leaves = zip(leaves_of(body), places, strict=True)
+    own = ["p0", *[f"c{k}" if leaf.scalar else f"p{k + 1}" for leaf, k in leaves]]
+    index = words.index
+    return (
+        kernels.get(spec, emit_reduce),
+        block,
+        [index.get(name) for name in names],
+        [index[name] for name in own],
+    )
+
+
+def fold(
+    op: Reduction,
+    body: Kind,
+    shape: Shape,
+    operands: Sequence[Any],
+    axes: tuple[int, ...],
+    to: Memory,
+) -> bool:
+    """Fold along some dimensions into row-major memory; tell whether it is done.
+
+    Parameters
+    ----------
+    op : Reduction
+        How it is folded.
+    body, shape, operands
+        What is folded.
+    axes : tuple of int
+        The dimensions.
+    to : Snapshot
+        Memory that nobody knows of yet.
+    """
+    if not 0 < math.prod(shape) <= MOST or uses_reference():
+        return False
+    known = _lowered(op, body)
+    if known is None:
+        return False
+    lowered, places = known
+    found = _operands(body, shape, operands, places)
+    rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
+    result = tuple([0 if k in axes else next(rest) * body.itemsize for k in range(len(shape))])
+    if len(set(found.starts)) < len(found.starts) and len(set(found.strides)) > 1:
+        return False  # a plan reads one operand once, which may count for the order of its loops
+    streams = [AddressStream(0, own) for own in (result, *found.strides)]
+    nests = split(shape, streams, axes, 0)
+    form = form_of(*nests, lowered)
+    kernel, block = _filled(op, body, form, nests, ((to.address,), *found.words))
+    with pinned(found.memory):
+        return kernel.run(block.buffer_info()[0]) == 0
+
+
+@record(slots=True)
+class _Operands:
+    """Operands of a kernel, in its order: memory, where it begins, strides in bytes.
+
+    ``words`` are those of the leaves and scalars of the kind.
+    """
+
+    memory: list[Any]
+    starts: list[int]
+    strides: list[tuple[int, ...]]
+    words: list[tuple[int, ...]]
+
+
+def _operands(
+    body: Kind, shape: Shape, operands: Sequence[Any], places: Sequence[int]
+) -> _Operands:
+    count = sum([not leaf.scalar for leaf in leaves_of(body)])
+    found = _Operands([None] * count, [0] * count, [()] * count, [])
+    items = iter(operands)
+    for leaf, place in zip(leaves_of(body), places, strict=True):
+        item = next(items)
+        if leaf.scalar:
+            found.words.append(scalar_words(item, leaf.dtype))
+            continue
+        skip = len(shape) - leaf.rank
+        own = (0,) * skip + strides_of(leaf, shape[skip:])
+        found.memory[place] = item
+        found.starts[place] = item.address + next(items)
+        found.strides[place] = tuple([step * leaf.itemsize for step in own])
+        found.words.append((found.starts[place],))
+    return found
+
+
+def _filled(
+    op: Reduction, body: Kind, form: Form, nests: tuple[Nest, Nest], words: Any
+) -> tuple[Kernel, array[int]]:
+    """Return a kernel and its argument block, which says that all is to be folded."""
+    kept, reduced = nests
+    along = form is Form.ALONG
+    nest = reduced if along else kept
+    k, r = len(kept.extents) - (not along), len(reduced.extents) - along
+    steps = [stream.strides[-1] for stream in nest.streams]
+    kernel, template, moves, where = _kernel(op, body, form, k, r, _inners(op, body, steps))
+    values = [*kept.extents[:k], *reduced.extents[:r]]
+    for one, other in zip(kept.streams, reduced.streams, strict=True):
+        values += [*one.strides[:k], *other.strides[:r]]
+    block = template[:]
+    for at, value in zip(moves, [*values, *steps], strict=True):
+        if at is not None:
+            block[at] = value
+    for at, own in zip(where, words, strict=True):
+        block[at : at + len(own)] = array("q", own)
+    block[1] = kept.outer * (kept.extents[-1] if along else 1)
+    block[3] = nest.extents[-1]
+    block[5] = reduced.outer * (1 if along else reduced.extents[-1])
+    return kernel, block
