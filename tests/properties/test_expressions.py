@@ -108,7 +108,10 @@ FAMILIES = {
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("skeleton", SKELETONS)
 def test_skeletons_over_layouts(skeleton: str, family: str) -> None:
-    """Every layout for each operand in turn, shapes from rank 0 on, extents of 0 and 1."""
+    """Layouts for each operand in turn, shapes from rank 0 on, extents of 0 and 1.
+
+    Half of the layouts are taken: each meets each family in two of the skeletons.
+    """
     rng = random.Random(f"{skeleton} {family}")
     dtypes = [as_dtype(name) for name in FAMILIES[family]]
     shapes = [
@@ -117,7 +120,8 @@ def test_skeletons_over_layouts(skeleton: str, family: str) -> None:
         ((), (0, 3), (1,)),
         ((), (), ()),
     ]
-    for number, layout in enumerate(xst.LAYOUTS):
+    turn = list(SKELETONS).index(skeleton) + list(FAMILIES).index(family)
+    for number, layout in list(enumerate(xst.LAYOUTS))[turn % 2 :: 2]:
         for chosen in (shapes[0], rng.choice(shapes[1:])):
             operands = [
                 xst.sample(
