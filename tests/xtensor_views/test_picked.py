@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
@@ -489,32 +488,3 @@ def test_elements_in_a_row_by_number() -> None:
     assert m[1, 2] == 9
     with pytest.raises(IndexError):
         m.flat[6]
-
-
-@pytest.mark.parametrize("shape", [(2, 3), (3, 2, 2), (4,), (), (0, 3)])
-def test_a_loop_over_elements_goes_on_where_it_stopped(shape: tuple[int, ...]) -> None:
-    values = np.arange(math.prod(shape)).reshape(shape)
-    ours, theirs = xl.asarray(values).T.flat, values.T.flat
-    for flat in (ours, theirs):
-        for _ in flat:
-            break
-    assert [ours.index, next(ours, None)] == [theirs.index, next(theirs, None)]
-    seen: list[list[Any]] = [[], []]
-    for flat, found in zip((ours, theirs), seen, strict=True):
-        for x in flat:
-            found += [int(x), flat.index, next(flat, None)]
-        assert list(flat) == []
-    assert seen[0] == seen[1]
-
-
-def test_parts_of_all_layouts_and_long_axes_are_walked_through() -> None:
-    values = np.arange(24).reshape(2, 3, 4)
-    for order in ("row_major", "column_major", "storage"):
-        for axis in range(-3, 3):
-            a = xl.asarray(values, layout="column_major")
-            for line in xl.iter_lines(a * 1 if axis == 0 else a, axis, order):
-                if axis:
-                    line[...] = line[::-1]
-            assert axis == 0 or a.tolist() == np.flip(values, axis).tolist()
-    parts = xl.iter_axis(xl.broadcast_to(xl.zeros(()), (2, 1 << 40)), 1)
-    assert next(parts).tolist() == [0.0, 0.0]  # nothing is as long as the axis
