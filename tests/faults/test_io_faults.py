@@ -30,6 +30,8 @@ from tests.io.files import MOST_MEMORY, loaded, numpy_saved, numpy_savez, same, 
 from xarraylite.io import atomic, streams
 from xarraylite.memory.pool import counters
 
+pytestmark = pytest.mark.once
+
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes, links and signals")
 TEMPORARY = re.compile(r"\.a\.np[yz]\.[0-9a-f]{16}\.tmp")
 
