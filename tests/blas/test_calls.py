@@ -32,6 +32,22 @@ def test_long_dot_products(dtype: str, count: int) -> None:
         assert float(one) == float(found[0])
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_vectors_are_one_call(dtype: str) -> None:
+    for count in (1, 2, 7, 1000, 4096, 4097, DOT, DOT + 1):
+        x, y = [
+            (RNG.standard_normal(count) + 1j * RNG.standard_normal(count)).astype(dtype)
+            for _ in range(2)
+        ]
+        a, b = xl.asarray(x), xl.asarray(y)
+        first, again = complex(a @ b), [complex(xl.dot(a, b)) for _ in range(3)]
+        assert again == [first] * 3
+        assert complex(a @ b) == first
+        if 1 < count <= 4096:
+            assert first == complex(x @ y) == complex((a[None, :] @ b[:, None])[0, 0])
+        np.testing.assert_allclose(first, x @ y, 1e-4 if dtype == "complex64" else 1e-12)
+
+
 def test_stacked_and_strided_dot_products() -> None:
     x = RNG.standard_normal((3, 2, 2 * DOT + 5))
     y = RNG.standard_normal((3, 1, 2 * DOT + 5))

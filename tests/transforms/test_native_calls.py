@@ -250,6 +250,7 @@ def test_results_are_nobody_elses() -> None:
 def test_stores_of_every_dtype() -> None:
     numbers: tuple[Any, ...] = (1, -1, 300, 2.5, 1e39, -0.0, True, 1 << 63, float("nan"))
     numbers += (np.float32(1.5), np.float64(0.1), np.int8(3), 0.1, 16777217)
+    numbers += (65519.0, 65520.0, 1e-7, 2 - 1j, 1e39j, complex("nan+1j"), complex("-inf"))
     for dtype in ("float64", "float32", "float16", "int8", "uint8", "int64", "bool", "complex64"):
 
         def work(dtype: str = dtype) -> Any:

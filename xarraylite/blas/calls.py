@@ -91,10 +91,8 @@ def _multiply(
 ) -> None:
     if part:
         left, right, out = left[part], right[part], out[part]
-    if out.shape[-2:] == (1, 1) and out.dtype.kind == "f":
+    if out.shape[-2:] == (1, 1) and out.dtype.kind == "f":  # it conjugates complex numbers
         _quietly(np.vecdot, left[..., 0, :], right[..., 0], out[..., 0, 0])
-    elif out.shape == (1, 1) and left.shape[-1] <= DOT:  # vecdot conjugates complex numbers
-        _quietly(left[0].dot, right[:, 0], out[0, 0, ...])
     else:
         _quietly(np.matmul, left, right, out)
 

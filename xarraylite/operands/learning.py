@@ -242,8 +242,9 @@ _FEW = 1 << 18
 #: Shapes of which products of two kinds are remembered.
 _SHAPES = 8
 
-#: Elements that BLAS adds up in one dot product (`blas.calls.DOT`).
-_DOT = 1 << 13
+#: Elements that BLAS adds up in one dot product (`blas.calls.DOT`), and of complex numbers those
+#: that no kernel adds up (`labels.lowering.SMALL`).
+_DOT, _SUMMED = 1 << 13, 1 << 12
 
 
 def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
@@ -261,7 +262,7 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
         return
     if one.dtype.char not in "fdFD?bBhHiIlLqQ" or not {one.rank, other.rank} <= {1, 2}:
         return
-    if one.dtype.char in "FD" and strides:
+    if one.dtype.char in "FD" and (strides or (made._shape == () and left._shape[0] > _SUMMED)):
         return
     extents = (*left._shape, *right._shape[1:])
     if not is_learned(made._shape, left._shape[-1]) or (1 in extents and one.dtype.char in "FD"):

@@ -18,7 +18,7 @@ SMALL_FLOAT, SMALL_INT = 65504.0, 2048
 MOST_SHORT = 3.4028234663852886e38
 
 
-def is_short(dtype: int) -> bool:
+def has_short_floats(dtype: int) -> bool:
     """Tell whether a dtype has shorter floats than Python."""
     return dtype == word(w.FLOAT32) or dtype == word(w.FLOAT16) or dtype == word(w.COMPLEX64)
 
@@ -32,7 +32,7 @@ def fits(kind: int, number: int) -> bool:
     if dtype == word(w.COMPLEX64) and cls == word(w.COMPLEX):
         if not -most <= load_double(number + DATA + 8) <= most:
             return False
-    elif cls != word(w.FLOAT) or not is_short(dtype):
+    elif cls != word(w.FLOAT) or not has_short_floats(dtype):
         return False
     return -most <= load_double(number + DATA) <= most
 
