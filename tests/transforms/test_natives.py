@@ -122,7 +122,8 @@ def test_one_element_by_dots_is_a_view() -> None:
     a = xl.asarray(V)
     for key in ((..., 1, 2), (1, ..., 2), (1, 2, ...)):
         part = a[key]
-        assert isinstance(part, xl.XContainer)
+        assert isinstance(part, xl.XView)
+        assert part.shape == ()
         part[...] = 7.0
         assert float(a[1, 2]) == 7.0
         a[1, 2] = 0.0
