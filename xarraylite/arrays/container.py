@@ -429,9 +429,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
         BroadcastError
             If the result would be larger than the destination.
         """
+        value = unwrapped(value)
         if direct.updated(self, op, value, held, noalias):
             return
-        value = unwrapped(value)
         result = operation((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
         if noalias or not direct.assigned(self, result, False, used=None if held else value):

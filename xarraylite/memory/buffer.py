@@ -294,6 +294,17 @@ class Buffer(Memory):
                 guard().notify_all()
             return kept
 
+    def is_ordinary(self) -> bool:
+        """Tell whether a writer has nothing more to ask than who is reading.
+
+        What is only a product's result is none from now on; its snapshots keep what they were told.
+        """
+        if self.special and self.made is not None:
+            with guard():
+                if not self._moving:
+                    self.made, self.special = None, self.readonly
+        return not self.special
+
     def _taken(self) -> list[Snapshot]:
         """Take the snapshots of these bytes away from their buffers."""
         if self.shared or not COUNTS:
