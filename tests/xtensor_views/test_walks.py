@@ -1,0 +1,60 @@
+"""Walks over elements and parts, and views of both halves of optional arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2, 2), (4,), (), (0, 3)])
+def test_a_loop_over_elements_goes_on_where_it_stopped(shape: tuple[int, ...]) -> None:
+    values = np.arange(math.prod(shape)).reshape(shape)
+    ours, theirs = xl.asarray(values).T.flat, values.T.flat
+    for flat in (ours, theirs):
+        for _ in flat:
+            break
+    assert [ours.index, next(ours, None)] == [theirs.index, next(theirs, None)]
+    seen: list[list[Any]] = [[], []]
+    for flat, found in zip((ours, theirs), seen, strict=True):
+        for x in flat:
+            found += [int(x), flat.index, next(flat, None)]
+        assert list(flat) == []
+    assert seen[0] == seen[1]
+
+
+def test_parts_of_all_layouts_and_long_axes_are_walked_through() -> None:
+    values = np.arange(24).reshape(2, 3, 4)
+    for order in ("row_major", "column_major", "storage"):
+        for axis in range(-3, 3):
+            a = xl.asarray(values, layout="column_major")
+            for line in xl.iter_lines(a * 1 if axis == 0 else a, axis, order):
+                if axis:
+                    line[...] = line[::-1]
+            assert axis == 0 or a.tolist() == np.flip(values, axis).tolist()
+    parts = xl.iter_axis(xl.broadcast_to(xl.zeros(()), (2, 1 << 40)), 1)
+    assert next(parts).tolist() == [0.0, 0.0]  # nothing is as long as the axis
+
+
+@pytest.mark.parametrize("order", ["row_major", "column_major"])
+def test_optional_values_in_another_shape_are_written(order: str) -> None:
+    numbers = np.arange(12).reshape(3, 4)
+    for shape in ((9,), (3, 3)):
+        values, flags = numbers.astype(float), numbers % 3 > 0
+        x = xl.optional(xl.asarray(values, copy=True), xl.asarray(flags, layout="column_major"))
+        part = xl.reshape_view(x[:, 1:], shape, order)
+        places = numbers[:, 1:].reshape(shape, order="C" if order == "row_major" else "F")
+        np.testing.assert_array_equal(part.value(), values.flat[places])
+        np.testing.assert_array_equal(xl.flatten(x[:, 1:], order).has_value().shape, (9,))
+        part[0] = xl.missing
+        part.has_value()[1] = True
+        part[2] = 7
+        flags.flat[places[0]] = False
+        flags.flat[places[1:3]] = True
+        values.flat[places[2]] = 7
+        np.testing.assert_array_equal(x.has_value(), flags)
+        np.testing.assert_array_equal(np.asarray(x.value())[flags], values[flags])
