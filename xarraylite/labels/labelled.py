@@ -484,7 +484,7 @@ def require_labelled(value: object) -> XLabelled:
     """
     if not isinstance(value, XLabelled):
         raise DTypeError(
-            f"labelled assignment: got {_describe(value)} without labels; index an array with a text "
-            'such as "i,j", or assign without labels'
+            f"labelled assignment: got {_describe(value)} without labels; index an array with a "
+            'text such as "i,j", or assign without labels'
         )
     return value
