@@ -310,8 +310,7 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
 def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Any:
     """Return the kernel that writes a kind to a destination, False where there is none.
 
-    It is kept by what is asked, in an order that no plan has: those are by the destination's kind
-    and shape.
+    Its key begins with what is asked: those of plans begin with the destination's kind.
     """
     program: Any = kind.writes.get((same, target))
     if program is None:
@@ -356,11 +355,8 @@ def promised(to: Any, e: Any, held: bool) -> bool:
         return False  # it may have an element under two indices
     if kind is NODE or uses_reference() or to._shape != e._shape:
         return False
-    program = _program(kind, to._kind, None)
-    if not program:
-        return False
-    waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != own_of(buffer, e)):
+    program, waiting = _program(kind, to._kind, None), waiting_for(buffer)
+    if not program or (waiting and (held or waiting < 0 or waiting != own_of(buffer, e))):
         return False
     return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
