@@ -8,6 +8,7 @@ older one's.  Set ``XARRAYLITE_CACHE_DIR`` to keep kernels between runs.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
@@ -70,18 +71,29 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out of the interpreter's run what it has no part in.
 
-    The rooms below the table of operations evaluate nothing, and three are the other engine's own.
+    The rooms below the table of operations evaluate nothing, three are the other engine's own, and
+    tests with the mark ``once`` are the same in both runs.
     """
     if config.getoption("--engine") != "reference":
         return
     below = {room for room, rank in RANKS.items() if 0 < rank < RANKS["ops"]}
-    below |= {"codegen", "compiler", "overlap"}
+    below |= {"codegen", "compiler", "overlap", "io", "display"}
 
     def evaluates(item: pytest.Item) -> bool:
-        return item.path.relative_to(ROOT).parts[1] not in below
+        room = item.path.relative_to(ROOT).parts[1]
+        return room not in below and item.get_closest_marker("once") is None
 
     config.hook.pytest_deselected(items=[item for item in items if not evaluates(item)])
     items[:] = [item for item in items if evaluates(item)]
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that was collected out of later garbage collections: a third of a second each.
+
+    Tests that count objects count their own then.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

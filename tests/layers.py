@@ -50,6 +50,8 @@ RANKS: dict[str, int] = {
     "functions": 16,
     "io": 17,
     "display": 17,
+    "char": 17,
+    "ctypeslib": 17,
     "emath": 17,
     "exceptions": 17,
     "fft": 17,
@@ -58,6 +60,8 @@ RANKS: dict[str, int] = {
     "ma": 17,
     "polynomial": 17,
     "random": 17,
+    "rec": 17,
+    "strings": 17,
     "typing": 17,
     "chunked": 18,
     "hlo": 18,  # draws with display

@@ -15,6 +15,8 @@ from tests.threads import run_all
 from xarraylite import _config
 from xarraylite._config import config, settings
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture(autouse=True)
 def known() -> Iterator[None]:

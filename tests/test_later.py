@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 FORKS = """
     import os, signal, threading, time
     import xarraylite as xl

@@ -13,6 +13,8 @@ import pytest
 
 from xarraylite._records import record
 
+pytestmark = pytest.mark.once
+
 
 @record(frozen=True, slots=True)
 class Point:

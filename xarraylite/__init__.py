@@ -254,7 +254,7 @@ _OF_NUMPY = frozenset(
         "busday_count busday_offset busdaycalendar is_busday isnat datetime_data",
         "datetime_as_string strings memmap exceptions typing mintypecode show_config show_runtime",
         "ma matrix asmatrix bmat ctypeslib nested_iters flatiter character flexible",
-        "typecodes sctypeDict little_endian get_include getbufsize setbufsize geterrcall",
+        "fromregex typecodes sctypeDict little_endian get_include getbufsize setbufsize geterrcall",
         "seterrcall",
     )
     for name in names.split()

@@ -7,6 +7,7 @@ modules of functions of series' coefficients (`polynomial`, `chebyshev` and so o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
@@ -99,3 +100,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return _NAMES
+
+
+for _name in _NAMES:
+    if _name in dir(np.polynomial) and isinstance(getattr(np.polynomial, _name), ModuleType):
+        sys.modules[f"{__name__}.{_name}"] = __getattr__(_name)  # so that it can be imported

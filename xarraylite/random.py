@@ -16,10 +16,31 @@ import numpy as np
 from ._errors import DTypeError
 from .functions.foreign import called, value_of
 
-__all__ = ["Generator", "default_rng"]
+__all__ = ["Generator", "RandomState", "default_rng"]
 
 
-class Generator:
+class _Source:
+    """What makes random numbers in NumPy; methods that are found there return containers."""
+
+    __slots__ = ("_generator",)
+
+    _generator: Any
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._generator, name)
+        if name.startswith("_") or not callable(value) or name in ("spawn", "get_state"):
+            return value
+        return called(value, f"random.{name}", name == "shuffle")
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._generator) if not name.startswith("_")]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the state of the generator."""
+        return type(self), (self._generator,)
+
+
+class Generator(_Source):
     """NumPy's ``Generator``: its methods return containers.
 
     Parameters
@@ -37,7 +58,7 @@ class Generator:
     True
     """
 
-    __slots__ = ("_generator",)
+    __slots__ = ()
 
     def __init__(self, generator: np.random.Generator | np.random.BitGenerator) -> None:
         if isinstance(generator, np.random.BitGenerator):
@@ -46,25 +67,37 @@ class Generator:
             raise DTypeError(f"random.Generator: got {type(generator).__name__}; a bit generator")
         self._generator = generator
 
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._generator, name)
-        if name.startswith("_") or not callable(value) or name == "spawn":
-            return value
-        return called(value, f"random.{name}", name == "shuffle")
-
-    def __dir__(self) -> list[str]:
-        return [name for name in dir(self._generator) if not name.startswith("_")]
-
     def __repr__(self) -> str:
         return f"Generator({self._generator.bit_generator.__class__.__name__})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the state of the generator."""
-        return Generator, (self._generator,)
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Return independent generators."""
         return [Generator(child) for child in self._generator.spawn(n_children)]
+
+
+class RandomState(_Source):
+    """NumPy's older generator: its methods return containers.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, BitGenerator or numpy.random.RandomState, optional
+        What it starts from; by default the system's entropy.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.random.RandomState(0).randint(10, size=3)
+    XArray([5, 0, 3])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, seed: Any = None) -> None:
+        known = isinstance(seed, np.random.RandomState)
+        self._generator = seed if known else np.random.RandomState(value_of(seed, "RandomState"))
+
+    def __repr__(self) -> str:
+        return "RandomState(MT19937)"
 
 
 def default_rng(seed: Any = None) -> Generator:
@@ -88,7 +121,8 @@ def default_rng(seed: Any = None) -> Generator:
     """
     if isinstance(seed, Generator):
         return seed
-    return Generator(np.random.default_rng(value_of(seed, "default_rng")))
+    seed = seed._generator if isinstance(seed, RandomState) else value_of(seed, "default_rng")
+    return Generator(np.random.default_rng(seed))
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,8 @@ import pytest
 import xarraylite as xl
 from tests.chunked.kept import Kept
 
+pytestmark = pytest.mark.once
+
 VALUES = np.arange(60.0).reshape(6, 10)
 
 

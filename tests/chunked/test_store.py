@@ -185,6 +185,8 @@ def _limited(nbytes: int) -> Any:
 
 def test_a_full_disk(tmp_path: Path) -> None:
     code = f"""
+    import sys
+    sys.dont_write_bytecode = True  # Python leaves files of bytecode cut short, for all to read
     import numpy as np, xarraylite as xl
     a = xl.open(np.random.default_rng(0).normal(size=(64, 64)))
     for name in ("a", "a.npy"):

@@ -53,18 +53,20 @@ def test_bits_are_those_of_whole_kernels(
     make: Any, dtype: str, shape: tuple[int, ...], small: Callable[[bool], None]
 ) -> None:
     a = xl.asarray(rng.random((shape[0], 2 * shape[1])), dtype=dtype)
-    for x in (a[:, : shape[1]], a[:, ::2], xl.eval(a[:, ::2].T).T):
-        found = []
-        for on, threads in ((False, 1), (True, 1), (True, 2)):
-            small(on)
-            with xl.config(threads=threads):
+    operands = (a[:, : shape[1]], a[:, ::2], xl.eval(a[:, ::2].T).T)
+    found: list[list[Any]] = [[], [], []]
+    for on, threads in ((False, 1), (True, 1), (True, 2)):
+        small(on)
+        with xl.config(threads=threads):
+            for x, results in zip(operands, found, strict=True):
                 into = xl.zeros(x.shape, dtype=x.dtype)
                 into[...] = make(x)
-                found += [xl.eval(make(x)), into]
-        for one in found[1:]:
-            assert_same_bits(one, found[0])
+                results += [xl.eval(make(x)), into]
+    for first, *others in found:
+        for one in others:
+            assert_same_bits(one, first)
     np.testing.assert_allclose(
-        xl.astype(found[0], "float64").numpy(),
+        xl.astype(found[-1][0], "float64").numpy(),
         make(xl.astype(x, "float64").numpy(), np),
         rtol=0.3 if dtype == "bfloat16" else 1e-4,
         atol=0.05 if dtype == "bfloat16" else 1e-5,

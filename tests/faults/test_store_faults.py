@@ -23,6 +23,8 @@ from xarraylite._errors import CacheWarning
 from xarraylite.codegen import store, verified_files
 from xarraylite.codegen.store import cache_info, cache_key, clear, discard, load, save
 
+pytestmark = pytest.mark.once
+
 KEY, OTHER = cache_key(["one"]), cache_key(["another"])
 PAYLOAD = bytes(range(256)) * 2
 POSIX = pytest.mark.skipif(os.name != "posix", reason="owners, modes and links")

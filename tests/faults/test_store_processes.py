@@ -16,6 +16,8 @@ from xarraylite._config import settings
 from xarraylite.codegen import store
 from xarraylite.codegen.store import cache_info, cache_key, load, save
 
+pytestmark = pytest.mark.once
+
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals that kill, locks on files")
 
 

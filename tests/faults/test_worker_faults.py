@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 ROUNDS = int(os.environ.get("XARRAYLITE_FAULT_ROUNDS", "0"))
 FOLDER = str(Path(__file__).parent)
 

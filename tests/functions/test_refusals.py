@@ -179,7 +179,7 @@ ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
     "arange": (lambda: xl.arange("3"), "arange: stop must be a real number, got '3'"),
     "start of arange": (lambda: xl.arange([], 3), "arange: start must be a real number"),
     "linspace": (lambda: xl.linspace(None, 1, 3), "linspace: start must be a number, got None"),
-    "rtol": (lambda: xl.allclose(A, A, rtol=None), "allclose: rtol must be a real number"),
+    "rtol": (lambda: xl.allclose(A, A, rtol=None), "tolerance must be a real number"),
     "axes": (lambda: xl.permute_dims(B, 1), "permute_dims: axes must be a sequence"),
     "arrays": (lambda: xl.concat(3), "concat: a sequence of arrays is needed, got 3"),
     "strides": (lambda: xl.zeros(2, strides=["a"]), "strides must be integers, got ['a']"),

@@ -15,6 +15,8 @@ from tests.hlo import oracle
 from xarraylite.__main__ import main
 from xarraylite.hlo.cost.diff import differences
 
+pytestmark = pytest.mark.once
+
 TILED = """HloModule tiled, is_scheduled=true
 ENTRY e {
   p = bf16[10,300]{1,0:T(8,128)(2,1)} parameter(0)

@@ -16,6 +16,8 @@ import pytest
 import xarraylite as xl
 from tests.hlo import oracle
 
+pytestmark = pytest.mark.once
+
 OPCODES_OF_PROGRAMS = """
 parameter constant broadcast get-tuple-element add multiply compare reshape call select tuple
 subtract convert slice or xor reduce iota shift-right-logical maximum and transpose divide

@@ -11,6 +11,8 @@ import pytest
 import xarraylite as xl
 from tests.hlo.mutations import check, mutated, seeds
 
+pytestmark = pytest.mark.once
+
 DOCUMENT = """add.936 = bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}
 add(exponential.183, broadcast.3115)"""
 FUSION = """%fusion.3 = bf16[32,32,4096]{2,1,0:T(8,128)(2,1)S(1)}

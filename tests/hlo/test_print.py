@@ -12,6 +12,8 @@ import pytest
 import xarraylite as xl
 from xarraylite.hlo.text.styles import PrintOptions
 
+pytestmark = pytest.mark.once
+
 DATA = Path(__file__).parent / "data"
 FACTS: dict[str, Any] = json.loads((DATA / "prints.json").read_text(encoding="utf-8"))
 STYLES = ["default", "short_parsable", "canonical", "fingerprint"]

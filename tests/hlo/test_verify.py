@@ -11,6 +11,8 @@ import xarraylite as xl
 from tests.hlo.mutations import DATA
 from xarraylite.hlo.rules.inference import RULES
 
+pytestmark = pytest.mark.once
+
 HEADER = """
 add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
 iadd { a = s32[] parameter(0)  b = s32[] parameter(1)  ROOT c = s32[] add(a, b) }

@@ -120,7 +120,7 @@ def test_names_by_keyword_or_mapping(tmp_path: Any) -> None:
     xl.save(tmp_path / "a.npz", x=a, y=a + 1)
     xl.save(tmp_path / "b", {"x": a, "y": a + 1, "compressed": a})
     assert list(xl.load(tmp_path / "a.npz")) == ["x", "y"]
-    assert same(xl.load(tmp_path / "b")["compressed"], [0, 1, 2])  # type: ignore[call-overload]
+    assert same(xl.load(tmp_path / "b.npz")["compressed"], [0, 1, 2])  # type: ignore[call-overload]
     assert loaded(saved({})) == {}
     assert loaded(numpy_savez({})) == {}
 

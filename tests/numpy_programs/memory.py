@@ -5,6 +5,7 @@ A program is a function of the module it is written for; see `values`.
 
 from __future__ import annotations
 
+import importlib
 import io
 import tempfile
 from pathlib import Path
@@ -99,11 +100,11 @@ def windows_of_results(xp: Xp) -> Any:
     return patches.sum((2, 3)), strided(across, (2, 2), (step, step)), strided(across * 2)
 
 
-def refused(function: Any, *args: Any) -> bool:
-    """Tell whether a call raises ValueError."""
+def refused(function: Any, *args: Any, by: type[Exception] = ValueError) -> bool:
+    """Tell whether a call raises an error."""
     try:
         function(*args)
-    except ValueError:
+    except by:
         return True
     return False
 
@@ -225,6 +226,102 @@ def views_under_another_shape(xp: Xp) -> Any:
     a.resize((3, 2), refcheck=False)
     b = xp.arange(6.0).reshape(2, 3)
     return a, refused(lambda: b.resize((3, 3))), b
+
+
+def how_transposed_results_lie(xp: Xp) -> Any:
+    m = xp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    names = "c_contiguous f_contiguous contiguous forc fnc writeable behaved carray"
+    found = []
+    for e in ((m + 1).T, m + 1, m.T, m[:, 1:], m[0], (m + 1).T.T, (m.T + 1).T, xp.asarray(2.0)):
+        found.append([bool(getattr(e.flags, name)) for name in names.split()])
+        size = e.itemsize if xp.__name__ == "numpy" else 1
+        found.append([str(s // size) for s in e.strides])
+    e = (m + 1).T
+    e[0, 1] = 9
+    return found, e, m
+
+
+def numbers_that_are_no_integers(xp: Xp) -> Any:
+    found = []
+    for values, dtype in (
+        ([float("nan")], int),
+        ([1.0, float("inf")], "i4"),
+        ([[0.5], [float("nan")]], "u1"),
+        (float("nan"), int),
+        ([300.0], "i1"),
+        ([-1.0], "u8"),
+        ([1e300], int),
+        ([-0.5, 2.9, True], "u1"),
+        ([1e19], "u8"),
+    ):
+        try:
+            found.append(xp.asarray(values, dtype=dtype))
+        except (ValueError, OverflowError) as error:
+            found.append(type(error).__name__)
+    a = xp.zeros(2, dtype=int)
+    try:
+        a[:] = [1.0, float("nan")]
+    except ValueError as error:
+        found.append(str(error))
+    return found
+
+
+def tolerances_that_are_arrays(xp: Xp) -> Any:
+    m = xp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    near = xp.asarray([0.1, 0.1, 0.01])
+    return [
+        xp.allclose(m, m + 0.05, rtol=0.0, atol=near),
+        xp.allclose(m, m + 0.01, rtol=near),
+        xp.allclose(m, m + 0.05, atol=[0.1, 0.1, 0.1]),
+    ]
+
+
+def axes_are_integers(xp: Xp) -> Any:
+    m = xp.ones((2, 3))
+    return [
+        refused(lambda: m.sum(True), by=TypeError),
+        refused(lambda: xp.argmax(m, axis=True), by=TypeError),
+        refused(lambda: xp.any(m, axis=False), by=TypeError),
+        refused(lambda: xp.std(m, axis=True), by=TypeError),
+        m.sum(1),
+    ]
+
+
+def powers_in_a_dtype(xp: Xp) -> Any:
+    return [
+        xp.float_power([1, 2], 2, dtype=complex),
+        xp.float_power(xp.ones(2, dtype="f4"), 2, dtype="f8"),
+        refused(lambda: xp.float_power([1, 2], 2, dtype="f4"), by=TypeError),
+        refused(lambda: xp.float_power([1j, 2], 2, dtype="f8"), by=TypeError),
+    ]
+
+
+def old_generators(xp: Xp) -> Any:
+    old = xp.random.RandomState(3)
+    a = xp.arange(5)
+    old.shuffle(a)
+    again = xp.random.RandomState(4)
+    again.set_state(old.get_state())
+    return (
+        old.rand(3),
+        old.randint(9, size=(2, 2)),
+        old.permutation(4),
+        old.choice(a, 2),
+        a,
+        again.standard_normal(2),
+        old.uniform(),
+        xp.random.default_rng(xp.random.RandomState(7)).random(2),
+    )
+
+
+def modules_by_their_names(xp: Xp) -> Any:
+    series = importlib.import_module(f"{xp.__name__}.polynomial.polynomial")
+    names = [importlib.import_module(f"{xp.__name__}.{name}").__name__ for name in ("rec", "char")]
+    with tempfile.TemporaryDirectory() as folder:
+        xp.save(Path(folder) / "x", xp.ones(2))
+        saved = [entry.name for entry in Path(folder).iterdir()]
+        loaded = xp.load(Path(folder) / "x.npy")
+    return series.polyval(2.0, [1.0, 2.0]), series.polyfromroots([1, 2]), names, saved, loaded
 
 
 PROGRAMS = [

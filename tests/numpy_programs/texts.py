@@ -179,6 +179,19 @@ def written_in_numpys_memory(xp: Xp) -> Any:
     return memory.tolist()
 
 
+def dtypes_of_no_numbers(xp: Xp) -> Any:
+    return (
+        xp.can_cast("i4", "S4"),
+        xp.can_cast("U3", "U5"),
+        xp.promote_types("i4", "S8"),
+        xp.promote_types(">i8", "<c8"),
+        xp.issubdtype("S1", xp.bytes_),
+        xp.issubdtype("M8[D]", xp.datetime64),
+        xp.issubdtype(object, xp.number),
+        xp.fromiter(((k, k + 1) for k in range(3)), dtype=xp.dtype((int, 2))),
+    )
+
+
 PROGRAMS = [totals_by_name, chosen_words, records, dates, texts_of_numbers, drawn_words]
 PROGRAMS += [moved_words, days_and_numbers]
 PROGRAMS += [board, sums_of_time, masked_measurements, fractions_and_large_numbers]

@@ -6,6 +6,7 @@ A program is a function of the module it is written for, NumPy or ours, and retu
 from __future__ import annotations
 
 import copy
+import enum
 import math
 import pickle
 import random
@@ -208,6 +209,25 @@ def int_array_takes_a_float(xp: Xp) -> Any:
     v[0] += 1.75
     v[1] = 3.9
     return v
+
+
+def classes_made_of_numbers(xp: Xp) -> Any:
+    class Count(int):
+        pass
+
+    class Share(float):
+        pass
+
+    class Level(enum.IntEnum):
+        LOW = 1
+
+    v, w = xp.arange(4), xp.arange(4.0)
+    made: list[Any] = []
+    for x in (Count(3), Share(0.5), Level.LOW, v.itemsize):
+        made += [v[2] + x, w[2] - x, x * v[2], x / w[2], v[3] // x, v[2] ** x, w[1] < x]
+    sizes = v.itemsize * w, v.itemsize * 0.5, v.itemsize * v[2], w * v.itemsize
+    steps = v.strides[0] * 0.5 % 0.5, (v.strides[0] + 0.5) % 1, (v.strides[0] * w).dtype
+    return made, sizes, steps, v[Level.LOW], xp.real(1 + 2j), xp.imag(1 + 2j), xp.real(3)
 
 
 def elements_of_results(xp: Xp) -> Any:

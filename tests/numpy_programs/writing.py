@@ -144,6 +144,35 @@ def lists_as_operands(xp: Xp) -> Any:
     return a + [1, 2, 3], [1, 2, 3] - a, a == [2, 2, 4], (1, 2, 3) * a, c, a < (2.5, 2.5, 2.5)
 
 
+def folds_are_written_into_any_dtype(xp: Xp) -> Any:
+    a = xp.arange(12).reshape(3, 4)
+    made = []
+    for dtype in ("bool", "i1", "f4"):
+        for fold in (xp.sum, xp.prod, xp.max, xp.min, xp.mean, xp.any, xp.all, xp.median):
+            out = xp.zeros(4, dtype=dtype)
+            made.append((fold(a + 0.5, axis=0, out=out) is out, out))
+        running, total = xp.zeros((3, 4), dtype=dtype), xp.zeros((), dtype=dtype)
+        xp.cumsum(a + 0.5, axis=0, out=running)
+        xp.trace(a + 0.5, out=total)
+        xp.add.reduce(a + 0.5, axis=1, out=running[:, 0])
+        made.append((running, total, a.cumprod(axis=1, out=running) is running, running))
+    return made
+
+
+def numbers_that_wrap(xp: Xp) -> Any:
+    u = xp.asarray([1, 2, 3], dtype="u1")
+    return (
+        xp.where(u > 1, u, -1),
+        xp.where(u > 1, 300, u),
+        xp.where(True, xp.uint8(3), -1),
+        xp.select([u > 2, u > 1], [u.astype("i1"), 2], 7),
+        xp.select([u > 1], [u], -7),
+        xp.select([u > 1], [[1, 2, 3]], -7.5),
+        xp.select([u > 1], [2], 0.5),
+        xp.select([u > 1], [xp.float32(2)], 0.5),
+    )
+
+
 def flat(xp: Xp) -> Any:
     a = xp.asarray([[1, 2, 3], [4, 5, 6]])
     a.flat[1] = 20

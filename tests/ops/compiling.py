@@ -1,20 +1,21 @@
-"""Compiles scalar bodies for the tests of this folder, with the functions that they call."""
+"""Compiles operations and casts for the tests of this folder, each as a kernel of its own.
+
+The kernels of whole arrays in a row are those of other tests too, so each is compiled once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 import ml_dtypes
-import numba
 import numpy as np
 
-from xarraylite.codegen import jit
-from xarraylite.dtypes import narrow
+import xarraylite as xl
+from xarraylite.arrays.expression import XExpression, apply
 from xarraylite.dtypes.names import is_narrow_float, is_narrow_int, kind
-from xarraylite.ops.bodies import library
-from xarraylite.ops.cast import register_type
+from xarraylite.ir import build
+from xarraylite.ops.op import Op
 
 Array = np.ndarray[Any, np.dtype[Any]]
 DType = np.dtype[Any]
@@ -22,10 +23,6 @@ DType = np.dtype[Any]
 REAL = [np.dtype(code) for code in "?bBhHiIlLefd"]
 COMPLEX = [np.dtype("c8"), np.dtype("c16")]
 BF16 = np.dtype(ml_dtypes.bfloat16)
-
-LIBRARY = {**narrow.library(), **library.others(), **library.elementary()}
-
-_REGISTERS = [d for d in [*REAL, *COMPLEX] if d != np.dtype("f2")]
 
 
 def register(dtype: DType) -> DType:
@@ -35,29 +32,16 @@ def register(dtype: DType) -> DType:
     return np.dtype(f"{kind(dtype)}1") if is_narrow_int(dtype) else dtype
 
 
-CASTS: dict[str, Any] = {register_type(d): bool if d.kind == "b" else d.type for d in _REGISTERS}
+def run(op: Op, *operands: Array) -> Array:
+    """What a kernel makes of an operation."""
+    with xl.config(engine="compiled"):
+        return np.array(xl.eval(apply(op, *[xl.asarray(x) for x in operands])))
 
 
-def kernel(bodies: Sequence[tuple[str, DType]]) -> Callable[..., None]:
-    """A loop over arrays x0, x1, x2 that writes one output per body, cast to its dtype."""
-    outputs = "".join(f", y{k}" for k in range(len(bodies)))
-    lines = [f"def loop(x0, x1, x2{outputs}):", "    for i in range(len(x0)):"]
-    lines.append("        a = x0[i]; b = x1[i]; c = x2[i]")
-    for k, (text, result) in enumerate(bodies):
-        lines.append(f"        y{k}[i] = {register_type(result)}({text})")
-    code = compile("\n".join(lines), "<bodies>", "exec")
-    names = {name for part in code.co_consts if hasattr(part, "co_names") for name in part.co_names}
-    scope: dict[str, Any] = {**CASTS, **{n: jit.scalar(n) for n in names if n in LIBRARY}}
-    exec(code, scope)
-    loop: Callable[..., None] = numba.njit(error_model="numpy")(scope["loop"])
-    return loop
-
-
-def run(bodies: Sequence[tuple[str, DType]], inputs: Sequence[Array]) -> list[Array]:
-    """Evaluate bodies in ``a``, ``b``, ``c`` on three arrays of register dtypes."""
-    outputs = [np.empty(len(inputs[0]), register(result)) for _, result in bodies]
-    kernel(bodies)(*inputs, *outputs)
-    return outputs
+def converted(values: Array, dtype: DType) -> Array:
+    """What a kernel makes of a cast."""
+    with xl.config(engine="compiled"):
+        return np.array(xl.eval(XExpression(build.cast(xl.asarray(values).node, dtype))))
 
 
 # --- values ----------------------------------------------------------------------------------

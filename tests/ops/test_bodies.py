@@ -1,7 +1,4 @@
-"""Scalar bodies against NumPy on grids of edge values, compiled as a kernel would have them.
-
-One function per signature of loop dtypes runs every operation that has a body for it.
-"""
+"""Scalar bodies against NumPy on grids of edge values, by the kernels that are made of them."""
 
 from __future__ import annotations
 
@@ -12,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.ops.compiling import BF16, COMPLEX, REAL, edges, register, run, same_bits
+from tests.ops.compiling import BF16, COMPLEX, REAL, edges, run, same_bits
 from xarraylite._errors import DTypeError
 from xarraylite.dtypes.names import DType, NumpyArray, is_narrow_float
 from xarraylite.ops import rules, transcendental
-from xarraylite.ops.cast import register_type
 from xarraylite.ops.op import Op
 from xarraylite.ops.table import OPS
+
+pytestmark = pytest.mark.once
 
 ON_X86 = platform.machine().lower() in ("x86_64", "amd64")
 MIXED = [(np.dtype("i8"), np.dtype("u8")), (np.dtype("u8"), np.dtype("i8"))]
@@ -50,21 +48,14 @@ def with_body(dtypes: tuple[DType, ...]) -> list[Op]:
 
 
 @cache
-def evaluated(dtypes: tuple[DType, ...]) -> dict[str, NumpyArray]:
-    """Every operation with a body for `dtypes`, on all triples, by the compiler."""
-    inputs = [x.astype(register(x.dtype)) for x in triples(dtypes)]
-    ops = with_body(dtypes)
-    bodies = [call(op, dtypes) for op in ops]
-    return {op.name: y for op, y in zip(ops, run(bodies, inputs), strict=True)}
+def evaluated(op: Op, dtypes: tuple[DType, ...]) -> NumpyArray:
+    """An operation on all triples, by its kernel."""
+    return run(op, *operands(op, *triples(dtypes)))
 
 
-def call(op: Op, dtypes: tuple[DType, ...]) -> tuple[str, DType]:
-    """The body with its arguments put in, and the dtype of the result."""
-    loops = loops_of(op, dtypes) or dtypes
-    body = op.body(loops)
-    assert body is not None
-    names = ("(a == a)", "b", "c") if op.name == "where" else ("a", "b", "c")
-    return body.format(*names, t=register_type(loops[0])), op.rule(op.name, loops)[1]
+def operands(op: Op, a: NumpyArray, b: NumpyArray, c: NumpyArray) -> tuple[NumpyArray, ...]:
+    """As many of three as the operation takes."""
+    return (a == a, b, c) if op.name == "where" else (a, b, c)[: op.arity]
 
 
 def reference(op: Op, dtypes: tuple[DType, ...], wide: bool = False) -> NumpyArray:
@@ -75,9 +66,8 @@ def reference(op: Op, dtypes: tuple[DType, ...], wide: bool = False) -> NumpyArr
         dtype = WIDER.get(dtype, dtype)
     if len(dtypes) == 1:
         a, b, c = (x.astype(dtype) for x in (a, b, c))
-    inputs = (a == a, b, c) if op.name == "where" else (a, b, c)[: op.arity]
     with np.errstate(all="ignore"):
-        result = np.asarray(op.numpy(*inputs))
+        result = np.asarray(op.numpy(*operands(op, a, b, c)))
         return result.astype(op.rule(op.name, loops_of(op, dtypes) or dtypes)[1])
 
 
@@ -127,7 +117,7 @@ def cases() -> list[Any]:
 @pytest.mark.parametrize(("op", "dtypes"), cases())
 def test_body(op: Op, dtypes: tuple[DType, ...]) -> None:
     kind = "f" if dtypes[0] == BF16 else dtypes[0].kind
-    ours = evaluated(dtypes)[op.name]
+    ours = evaluated(op, dtypes)
     theirs = reference(op, dtypes, wide=kind not in op.exact)
     with np.errstate(over="ignore"):
         ours = ours.astype(theirs.dtype)
@@ -158,10 +148,9 @@ def test_every_operation_is_compiled_or_left_to_numpy_on_purpose() -> None:
 def test_complex_products(dtype: DType) -> None:
     """NumPy's bits: fused on CPUs that can, as NumPy's loops are."""
     a, b, _ = triples((dtype,))
-    ours = evaluated((dtype,))
     with np.errstate(all="ignore"):
-        assert same_bits(ours["multiply"], a * b).all()
-        assert same_bits(ours["square"], np.square(a)).all()
+        assert same_bits(evaluated(OPS["multiply"], (dtype,)), a * b).all()
+        assert same_bits(evaluated(OPS["square"], (dtype,)), np.square(a)).all()
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
@@ -179,10 +168,10 @@ def test_random_integers(dtype: str) -> None:
     edges = np.array([limits.min, limits.max, limits.max // 2 + 1, 0, 1, 2, 3], t)
     edges = np.concatenate((edges, t.type(0) - edges, edges - t.type(1)))
     a[-441:], b[-441:] = (side.ravel() for side in np.meshgrid(edges, edges))
-    bodies = [call(OPS[name], (t,)) for name in names]
-    for name, ours in zip(names, run(bodies, [a, b, a]), strict=True):
+    for name in names:
         with np.errstate(all="ignore"):
-            np.testing.assert_array_equal(ours, OPS[name].numpy(a, b), err_msg=name)
+            expected = OPS[name].numpy(a, b)
+        np.testing.assert_array_equal(run(OPS[name], a, b), expected, err_msg=name)
 
 
 def test_random_float_divisions() -> None:
@@ -193,21 +182,19 @@ def test_random_float_divisions() -> None:
         words = rng.integers(0, 2**64, (3, 2000), "u8").view(dtype)[:, :2000]
         with np.errstate(all="ignore"):
             words[1, ::2] = (words[0] * rng.integers(1, 9, 2000).astype(dtype))[::2]
-        bodies = [call(OPS[name], (dtype,)) for name in names]
-        for name, ours in zip(names, run(bodies, list(words)), strict=True):
+        for name in names:
             with np.errstate(all="ignore"):
                 theirs = OPS[name].numpy(words[0], words[1])
-            assert same_bits(ours, theirs).all(), name
+            assert same_bits(run(OPS[name], words[0], words[1]), theirs).all(), name
 
 
 def test_bfloat16_arithmetic_is_that_of_ml_dtypes() -> None:
     a, b, _ = triples((BF16,))
-    ours = evaluated((BF16,))
     for name in ("add", "subtract", "multiply", "divide", "less", "maximum", "isnan", "sqrt"):
         op = OPS[name]
         with np.errstate(all="ignore"):
             theirs = op.numpy(*(a, b)[: op.arity])
-            assert same_bits(ours[name].astype(theirs.dtype), theirs).all(), name
+            assert same_bits(evaluated(op, (BF16,)).astype(theirs.dtype), theirs).all(), name
 
 
 # --- NumPy's special answers, spelled out ----------------------------------------------------
@@ -250,7 +237,7 @@ def test_point(name: str, code: str, args: tuple[Any, ...], expected: Any) -> No
     result = op.rule(name, (dtype,) * op.arity)[1]
     wanted = np.array([expected], result)
     assert at.any()
-    assert same_bits(evaluated((dtype,))[name][at], wanted).all()
+    assert same_bits(evaluated(op, (dtype,))[at], wanted).all()
     with np.errstate(all="ignore"):
         theirs = np.asarray(op.numpy(*[np.array([v], dtype) for v in args]))
     assert same_bits(theirs, wanted).all()

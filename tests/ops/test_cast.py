@@ -9,10 +9,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.ops.compiling import BF16, COMPLEX, REAL, edges, register, run, same_bits
+from tests.ops.compiling import BF16, COMPLEX, REAL, converted, edges, register, same_bits
 from xarraylite.dtypes.names import DType, NumpyArray, is_narrow_float, is_narrow_int, kind
 from xarraylite.dtypes.narrow import from_narrow, to_narrow
-from xarraylite.ops.cast import cast_body
+
+pytestmark = pytest.mark.once
 
 ON_X86 = platform.machine().lower() in ("x86_64", "amd64")
 
@@ -51,12 +52,8 @@ def expected(x: NumpyArray, dst: DType) -> NumpyArray:
 @pytest.mark.parametrize("src", DTYPES, ids=str)
 def test_cast_from(src: DType) -> None:
     x = values(src)
-    bodies = [(cast_body(src, dst).format("a"), dst) for dst in DTYPES]
-    inputs = [from_narrow(x)] * 3
-    for dst, ours in zip(DTYPES, run(bodies, inputs), strict=True):
-        if register(dst) != dst:
-            ours = to_narrow(ours, dst)
-        theirs = expected(x, dst)
+    for dst in DTYPES:
+        ours, theirs = converted(x, dst), expected(x, dst)
         good = same_bits(from_narrow(ours), from_narrow(theirs))
         if not ON_X86 and kind(src) in "fc" and kind(dst) in "iu":
             good |= ~in_range(x, dst)
@@ -76,13 +73,10 @@ def test_wide_integers_to_floats(dtype: DType) -> None:
     near = [base + k for k in range(-3, 4)] + [2**40 + 2**16 + k for k in (-1, 0, 1)]
     near += [2**62 + 2**54 + k for k in (-1, 0, 1)] + [2**62 + 2**38 + k for k in (-1, 0, 1)]
     x = np.array(near, dtype)
-    targets = [np.dtype("f4"), np.dtype("f8"), BF16]
-    bodies = [(cast_body(dtype, dst).format("a"), dst) for dst in targets]
-    for dst, ours in zip(targets, run(bodies, [x, x, x]), strict=True):
-        digits = {"float32": 24, "float64": 53, "bfloat16": 8}[dst.name]
-        if register(dst) != dst:
-            ours = from_narrow(to_narrow(ours, dst))
-        assert ours.tolist() == [float(rounded(Fraction(v), digits)) for v in near], dst
+    for dst, digits in ((np.dtype("f4"), 24), (np.dtype("f8"), 53), (BF16, 8)):
+        assert from_narrow(converted(x, dst)).tolist() == [
+            float(rounded(Fraction(v), digits)) for v in near
+        ], dst
 
 
 def rounded(x: Fraction, digits: int) -> Fraction:
@@ -94,7 +88,5 @@ def rounded(x: Fraction, digits: int) -> Fraction:
 def test_bits_are_those_of_astype_on_whole_arrays() -> None:
     """In range the vector loops of NumPy agree with its scalar ones, and with us."""
     x = np.random.default_rng(5).uniform(0, 127, 1000)
-    targets = [dtype for dtype in REAL if dtype.name != "float16"]
-    bodies = [(cast_body(x.dtype, dst).format("a"), dst) for dst in targets]
-    for dst, ours in zip(targets, run(bodies, [x, x, x]), strict=True):
-        np.testing.assert_array_equal(ours, x.astype(dst))
+    for dst in REAL:
+        np.testing.assert_array_equal(converted(x, dst), x.astype(dst))

@@ -43,6 +43,8 @@ from xarraylite.codegen.emit.streams import Access, Inner, Operand
 from xarraylite.dtypes.names import NumpyArray
 from xarraylite.ops.table import OPS
 
+pytestmark = pytest.mark.once
+
 TABLE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "ulp_table.md"
 WIDE = np.finfo(np.longdouble).nmant >= 63
 LIBM = (

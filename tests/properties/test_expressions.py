@@ -23,6 +23,8 @@ from xarraylite.ops.table import OPS
 from xarraylite.testing import assert_same_bits, assert_ulp
 from xarraylite.testing import strategies as xst
 
+pytestmark = pytest.mark.once
+
 
 def check(tree: trees.Tree, operands: list[xst.Sample]) -> None:
     """Evaluate a tree by the engine under test and by the reference; compare both with NumPy."""
@@ -106,7 +108,10 @@ FAMILIES = {
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("skeleton", SKELETONS)
 def test_skeletons_over_layouts(skeleton: str, family: str) -> None:
-    """Every layout for each operand in turn, shapes from rank 0 on, extents of 0 and 1."""
+    """Layouts for each operand in turn, shapes from rank 0 on, extents of 0 and 1.
+
+    Half of the layouts are taken: each meets each family in two of the skeletons.
+    """
     rng = random.Random(f"{skeleton} {family}")
     dtypes = [as_dtype(name) for name in FAMILIES[family]]
     shapes = [
@@ -115,7 +120,8 @@ def test_skeletons_over_layouts(skeleton: str, family: str) -> None:
         ((), (0, 3), (1,)),
         ((), (), ()),
     ]
-    for number, layout in enumerate(xst.LAYOUTS):
+    turn = list(SKELETONS).index(skeleton) + list(FAMILIES).index(family)
+    for number, layout in list(enumerate(xst.LAYOUTS))[turn % 2 :: 2]:
         for chosen in (shapes[0], rng.choice(shapes[1:])):
             operands = [
                 xst.sample(

@@ -14,6 +14,8 @@ import xarraylite as xl
 from xarraylite.testing import assert_same_bits
 from xarraylite.transforms import numba_types
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture(scope="module", autouse=True)
 def loaded() -> None:

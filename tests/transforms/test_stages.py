@@ -100,6 +100,26 @@ def test_picks_in_operands_are_read_again() -> None:
     assert step(a).tolist() == [1.0, 7.0, 13.0]
 
 
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+def test_elements_at_positions_that_are_arguments_are_taken(dtype: str) -> None:
+    a = xl.asarray(np.arange(12.0).reshape(3, 4))
+    functions: list[Callable[[Any, Any], Any]] = [
+        lambda x, k: x[k] + 1,
+        lambda x, k: x[::-1, k + 0],
+        lambda x, k: xl.take(x * 2, k, axis=1).T,
+        lambda x, k: xl.take(x, k[0]),
+        lambda x, k: x[k[None, :], None] * x[k, None],
+    ]
+    for function in functions:
+        step = xl.jit(function)
+        for picked in ([2, 0], [1, 1], [0, 2]):
+            k = xl.asarray(picked).astype(dtype)
+            assert step(a, k).tolist() == xl.eval(function(a, k)).tolist()
+        assert step.traces == 1
+    with pytest.raises(xl.IndexRangeError):
+        xl.jit(lambda x, k: x[k])(a, xl.asarray([0, 3]))
+
+
 def test_what_depends_on_values_is_refused() -> None:
     for step in (xl.unique, lambda x: xl.nonzero(x)[0], lambda x: float(x @ x) * x):
         with pytest.raises(xl.TracedValueError, match="only shapes and dtypes are known"):

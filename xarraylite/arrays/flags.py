@@ -86,7 +86,20 @@ class Flags:
         """Always: elements lie at multiples of their size."""
         return True
 
-    behaved = carray = aligned
+    @property
+    def behaved(self) -> bool:
+        """Aligned and writeable."""
+        return self.writeable
+
+    @property
+    def carray(self) -> bool:
+        """Row-major without gaps, and writeable."""
+        return self.c_contiguous and self.writeable
+
+    @property
+    def farray(self) -> bool:
+        """Column-major without gaps, not row-major, and writeable."""
+        return self.fnc and self.writeable
 
     def __setitem__(self, key: str, value: bool) -> None:
         """Set ``WRITEABLE``, or ``W``."""

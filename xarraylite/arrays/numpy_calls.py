@@ -148,7 +148,8 @@ def _by_numpy(
     results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]
     for k, out in enumerate(outs):
         if out is not None:
-            _write(out, results[k], True, f"{ufunc.__name__}.{method}".removesuffix(".__call__"))
+            name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
+            _write(out, results[k], True, name, "same_kind" if method == "__call__" else "unsafe")
             results[k] = out
     return tuple(results) if isinstance(made, tuple) else results[0]
 
@@ -175,10 +176,10 @@ def _container(made: Any) -> Any:
     return namespace(None).XScalar(made) if isinstance(made, np.generic) else made
 
 
-def _write(out: Any, values: Any, where: Any, operation: str) -> None:
-    """Write values by the rule of in-place operators, where a mask is true."""
+def _write(out: Any, values: Any, where: Any, operation: str, rule: Any = "same_kind") -> None:
+    """Write values by the rule of in-place operators, or another, where a mask is true."""
     if isinstance(out, np.ndarray):
-        np.copyto(out, np.asarray(values), casting="same_kind", where=_numpy_of(where))
+        np.copyto(out, np.asarray(values), casting=rule, where=_numpy_of(where))
         return
     if not isinstance(out, HasNode):
         raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
@@ -187,7 +188,7 @@ def _write(out: Any, values: Any, where: Any, operation: str) -> None:
         values = namespace(None).where(where, values, to)
     dtype = getattr(values, "dtype", None)
     if dtype is not None:
-        check_update(to, operation, np.broadcast_shapes(values.shape, to.shape), dtype)
+        check_update(to, operation, np.broadcast_shapes(values.shape, to.shape), dtype, rule)
     if hasattr(to, "buffer"):
         to._store(Ellipsis, values, False, False)
     else:

@@ -165,7 +165,7 @@ def related(of: Any, made: Any, step: Any) -> Any:
     if tracing.is_active():
         return made
     its = owning(of)
-    root = its.source()
+    root = _source(of, its)
     if step.__class__ is tuple and _place(of).reshape(step) is None:
         return made  # a copy in NumPy too
     mine = made._owning = Owning()
@@ -179,10 +179,19 @@ def related(of: Any, made: Any, step: Any) -> Any:
     return made
 
 
+def _source(e: Any, its: Owning) -> Any:
+    """Return what a handle is a view of, also if it alone holds it but is a view of all elements.
+
+    So what is transposed lies as NumPy's does.
+    """
+    root = its.root
+    return root if root is not None and root.size == e.size else its.source()
+
+
 def memory_of(e: Any) -> Any:
     """Return the container that a handle stands for, made of its values if there is none yet."""
     mine = owning(e)
-    root = mine.source()
+    root = _source(e, mine)
     if mine.memory is None and root is not None and memory(root) is None:
         memory_of(root)  # which gives its views theirs
     if mine.memory is not None:

@@ -92,6 +92,8 @@ _WEAK: frozenset[Any] = frozenset((float, int))
 #: Classes of numbers beside which float64 stays what it is.
 _REAL: frozenset[Any] = frozenset((float, np.float64, int))
 
+#: Python's numbers, each class before those that it is made into.
+_NUMBERS = (bool, int, float, complex)
 
 #: The bounds of int64.
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
@@ -148,6 +150,8 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
         return _run(op, (np.int64(operands[0]),))
     if float in types and _FLOATS.issuperset(types) and op.scalars is None:
         return _run(op, tuple(map(np.float64, operands)))
+    if any([not issubclass(cls, np.generic) and cls not in _NUMBERS for cls in types]):
+        return _run(op, tuple([_plain(x) for x in operands]))  # members of an IntEnum, say
     node = build.elementwise(op, *[_part(x) for x in operands])
     learns = len(ways) < _KEPT and _decide(op, types)
     if not _is_exact(node):
@@ -192,6 +196,14 @@ def _decide(op: Op, types: tuple[type, ...]) -> bool:
         return True
     usual = op.scalars is None or all([issubclass(cls, np.inexact) for cls in strong])
     return bool(strong) and usual and op is not POWER and bool not in types
+
+
+def _plain(operand: Any) -> Any:
+    """Return a number of a class made of one of Python's as Python's."""
+    if isinstance(operand, np.generic):
+        return operand
+    cls: Any = next(cls for cls in _NUMBERS if isinstance(operand, cls))
+    return cls(operand)
 
 
 def _part(operand: Any) -> Any:

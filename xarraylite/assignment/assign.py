@@ -226,19 +226,23 @@ def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) ->
 
 
 def check_update(
-    destination: Described, operation: str, shape: tuple[int, ...], dtype: np.dtype[Any]
+    destination: Described,
+    operation: str,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    rule: str = "same_kind",
 ) -> None:
-    """Refuse a result of another shape, or that does not cast back.
+    """Refuse a result of another shape, or that does not cast back under a rule.
 
     Raises
     ------
     CastError, BroadcastError
         As `update`.
     """
-    if not can_cast(dtype, destination.dtype, "same_kind"):
+    if not can_cast(dtype, destination.dtype, rule):
         raise CastError(
             f"in-place {operation}: the result {dtype_name(dtype)}{list(shape)} does not cast to "
-            f"the destination's dtype {dtype_name(destination.dtype)} (rule: same_kind)"
+            f"the destination's dtype {dtype_name(destination.dtype)} (rule: {rule})"
         )
     if shape != destination.shape:
         raise BroadcastError(

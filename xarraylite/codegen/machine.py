@@ -78,10 +78,6 @@ def muladd(name: str, kind: str) -> str:
     return f"{head} {{\n{done}  ret {kind} %r\n}}"
 
 
-# The freeze does nothing but to hide where the number comes from.  LLVM converts both operands of a
-# copysign instead of what it gives, from float64 too where it was rounded from that, by a library.
-_TO_HALF = "%f = freeze float %x\n  %h = fptrunc float %f to half"
-
 #: Conversions of float16 that the CPU may have instructions for, by what routines are called.
 _HALVES = {
     "decode_float16(a0)": (
@@ -90,11 +86,11 @@ _HALVES = {
     ),
     "encode_float16(a0)": (
         "i16 @body(float %x)",
-        f"{_TO_HALF}\n  %r = bitcast half %h to i16\n  ret i16 %r",
+        "%h = fptrunc float %x to half\n  %r = bitcast half %h to i16\n  ret i16 %r",
     ),
     "round_float16(a0)": (
         "float @body(float %x)",
-        f"{_TO_HALF}\n  %r = fpext half %h to float\n  ret float %r",
+        "%h = fptrunc float %x to half\n  %r = fpext half %h to float\n  ret float %r",
     ),
 }
 

@@ -19,7 +19,16 @@ from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..dtypes.info import finfo
-from ..dtypes.names import bool_, complex128, dtype_name, float64, int64, is_narrow_float, kind
+from ..dtypes.names import (
+    as_dtype,
+    bool_,
+    complex128,
+    dtype_name,
+    float64,
+    int64,
+    is_narrow_float,
+    kind,
+)
 from ..dtypes.promotion import result_type as promoted
 from ..ir import build
 from ..ir.build import WEAK_TYPES
@@ -29,6 +38,7 @@ from ..operands.others import or_numpy
 from ..ops.table import OPS
 from .arguments import check_numbers
 from .computed import into
+from .data_types import in_common_dtype
 from .ufuncs import applied, as_ufunc, written
 
 
@@ -233,7 +243,7 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
 @as_ufunc
 @memoised
 def float_power(
-    x1: object, x2: object, /, out: object = None, *, where: object = True
+    x1: object, x2: object, /, out: object = None, *, where: object = True, dtype: object = None
 ) -> XExpression:
     """Return the first operand to the power of the second, at least in float64, lazily.
 
@@ -245,6 +255,8 @@ def float_power(
         Where to write the result.
     where : array or expression of bool, optional
         Which elements are computed; the others keep what ``out`` has, or are 0.
+    dtype : dtype, optional
+        float64 or complex128: what it is computed in; by default the former for real operands.
 
     Examples
     --------
@@ -253,7 +265,10 @@ def float_power(
     [0.5, 0.3333333333333333]
     """
     operands = [XExpression(as_node(x, "float_power")) for x in (x1, x2)]
-    wide = complex128 if builtins.any([kind(x.dtype) == "c" for x in operands]) else float64
+    real = not builtins.any([kind(x.dtype) == "c" for x in operands])
+    wide = (float64 if real else complex128) if dtype is None else as_dtype(dtype)
+    if wide not in (float64, complex128) or not (real or wide == complex128):
+        raise DTypeError(f"float_power: there is no loop of {dtype_name(wide)} for these operands")
     base, exponent = [x.astype(wide) for x in operands]
     number = x2.__class__ is int or x2.__class__ is float  # which has a place in tables of kinds
     made = _of("pow", base, x2 if number and not is_number(x1) else exponent)
@@ -440,7 +455,7 @@ def select(
             f"select: {len(conditions)} conditions and {len(choices)} choices; as many are needed, "
             "and at least one"
         )
-    made: Any = default
+    *choices, made = in_common_dtype(*choices, default)
     for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
         node = as_node(condition, "select")
         if node.dtype != bool_:

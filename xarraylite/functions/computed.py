@@ -254,11 +254,12 @@ _BY_PLACE = frozenset(
 )
 
 
-def into(out: object, made: T, operation: str, fresh: bool = False) -> T:
+def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = "same_kind") -> T:
     """Return a result, or write it into ``out`` by the rule of updates and return that.
 
-    A lazy ``out`` gets memory of its own, as in any other assignment.  Nobody but the callers has
-    a ``fresh`` result, so its operands may lie in ``out``.
+    Folds and running folds are written with the rule "unsafe", as NumPy does.  A lazy ``out`` gets
+    memory of its own, as in any other assignment.  Nobody but the callers has a ``fresh`` result,
+    so its operands may lie in ``out``.
 
     Raises
     ------
@@ -272,11 +273,11 @@ def into(out: object, made: T, operation: str, fresh: bool = False) -> T:
     if not isinstance(out, XExpression | np.ndarray):
         raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
     if isinstance(out, np.ndarray) and not (out.dtype.isnative and apart_by_elements(out)):
-        out[...] = into(out.astype(out.dtype.newbyteorder("=")), made, operation)
+        out[...] = into(out.astype(out.dtype.newbyteorder("=")), made, operation, rule=rule)
         return cast("T", out)
     to = out if isinstance(out, XExpression) else adapt(out)
     result: Any = made
-    check_update(to, operation, result.shape, result.dtype)
+    check_update(to, operation, result.shape, result.dtype, rule)
     if fresh and isinstance(to, XContainer) and direct.waiting_for(to._buffer):
         to._store(..., result, False, False)
     else:
@@ -355,6 +356,10 @@ def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
     return x
 
 
+#: Functions that write into ``out`` whatever its dtype, as folds do.
+_FOLDS = ("cumprod", "cumsum", "median")
+
+
 def invoked(
     function: Callable[..., Any],
     name: str,
@@ -371,6 +376,7 @@ def invoked(
     place = names.index("out") if "out" in names else -1
     typed = names.index("dtype") if "dtype" in names else len(names)
     count = len(names)
+    rule = "unsafe" if name.removeprefix("nan") in _FOLDS else "same_kind"
     common = _OF_THE_DTYPE.get(name, COMMON if arithmetic else _MOVED)
     plan = _plan(function, signature, takes, arithmetic, common)
 
@@ -416,7 +422,7 @@ def invoked(
             raise
         except (ValueError, TypeError, IndexError) as error:
             raise refusal(name, given, error) from None
-        return into(out, results(made, narrow), name)
+        return into(out, results(made, narrow), name, rule=rule)
 
     def by_name(arguments: dict[str, Any]) -> Any:
         bound = inspect.BoundArguments(signature, arguments)

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import DTypeError
 from ..arrays.expression import XExpression
+from ..arrays.operand import as_array
 from ..dtypes import promotion
 from ..dtypes.names import as_dtype
 from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
 from ..jagged.lazy import XJaggedExpression
+from ..operands import others
 from ..operands.moving import maps
 from ..operands.nodes import HasNode, as_node
 from ..operands.others import or_numpy
@@ -94,6 +97,37 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
     return promotion.result_type(*kinds)
 
 
+def in_common_dtype(*values: Any) -> list[Any]:
+    """Return values, Python's numbers among them as the dtype of all stores them.
+
+    NumPy's `where` and `select` store numbers as an assignment of arrays would: integers wrap.
+
+    Examples
+    --------
+    >>> in_common_dtype(np.zeros(1, np.uint8), -1)
+    [array([0], dtype=uint8), np.uint8(255)]
+    """
+    dtype = result_type(*[as_array(x, "where") if isinstance(x, list) else x for x in values])
+    weak = [type(x) in WEAK_TYPES for x in values]
+    return [
+        np.asarray(x).astype(dtype)[()] if number else x
+        for x, number in zip(values, weak, strict=True)
+    ]
+
+
+def by_numpy(name: str, *dtypes: Any) -> Any:
+    """Return what NumPy says of dtypes; within the handler of a refusal of one without kernels.
+
+    Raises
+    ------
+    DTypeError
+        The one that is handled, where none of them is text, or the like.
+    """
+    if not any([others.dtype_of(x) is not None for x in dtypes]):
+        raise  # noqa: PLE0704
+    return getattr(np, name)(*dtypes)
+
+
 @or_numpy
 def can_cast(from_: object, to: object, casting: str = "safe") -> bool:
     """Return whether one dtype converts to another under a casting rule.
@@ -113,5 +147,8 @@ def can_cast(from_: object, to: object, casting: str = "safe") -> bool:
     >>> xl.can_cast(xl.bfloat16, xl.float32), xl.can_cast(xl.float32, xl.bfloat16)
     (True, False)
     """
-    source = from_.node.dtype if isinstance(from_, HasNode) else as_dtype(from_)
-    return promotion.can_cast(source, as_dtype(to), str(casting))  # what has no hash, too
+    try:
+        source = from_.node.dtype if isinstance(from_, HasNode) else as_dtype(from_)
+        return promotion.can_cast(source, as_dtype(to), str(casting))  # what has no hash, too
+    except DTypeError:
+        return bool(by_numpy("can_cast", from_, to))

@@ -100,7 +100,7 @@ def trace(
     5
     """
     along = diagonal(a, offset, axis1, axis2)
-    return into(out, total(along, axis=-1, dtype=dtype), "trace")
+    return into(out, total(along, axis=-1, dtype=dtype), "trace", rule="unsafe")
 
 
 def _distance(shape: tuple[int, ...]) -> Node:

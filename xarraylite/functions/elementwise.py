@@ -31,6 +31,7 @@ from ..ops.table import OPS
 from ..xtensor_views.regular import part
 from .arguments import whole
 from .computed import into
+from .data_types import in_common_dtype
 from .searching import nonzero
 from .ufuncs import Unary, applied, binary, unary
 
@@ -74,6 +75,8 @@ def _part(function: Unary, number: int) -> Unary:
     @functools.wraps(function)
     def part_of(x: object, /, out: object = None, **options: Any) -> XExpression:
         plain = out is None and not options
+        if plain and type(x) in (int, float, complex):
+            return getattr(x, ("real", "imag")[number])  # type: ignore[no-any-return]
         viewed = part(unwrapped(x), number) if plain else None
         if viewed is not None:
             return viewed
@@ -235,6 +238,8 @@ def where(condition: object, x: object = _MISSING, y: object = _MISSING) -> Any:
         return nonzero(np.asarray(condition) if isinstance(condition, np.ndarray) else condition)
     try:
         return expression.apply(OPS["where"], condition, x, y)
+    except OverflowError:
+        return expression.apply(OPS["where"], condition, *in_common_dtype(x, y))
     except DTypeError:
         values = [(array_of(value), value) for value in (x, y)]
         if all([other is None for other, _ in values]):

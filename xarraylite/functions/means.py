@@ -77,7 +77,7 @@ def averaged(
     node, groups = operand_and_groups(a, axis, keepdims, name)
     node, end = _float_node(node, dtype)
     made = groups.wrap(build.cast(_mean(node, groups, chosen_of(where, node, name)), end))
-    return made if out is None else into(out, made, name)
+    return made if out is None else into(out, made, name, rule="unsafe")
 
 
 @takes_jagged

@@ -26,6 +26,7 @@ from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node, unwrapped
 from ..operands.others import or_numpy
 from .computed import Narrow, container, numpy_of
+from .data_types import by_numpy
 from .scalar_types import STANDS, is_abstract, is_value
 
 True_, False_ = scalar_of(np.True_), scalar_of(np.False_)
@@ -340,7 +341,11 @@ def promote_types(type1: object, type2: object) -> np.dtype[Any]:
     >>> xl.promote_types("f4", "int64")
     dtype('float64')
     """
-    return result_type(as_dtype(type1), as_dtype(type2))
+    try:
+        return result_type(as_dtype(type1), as_dtype(type2))
+    except DTypeError:
+        made: np.dtype[Any] = by_numpy("promote_types", type1, type2)
+        return made
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
@@ -359,13 +364,18 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     >>> xl.issubdtype(xl.bfloat16, xl.floating), xl.issubdtype(xl.int8, xl.floating)
     (True, False)
     """
-    if is_abstract(arg2):
-        return issubclass(arg1 if is_abstract(arg1) else STANDS[kind(as_dtype(arg1))], arg2)
-    return not is_abstract(arg1) and as_dtype(arg1) == as_dtype(arg2)
+    try:
+        if is_abstract(arg2):
+            return issubclass(arg1 if is_abstract(arg1) else STANDS[kind(as_dtype(arg1))], arg2)
+        return not is_abstract(arg1) and as_dtype(arg1) == as_dtype(arg2)
+    except DTypeError:
+        return bool(by_numpy("issubdtype", arg1, arg2))
 
 
-def shares_memory(a: object, b: object) -> bool:
+def shares_memory(a: object, b: object, max_work: Any = None) -> bool:
     """Tell whether two arrays share an element in memory; lazy results share none.
+
+    Beyond ``max_work`` steps the search ends with ``numpy.exceptions.TooHardError``.
 
     Examples
     --------
@@ -374,10 +384,10 @@ def shares_memory(a: object, b: object) -> bool:
     >>> xl.shares_memory(x[::2], x[1::2]), xl.shares_memory(x, x[1:])
     (False, True)
     """
-    return bool(np.shares_memory(_memory(a), _memory(b)))
+    return bool(np.shares_memory(_memory(a), _memory(b), max_work))
 
 
-def may_share_memory(a: object, b: object) -> bool:
+def may_share_memory(a: object, b: object, max_work: Any = None) -> bool:
     """Tell whether the memory that two arrays reach overlaps.
 
     Examples
@@ -387,7 +397,7 @@ def may_share_memory(a: object, b: object) -> bool:
     >>> xl.may_share_memory(x[::2], x[1::2])
     True
     """
-    return bool(np.may_share_memory(_memory(a), _memory(b)))
+    return bool(np.may_share_memory(_memory(a), _memory(b), max_work))
 
 
 def _memory(x: Any) -> np.ndarray[Any, Any]:

@@ -9,7 +9,7 @@ of numbers are found by `radix` where that is faster still.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from ..arrays import few
 from ..arrays.container import XContainer
@@ -20,11 +20,10 @@ from ..dtypes.names import NumpyArray
 from ..index.broadcast import check_axis
 from ..ir import build
 from ..ir.kind import NODE
-from ..ir.node import Leaf
-from ..operands.gathers import index_leaf
+from ..operands.gathers import taken
 from ..operands.moving import moves
 from ..operands.nodes import as_node
-from ..operands.tracing import remember_index, running
+from ..operands.tracing import running
 from . import radix
 from .computed import computed, into
 from .computed import numpy as np
@@ -305,15 +304,7 @@ def take(
         indices = np.clip(np.asarray(indices), 0, max(extent - 1, 0))
     elif mode != "raise":
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    index = index_leaf(indices, extent)
-    remember_index(index, indices, extent)
-    shape = index.shape
-    if not shape:
-        index = cast("Leaf", build.reshape(index, (1,)))
-    taken = build.gather(node, axis, index)
-    if not shape:
-        taken = build.reshape(taken, (*node.shape[:axis], *node.shape[axis + 1 :]))
-    return into(out, XExpression(taken), "take")
+    return into(out, XExpression(taken(node, axis, indices)), "take")
 
 
 @computed("arr", "indices", arithmetic=False)

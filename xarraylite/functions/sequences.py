@@ -421,6 +421,8 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     >>> xl.fromiter((k * k for k in range(3)), int)
     XArray([0, 1, 4])
     """
+    if isinstance(dtype, np.dtype) and dtype.shape:  # rows
+        return container(np.fromiter(iter, dtype, count))
     values = list(iter if count < 0 else itertools.islice(iter, count))
     if len(values) < count:
         raise ShapeError(f"fromiter: {count} elements are wanted, there are {len(values)}")

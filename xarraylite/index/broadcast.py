@@ -202,6 +202,8 @@ def check_axes(
     """
     if axis is None:
         return tuple(range(rank))
+    if isinstance(axis, bool):  # `a.sum(True)` means something else than axis 1
+        raise AxisTypeError(f"{operation}: axis must be an integer, got {axis!r}")
     try:
         given: tuple[SupportsIndex, ...] = (operator.index(axis),)  # type: ignore[arg-type]
     except TracedValueError:

@@ -48,7 +48,8 @@ def save(
     Parameters
     ----------
     file : path or file
-        Path, used exactly as it is, or a file opened in binary mode.
+        Path, or a file opened in binary mode.  What a path lacks of the suffix, ``.npy`` for one
+        array and ``.npz`` for several, is put behind it, as NumPy does.
     arr : array, expression, scalar, nested lists, or mapping of str to any of them
         One array, in column-major order if it has that; or several by name.  Expressions are
         evaluated.
@@ -114,8 +115,7 @@ def save(
 def _put(file: Any, write: Callable[[BinaryWriter], None], several: bool) -> None:
     """Write to a path or an open file."""
     if isinstance(file, str | os.PathLike):
-        _check_suffix(os.fspath(file), several)
-        replace_file(file, write)
+        replace_file(_with_suffix(os.fspath(file), several), write)
     elif isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
         kind = type(file).__name__
         raise TypeError(f"save: got {kind}; a path or a file opened in binary mode is needed")
@@ -139,12 +139,14 @@ def _archive_writer(
     return partial(write_archive, arrays=contents, compressed=compressed)
 
 
-def _check_suffix(path: str, several: bool) -> None:
-    """Refuse a name that says the opposite of what would be in the file."""
+def _with_suffix(path: str | bytes, several: bool) -> str:
+    """Return a path with its suffix; refuse one that says the opposite of what would be there."""
     wrong, right = (".npy", ".npz") if several else (".npz", ".npy")
+    path = os.fsdecode(path)
     if path.lower().endswith(wrong):
         what = "several arrays by name are" if several else "one array is"
         raise ValueError(f"save: {path!r} ends in {wrong}, but {what} written as {right}")
+    return path if path.endswith(right) else path + right
 
 
 def savez(file: FilePath | BinaryWriter, *args: object, **kwds: object) -> None:
@@ -179,12 +181,10 @@ def savez_compressed(file: FilePath | BinaryWriter, *args: object, **kwds: objec
 
 
 def _savez(file: Any, args: Sequence[object], kwds: dict[str, object], compressed: bool) -> None:
-    """Save under NumPy's names, in a file whose name ends as NumPy's do."""
+    """Save under NumPy's names."""
     named = {f"arr_{k}": array for k, array in enumerate(args)}
     if both := sorted(named.keys() & kwds.keys()):
         raise ValueError(f"savez: the names {both} are those of arrays by position")
-    if isinstance(file, str | os.PathLike) and not os.fspath(file).endswith(".npz"):
-        file = os.fspath(file) + ".npz"
     save(file, {**named, **kwds}, compressed=compressed)
 
 

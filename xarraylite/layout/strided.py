@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import Enum
+from typing import Any
 
 from .._errors import LayoutError
 from .._records import record
@@ -71,16 +72,18 @@ class ByteCount(int):
         made.one = one
         return made
 
-    def __add__(self, other: int) -> int:
+    def __add__(self, other: Any) -> Any:
         return NotImplemented if isinstance(other, ElementStride) else int(self) + other
 
-    def __mul__(self, other: int) -> ByteCount:
-        return ByteCount.of(int(self) * other, self.one)
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is int:
+            return ByteCount.of(int(self) * other, self.one)
+        return int(self) * other
 
     __rmul__ = __mul__
 
     def __neg__(self) -> ByteCount:
-        return self * -1
+        return ByteCount.of(-int(self), self.one)
 
     def __reduce__(self) -> tuple[type[int], tuple[int]]:
         return int, (int(self),)
@@ -101,27 +104,31 @@ class ElementStride(int):
 
     __slots__ = ()
 
-    def __mul__(self, other: int) -> ElementStride:
-        return ElementStride(int(self) * other)
+    def __mul__(self, other: Any) -> Any:
+        made = int(self) * other
+        return ElementStride(made) if isinstance(other, int) else made
 
     __rmul__ = __mul__
 
-    def __add__(self, other: int) -> ElementStride:
-        return ElementStride(int(self) + _elements(other))
+    def __add__(self, other: Any) -> Any:
+        made = int(self) + _elements(other)
+        return ElementStride(made) if isinstance(other, int) else made
 
     __radd__ = __add__
 
-    def __sub__(self, other: int) -> ElementStride:
-        return ElementStride(int(self) - _elements(other))
+    def __sub__(self, other: Any) -> Any:
+        made = int(self) - _elements(other)
+        return ElementStride(made) if isinstance(other, int) else made
 
-    def __floordiv__(self, other: int) -> ElementStride:
-        return ElementStride(int(self) // other)
+    def __floordiv__(self, other: Any) -> Any:
+        made = int(self) // other
+        return ElementStride(made) if isinstance(other, int) else made
 
     def __neg__(self) -> ElementStride:
         return ElementStride(-int(self))
 
 
-def _elements(count: int) -> int:
+def _elements(count: Any) -> Any:
     return int(count) // count.one if isinstance(count, ByteCount) else count
 
 

@@ -134,8 +134,7 @@ def _accumulator(name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     method.__doc__ = (
-        f"Return `xl.{name}`, missing from the first missing element on; "
-        "with ``skipna`` only there."
+        f"Return `xl.{name}`, missing from the first missing one on; with ``skipna`` only there."
     )
     return method
 

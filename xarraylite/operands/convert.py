@@ -166,7 +166,7 @@ def plain_array(
         array = np.asarray(values)
     except ValueError as error:
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
-    if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int):
+    if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int, float):
         array = _checked_integers(values, array, dtype, operation)
     lost = array.dtype.kind == "c" and type(values) in (list, complex)
     if lost and dtype is not None and kind(dtype) in "iuf":
@@ -203,7 +203,10 @@ def check_representable(values: object, dtype: DType, operation: str) -> None:
 def _checked_integers(
     values: object, array: np.ndarray[tuple[int, ...], DType], dtype: DType, operation: str
 ) -> np.ndarray[tuple[int, ...], DType]:
-    """Refuse Python integers that ``dtype`` cannot hold, which a cast would wrap."""
+    """Refuse Python's numbers that ``dtype`` cannot hold, which a cast would wrap.
+
+    Floats are integers without what is behind the point; Python says that NaN is none.
+    """
     if not array.size:
         return array
     if array.dtype.kind in "fO":  # int64 and uint64 together, or beyond both, besides real floats
@@ -211,11 +214,15 @@ def _checked_integers(
     if array.dtype.kind not in "iuO":
         return array
     items = array.ravel().tolist()
-    if not all(isinstance(item, int) for item in items):
+    if not all(isinstance(item, int | float | np.floating) for item in items):
         return np.asarray(values)
+    floats = [item for item in items if not isinstance(item, int)]
+    items = [int(item) for item in items] if floats else items
     low, high = int_bounds(dtype)
     if min(items) < low or max(items) > high:
         raise OverflowError(f"{operation}: some integers do not fit {dtype_name(dtype)}")
+    if floats:
+        return np.asarray(values)
     return array if array.dtype != np.dtype(object) else np.asarray(values, dtype=dtype)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from .._errors import IndexRangeError
-from ..dtypes.names import NumpyArray, int64, is_narrow_int
+from ..dtypes.names import NumpyArray, int64, is_narrow_int, kind
 from ..index import transform as steps
 from ..index.indices import Selection
 from ..ir import build
@@ -17,7 +18,7 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Copy
 from .nodes import HasNode, is_masked
-from .tracing import remember_index, remembering
+from .tracing import is_traced, remember_index, remembering, writer
 
 #: Elements up to which copying takes less than planning a gather.
 FEW = 1 << 12
@@ -33,15 +34,38 @@ def is_index_array(item: object) -> bool:
 def gather(node: Node, selection: Selection) -> Node:
     """Return ``node`` (already basic-indexed) read through the selection's integer array."""
     axis = selection.take_axis
-    index = index_leaf(selection.take, node.shape[axis])
-    remember_index(index, selection.take, node.shape[axis])
-    taken = build.gather(node, axis, index)
+    made = taken(node, axis, selection.take)
     if not selection.take_front:
-        return taken
-    rank = len(index.shape)
+        return made
+    rank = 1 + len(made.shape) - len(node.shape)
     front = range(axis, axis + rank)
-    rest = [k for k in range(len(taken.shape)) if k not in front]
-    return build.view(taken, steps.permute(taken.shape, [*front, *rest]))
+    rest = [k for k in range(len(made.shape)) if k not in front]
+    return build.view(made, steps.permute(made.shape, [*front, *rest]))
+
+
+def taken(node: Node, axis: int, index: object) -> Node:
+    """Return ``node`` read along a dimension through an integer array, of any rank.
+
+    An argument of a function that is being traced has no positions yet: the trace's writer is given
+    it.
+
+    Raises
+    ------
+    IndexRangeError
+        If it is no integer array, or a position is out of range.
+    """
+    written = writer()
+    if written is not None and isinstance(index, HasNode) and is_traced(index.node):
+        positions = index.node
+        if kind(positions.dtype) in "iu":
+            return written.taken(node, axis, positions)
+    leaf = index_leaf(index, node.shape[axis])
+    remember_index(leaf, index, node.shape[axis])
+    if leaf.shape:
+        return build.gather(node, axis, leaf)
+    line: Any = build.reshape(leaf, (1,))
+    made = build.gather(node, axis, line)
+    return build.reshape(made, (*node.shape[:axis], *node.shape[axis + 1 :]))
 
 
 def index_leaf(index: object, extent: int) -> Leaf:

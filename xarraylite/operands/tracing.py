@@ -43,6 +43,9 @@ class TraceWriter(Protocol):
         ``function`` calls it with other arguments.
         """
 
+    def taken(self, node: Node, axis: int, index: Node) -> Node:
+        """Return a node read along a dimension through integers that have no values yet."""
+
     def product(self, factors: Sequence[Any], kept: Sequence[str]) -> Any:
         """Return the product of two labelled nodes, as a node that has the kept labels."""
 

@@ -8,7 +8,6 @@ and operands in every layout; it is a module of its own, so that nothing else he
 
 from numpy.testing import assert_ as assert_
 from numpy.testing import assert_allclose as assert_allclose
-from numpy.testing import assert_almost_equal as assert_almost_equal
 from numpy.testing import assert_approx_equal as assert_approx_equal
 from numpy.testing import assert_array_almost_equal as assert_array_almost_equal
 from numpy.testing import assert_array_almost_equal_nulp as assert_array_almost_equal_nulp
@@ -21,6 +20,7 @@ from numpy.testing import assert_raises_regex as assert_raises_regex
 from numpy.testing import assert_string_equal as assert_string_equal
 from numpy.testing import assert_warns as assert_warns
 
+from .asserts import assert_almost_equal as assert_almost_equal
 from .asserts import assert_equal as assert_equal
 from .asserts import assert_same_bits as assert_same_bits
 from .asserts import assert_ulp as assert_ulp

@@ -192,6 +192,23 @@ def assert_equal(
     np.testing.assert_equal(_plain(actual), _plain(desired), err_msg, verbose, strict=strict)
 
 
+def assert_almost_equal(
+    actual: object,
+    desired: object,
+    decimal: int = 7,
+    err_msg: str = "",
+    verbose: bool = True,
+) -> None:
+    """Raise unless objects agree to some decimals, as `numpy.testing.assert_almost_equal`.
+
+    Raises
+    ------
+    AssertionError
+        If they do not.
+    """
+    np.testing.assert_almost_equal(_plain(actual), _plain(desired), decimal, err_msg, verbose)
+
+
 def _plain(x: Any) -> Any:
     """Return an object with the arrays in it as NumPy's."""
     if isinstance(x, HasNode | OneValue):

@@ -168,6 +168,8 @@ _MORE: tuple[tuple[str, Any, str], ...] = (
     ("total", Face, "size"),
     ("total_bytes", Face, "nbytes"),
     ("flattened", Face, "flatten"),
+    ("to_int", XExpression, "__int__"),
+    ("to_int", XExpression, "__index__"),
 )
 
 #: Methods that are more than a call of their function.

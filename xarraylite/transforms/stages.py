@@ -103,6 +103,19 @@ class Stages:
         self.found.append(Stage([self._input(part.node) for part in factors], multiply))
         return self._result(tuple([extents[k] for k in out]), dtype).node
 
+    def taken(self, node: Node, axis: int, index: Node) -> Node:
+        """Note that a node is read through integers; return what stands for the elements."""
+        before = (slice(None),) * axis
+
+        def take(values: list[XArray]) -> list[XArray]:
+            of, positions = values
+            found = of[(*before, positions if positions.ndim else positions.item())]
+            return [XArray(found)]
+
+        self.found.append(Stage([self._input(node), self._input(index)], take))
+        shape = (*node.shape[:axis], *index.shape, *node.shape[axis + 1 :])
+        return self._result(shape, node.dtype).node
+
     def call(
         self,
         name: str,

@@ -40,6 +40,25 @@ FUNCTIONS: list[tuple[str, Callable[[Any], Any]]] = [
     ("dot", lambda x: xl.tensordot(x, x, 2)),
     ("dot", lambda x: xl.einsum("ij,ik,kl->jl", x, x, x.T @ x)),
     ("dot", lambda x: xl.vecdot(x, x[::-1])),
+    ("dot", lambda x: xl.linalg.matrix_power(x[:, :3], 5)),
+    ("dot", lambda x: xl.matvec(x, x[0]) + xl.vecmat(x[:, 0], x)[:3]),
+    ("erf", xl.erf),
+    ("cholesky", lambda x: xl.linalg.cholesky(x @ x.T + 40 * xl.eye(3, dtype=x.dtype))),
+    ("cholesky", lambda x: xl.linalg.cholesky(x @ x.T + 40 * xl.eye(3, dtype=x.dtype), upper=True)),
+    ("sqrt", xl.linalg.norm),
+    ("sqrt", lambda x: xl.linalg.norm(x, axis=1, keepdims=True)),
+    ("reduce", lambda x: xl.linalg.norm(x, np.inf)),
+    ("reduce", lambda x: xl.linalg.norm(x, 1, axis=0)),
+    ("reduce", lambda x: xl.linalg.matrix_norm(x, ord=-1, keepdims=True)),
+    ("multiply", lambda x: xl.polyval([2, -1, 3], x)),
+    ("reduce", xl.trapezoid),
+    ("reduce", lambda x: xl.trapezoid(x, x[0] * 0 + xl.arange(6), axis=1)),
+    ("gather", lambda x: x[:, xl.astype(x[0], "int64") % 6 - 6]),
+    ("gather", lambda x: xl.take(x, xl.astype(x, "int32") % 3, axis=0)),
+    ("gather", lambda x: xl.take(x, xl.astype(xl.sum(x) * 0 + 3, "uint8"))),
+    ("gather", lambda x: xl.take_along_axis(x, xl.argsort(x, axis=0)[:2] - 3, axis=0)),
+    ("gather", lambda x: xl.take_along_axis(x, xl.astype(x[:1] % 6, "int64"), axis=1)),
+    ("gather", lambda x: xl.take_along_axis(x, xl.astype(x[0] + 2, "int64"), axis=None)),
 ]
 
 
@@ -191,8 +210,24 @@ def test_refusals():
         xl.to_hlo(lambda x: xl.quantile(x, 0.5, method="nearest"), "f64[3]")
     with pytest.raises(xl.AxisError, match="an axis is needed for rank 2"):
         xl.to_hlo(xl.cumulative_sum, "f64[3,2]")
-    with pytest.raises(xl.TracedValueError):
+    with pytest.raises(xl.HloError, match="no HLO for unique"):
         xl.to_hlo(xl.unique, "f64[3]")
+    with pytest.raises(xl.HloError, match="no HLO for svd"):
+        xl.to_hlo(xl.linalg.svd, "f64[3,3]")
+    with pytest.raises(xl.HloError, match="no HLO for the norm 2 along 2 dimensions"):
+        xl.to_hlo(lambda x: xl.linalg.norm(x, 2), "f64[3,3]")
+    with pytest.raises(xl.HloError, match="no HLO for the inverse of a matrix"):
+        xl.to_hlo(lambda x: xl.linalg.matrix_power(x, -1), "f64[3,3]")
+    with pytest.raises(xl.HloError, match="needs integers of as many, got int32 of 1"):
+        xl.to_hlo(lambda x, k: xl.take_along_axis(x, k, axis=0), "f64[3,3]", "s32[3]")
+
+
+def test_positions_that_are_arguments_are_gathered_by_xla():
+    module = xl.to_hlo(lambda x, k: x[k] * 2, "f32[4,2]", "s32[3]")
+    x = np.arange(8, dtype=np.float32).reshape(4, 2)
+    # Negative ones count from the end; others that are outside mean the nearest.
+    found = module(x, np.array([-1, 0, 9], np.int32))
+    assert found.tolist() == (2 * x[[3, 0, 3]]).tolist()
 
 
 def test_what_is_not_traced_is_called():

@@ -25,6 +25,7 @@ from ...ops.table import OPS
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..values import WindowDimension
+from .algebra import ALGEBRA
 from .terms import Export, Term, Writer, default_spec
 from .transforms import TRANSFORMS
 
@@ -216,6 +217,7 @@ CALLS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         "quantile": _quantile(1),
         "searchsorted": _searchsorted,
         "sort": _sort,
+        **ALGEBRA,
         **TRANSFORMS,
     }
 )

@@ -56,8 +56,8 @@ def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) 
     source : expression, callable or Jitted
         What to compute.  A function is called once with handles that have no values, as by
         ``xl.jit``; it returns an expression, or a flat tuple or list of them.  Products of
-        matrices, sorting, running sums, shares of what is sorted and Fourier transforms become
-        HLO's operations.
+        matrices, sorting, running sums, shares of what is sorted, Fourier transforms, norms and
+        elements at positions become HLO's operations; positions outside mean the nearest end.
     *specs : ArraySpec, str, array or number
         For a function, one for each argument; a Python number is handed on as it is.
     name : str, optional
@@ -75,7 +75,7 @@ def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) 
     Raises
     ------
     HloError
-        If there is no HLO for an operation, such as a user's function.
+        If there is no HLO for an operation or a function, such as a user's.
     ShapeError
         If a labelled expression is given without the labels of its result.
     TracedValueError
@@ -177,12 +177,21 @@ class _Export:
     def call(self, name: str, arguments: dict[str, Any], function: object = None) -> Any:
         """Write a function of traced arguments that has no node."""
         given = [value for value in arguments.values() if isinstance(value, XExpression)]
-        if name not in CALLS or not any([is_traced(value.node) for value in given]):
+        if not any([is_traced(value.node) for value in given]):
             return NotImplemented
+        if name not in CALLS:
+            raise HloError(f"to_hlo: there is no HLO for {name}")
         if arguments.pop("out", None) is not None:
             raise HloError(f"to_hlo: there is no HLO for {name} with out")
         first, *others = arguments.items()
         return CALLS[name](self, first[1], **dict(others))
+
+    def taken(self, node: ir.Node, axis: int, index: ir.Node) -> ir.Node:
+        """Write a node that is read through integers: those outside mean the nearest end."""
+        numbers = self.term(index).cast(np.dtype(np.int64))
+        if kind(index.dtype) == "i":
+            numbers = (numbers < 0).where(numbers + node.shape[axis], numbers)
+        return self.result(self.gathered(self.term(node), axis, numbers)).node
 
     def product(self, factors: Sequence[Any], kept: Sequence[str]) -> ir.Node:
         """Write a product of two labelled nodes."""

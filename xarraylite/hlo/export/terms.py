@@ -317,6 +317,9 @@ class Export(Protocol):
 
     writer: Writer
 
+    def gathered(self, term: Term, axis: int, numbers: Term) -> Term:
+        """Read one dimension through an array of numbers."""
+
     def term(self, value: object) -> Term:
         """Write an expression."""
 

@@ -110,11 +110,13 @@ def asinh_f64(x: Any) -> Any:
 
 def asinh_f32(x: Any) -> Any:
     """Inverse hyperbolic sine."""
+    # Signs are given to what is rounded.  To float16, LLVM rounds both operands of a copysign, not
+    # what it gives: from float64 it would have to call a library.
     b = np.float64(x)
     a = abs(b)
     z = a * a
     r = log1p_short_f64(a + z / (1.0 + math.sqrt(1.0 + z)))
-    return np.float32(math.copysign(r, b) if a < math.inf else b)
+    return math.copysign(np.float32(r), x) if a < math.inf else x
 
 
 def acosh_f64(x: Any) -> Any:
@@ -158,5 +160,5 @@ def atanh_f32(x: Any) -> Any:
     """Inverse hyperbolic tangent; NaN outside [-1, 1]."""
     b = np.float64(x)
     a = abs(b)
-    r = math.copysign(0.5 * log1p_short_f64((a + a) / (1.0 - a)), b)
-    return np.float32(r if a <= 1.0 else math.nan)
+    r = math.copysign(np.float32(0.5 * log1p_short_f64((a + a) / (1.0 - a))), x)
+    return r if a <= 1.0 else np.float32(math.nan)

@@ -77,7 +77,8 @@ def cbrt_f32(x: Any) -> Any:
     b = np.float64(x)
     a = abs(b)
     _, t, k = cbrt_seed_f64(a)
-    return np.float32(math.copysign(t * pow2_f64(k), b) if (a > 0.0) & (a < math.inf) else b)
+    y = math.copysign(np.float32(t * pow2_f64(k)), x)
+    return y if (a > 0.0) & (a < math.inf) else x
 
 
 def hypot_f64(x: Any, y: Any) -> Any:

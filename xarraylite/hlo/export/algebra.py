@@ -1,0 +1,156 @@
+"""Functions of linear algebra, and some of one line, as HLO has them or as formulas of it.
+
+HLO has Cholesky's decomposition and the error function; other decompositions are calls of a
+compiler's own, which no module of ours makes.  A matrix that is not positive-definite gives NaN
+there, where NumPy raises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from ..._errors import HloError
+from ...arrays.expression import XExpression, apply
+from ...arrays.operand import as_array
+from ...dtypes.names import float32, int64, is_narrow_float, kind
+from ...functions import reducers
+from ...functions.diagonals import tril, triu
+from ...functions.manipulation import expand_dims, reshape, squeeze
+from ...functions.sequences import eye
+from ...index.broadcast import check_axis
+from ...linalg import vector_norm
+from ...ops.table import OPS
+from .terms import Export
+
+
+def _floats(x: Any, operation: str) -> XExpression:
+    array = as_array(x, operation)
+    return array if kind(array.dtype) in "fc" else array.astype("float64")
+
+
+def _erf(export: Export, x: Any) -> Any:
+    term = export.term(_floats(x, "erf"))
+    wide = term.cast(np.dtype(float32)) if is_narrow_float(term.dtype) else term
+    return export.result(wide.apply("erf").cast(term.dtype))
+
+
+def _cholesky(export: Export, a: Any, upper: bool = False) -> Any:
+    term = export.term(_floats(a, "cholesky"))
+    # Of the other triangle nothing is promised.
+    made = export.writer.term("cholesky", term.dtype, term.shape, term, lower=not upper)
+    return (triu if upper else tril)(export.result(made))
+
+
+def _norm(export: Export, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    array = _floats(x, "norm")
+    axes = range(array.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    along = tuple([check_axis(k, array.ndim, "norm") for k in axes])
+    if ord is None or (ord == "fro" and len(along) == 2):
+        return vector_norm(array, axis=along, keepdims=keepdims)
+    if len(along) == 1 and not isinstance(ord, str):
+        return vector_norm(array, axis=along, keepdims=keepdims, ord=ord)
+    if len(along) == 2 and ord in (1, -1, np.inf, -np.inf):
+        summed, left = along if abs(ord) == 1 else along[::-1]
+        sums = reducers.sum(apply(OPS["abs"], array), axis=summed, keepdims=True)
+        extreme = reducers.max if ord > 0 else reducers.min
+        found = extreme(sums, axis=left, keepdims=True)
+        return found if keepdims else squeeze(found, axis=along)
+    raise HloError(f"to_hlo: there is no HLO for the norm {ord!r} along {len(along)} dimensions")
+
+
+def _matrix_norm(export: Export, x: Any, keepdims: bool = False, ord: Any = "fro") -> Any:
+    return _norm(export, x, ord, (-2, -1), keepdims)
+
+
+def _matrix_power(export: Export, a: Any, n: int) -> Any:
+    square: Any = as_array(a, "matrix_power")
+    if n < 0:
+        raise HloError("to_hlo: there is no HLO for the inverse of a matrix")
+    made: Any = None
+    while n:
+        if n & 1:
+            made = square if made is None else made @ square
+        n >>= 1
+        square = square @ square if n else square
+    unit = eye(square.shape[-1], dtype=square.dtype)
+    return square * 0 + unit if made is None else made
+
+
+def _matvec(export: Export, x1: Any, x2: Any) -> Any:
+    return squeeze(as_array(x1, "matvec") @ expand_dims(as_array(x2, "matvec"), -1), axis=-1)
+
+
+def _vecmat(export: Export, x1: Any, x2: Any) -> Any:
+    row = apply(OPS["conj"], as_array(x1, "vecmat"))
+    return squeeze(expand_dims(row, -2) @ as_array(x2, "vecmat"), axis=-2)
+
+
+def _polyval(export: Export, p: Any, x: Any) -> Any:
+    factors, at = as_array(p, "polyval"), as_array(x, "polyval")
+    made: Any = at * 0
+    for k in range(factors.shape[0]):
+        made = made * at + factors[k]
+    return made
+
+
+def _trapezoid(export: Export, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    array = as_array(y, "trapezoid")
+    along = check_axis(axis, array.ndim, "trapezoid")
+    before = (slice(None),) * along
+    pairs = array[(*before, slice(1, None))] + array[(*before, slice(None, -1))]
+    if x is None:
+        return reducers.sum(pairs * dx / 2.0, axis=along)
+    at = as_array(x, "trapezoid")
+    if at.ndim == 1:
+        steps = (at[1:] - at[:-1])[(slice(None), *(None,) * (array.ndim - along - 1))]
+    else:
+        steps = at[(*before, slice(1, None))] - at[(*before, slice(None, -1))]
+    return reducers.sum(steps * pairs / 2.0, axis=along)
+
+
+def _take_along_axis(export: Export, arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    """Gather elements by their numbers in row-major order; those outside mean the nearest."""
+    array, index = as_array(arr, "take_along_axis"), as_array(indices, "take_along_axis")
+    if axis is None:
+        array, axis = reshape(array, (-1,)), 0
+    along = check_axis(axis, array.ndim, "take_along_axis")
+    if index.ndim != array.ndim or kind(index.dtype) not in "iu":
+        raise HloError(
+            f"to_hlo: take_along_axis along {array.ndim} dimensions needs integers of as many, "
+            f"got {index.dtype} of {index.ndim}"
+        )
+    others = (*array.shape[:along], 1, *array.shape[along + 1 :])
+    shape = np.broadcast_shapes(others, index.shape)
+    writer, word, extent = export.writer, np.dtype(int64), array.shape[along]
+    given = export.term(index).cast(word)
+    inside = (given < 0).where(given + extent, given)
+    bounded = inside.apply("maximum", 0).apply("minimum", max(extent - 1, 0))
+    total, stride = bounded.stretched(shape) * math.prod(array.shape[along + 1 :]), array.size
+    for place, size in enumerate(array.shape):
+        stride = stride // size if size else 0
+        if place != along and size > 1:
+            total = total + writer.term("iota", word, shape, iota_dimension=place) * stride
+    flat = export.term(array).reshaped((array.size,))
+    return export.result(export.gathered(flat, 0, total))
+
+
+ALGEBRA: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
+    {
+        "cholesky": _cholesky,
+        "erf": _erf,
+        "matrix_norm": _matrix_norm,
+        "matrix_power": _matrix_power,
+        "matvec": _matvec,
+        "norm": _norm,
+        "polyval": _polyval,
+        "take_along_axis": _take_along_axis,
+        "trapezoid": _trapezoid,
+        "vecmat": _vecmat,
+    }
+)
+"""What is written for functions by name; takes the export and the arguments."""
