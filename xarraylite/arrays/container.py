@@ -42,7 +42,7 @@ from . import few
 from .described import DescribedMemory
 from .expression import XExpression, operation
 from .placed import Placed
-from .scalar import XFloat64, XScalar, scalar_of
+from .scalar import XFloat64, XScalar, scalar_of, values_of
 from .selections import is_advanced, numpy_index, put, stretched
 
 if TYPE_CHECKING:
@@ -316,9 +316,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         usual = len(self._shape) == 1 and self._kind is not NODE and not tracing.is_active()
         if not usual or not isinstance(type(self).__getitem__, FunctionType):
             return map(self.__getitem__, range(len(self)))  # in machine code for values too
-        return map(
-            XFloat64 if self._dtype.type is np.float64 else scalar_of, elements.array_of(self)
-        )
+        return values_of(elements.array_of(self), self._dtype)
 
     # --- assignment ---------------------------------------------------------------------------
 

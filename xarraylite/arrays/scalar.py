@@ -16,6 +16,7 @@ they are.  `CLASSES` has the class for each dtype.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from numbers import Complex, Integral, Number, Real
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,11 @@ def scalar_of(value: Any) -> XScalar:
     made = _new(cls)
     made._value = value
     return made
+
+
+def values_of(numbers: Iterable[Any], dtype: np.dtype[Any]) -> Iterator[Any]:
+    """Return NumPy scalars of a dtype as values, each made when it is reached."""
+    return map(XFloat64 if dtype.type is np.float64 else scalar_of, numbers)
 
 
 class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
