@@ -94,6 +94,75 @@ def _shown(compute: Any, *operands: Any) -> str:
     return f"{operands} {type(value)} {value!r}"
 
 
+#: Results of rank 0, and what is refused as one: counts, sums, memory, views, and other dtypes.
+WHOLE: dict[str, Any] = {
+    "a count": lambda a: xl.count_nonzero(a > 1),
+    "a sum": lambda a: xl.sum(xl.astype(a, "int64")),
+    "of nothing": lambda a: xl.sum(xl.astype(a[:0], "int64")),
+    "memory": lambda a: xl.asarray(-(1 << 63)),
+    "a view of memory": lambda a: xl.at(xl.astype(a, "int64", copy=True), 2),
+    "a lazy element": lambda a: xl.sum(xl.astype(a, "int64")) * 3 - 7,
+    "a short integer": lambda a: xl.sum(xl.astype(a, "int8"), dtype="int8"),
+    "unsigned": lambda a: xl.sum(xl.asarray([1 << 63], dtype="uint64")),
+    "a float": xl.sum,
+    "infinite": lambda a: xl.sum(a) / 0.0,
+    "a bool": lambda a: xl.any(a > 1),
+    "several": lambda a: xl.astype(a, "int64"),
+    "in one place": lambda a: xl.astype(a[:1], "int64"),
+    "missing": lambda a: xl.sum(xl.optional([1, None])),
+}
+
+
+@pytest.mark.parametrize("convert", [int, operator.index, float])
+@pytest.mark.parametrize("name", WHOLE)
+def test_numbers_of_arrays_are_the_same(name: str, convert: Any) -> None:
+    def shown() -> list[Any]:
+        a = xl.asarray([0.5, 1.5, 2.5, -3.0])
+        return [_shown(convert, WHOLE[name](a)) for _ in range(20)]
+
+    fast, slow = both(shown)
+    assert fast == slow
+    assert all(type(x) is type(fast[0]) for x in fast)
+
+
+def test_a_count_reads_what_is_there_now() -> None:
+    a = xl.zeros(10)
+    for k in range(10):
+        a[k] = 1.0
+        before = xl.count_nonzero(a)
+        assert range(20)[before] == int(before) == k + 1
+    a[...] = 0.0
+    assert int(before) == 10
+    assert int(xl.count_nonzero(a)) == 0
+
+
+def test_folds_by_users_functions_are_recalled() -> None:
+    scale = 2.0
+
+    def weighed(x: float, y: float) -> float:
+        return x + y * scale
+
+    def larger(x: float, y: float) -> float:
+        return x if x > y else y
+
+    def results() -> list[float]:
+        nonlocal scale
+        found = []
+        for k in range(20):
+            a = xl.asarray([1.0, 5.0 + k, 3.0])
+            found.append(float(xl.reduce(larger, a, initial=0.0)))
+            scale = 1.0 if k < 10 else 3.0
+            fold = xl.reduce(lambda x, y: x + y * scale, a[:1], initial=0.0)  # noqa: B023
+            found.append(float(fold))
+            found += xl.accumulate(weighed, a).tolist()
+        return found
+
+    fast, slow = both(results)
+    assert fast == slow
+    assert fast[0::5] == [5.0 + k for k in range(20)]
+    assert fast[1::5] == [1.0] * 10 + [3.0] * 10
+
+
 def test_a_program_of_elements_alone_gets_machine_code() -> None:
     source = (
         "import xarraylite as xl; from xarraylite.assignment.direct import OFTEN\n"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 
 from .._config import settings
 from .._errors import LayoutError
-from .._later import later
+from .._lazy_import import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, node_of, write
 from ..assignment.readers import HELD_SETITEM, called, protect
@@ -41,7 +42,7 @@ from . import few
 from .described import DescribedMemory
 from .expression import XExpression, operation
 from .placed import Placed
-from .scalar import XFloat64, XScalar, scalar_of
+from .scalar import XFloat64, XScalar, scalar_of, values_of
 from .selections import is_advanced, numpy_index, put, stretched
 
 if TYPE_CHECKING:
@@ -312,11 +313,10 @@ class XContainer(Placed, DescribedMemory, XExpression):
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the values of a vector, read when they are reached, or the rows of others."""
-        if len(self._shape) != 1 or self._kind is NODE or tracing.is_active():
-            return (self[i] for i in range(len(self)))
-        return map(
-            XFloat64 if self._dtype.type is np.float64 else scalar_of, elements.array_of(self)
-        )
+        usual = len(self._shape) == 1 and self._kind is not NODE and not tracing.is_active()
+        if not usual or not isinstance(type(self).__getitem__, FunctionType):
+            return map(self.__getitem__, range(len(self)))  # in machine code for values too
+        return values_of(elements.array_of(self), self._dtype)
 
     # --- assignment ---------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -95,8 +96,14 @@ class Flat:
         self._array[index] = value
 
     def __iter__(self) -> Iterator[Any]:
-        """Return the iterator itself."""
-        return self
+        """Yield what `next` returns."""
+        while self.index < len(self):
+            places = itertools.product(*map(range, self._array.shape))
+            for at, place in enumerate(itertools.islice(places, self.index, None), self.index):
+                if at != self.index:
+                    break  # which the loop has read on its own
+                self.index = at + 1
+                yield self._array[place]
 
     def __next__(self) -> Any:
         """Return the next value."""

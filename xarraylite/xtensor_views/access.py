@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, SupportsIndex
 
 from .._errors import IndexRangeError
@@ -143,10 +143,25 @@ def iter_axis(x: object, /, axis: SupportsIndex = 0) -> Iterator[XExpression]:
     >>> [part.tolist() for part in xl.iter_axis(a, 1)]
     [[1, 4], [2, 5], [3, 6]]
     """
-    array = as_array(x, "iter_axis")
-    number = check_axis(axis, array.ndim, "iter_axis")
-    before = (slice(None),) * number
-    return (selection.plain(array, (*before, k)) for k in range(array.shape[number]))
+    array, number = _walked(x, axis, "iter_axis")
+    before = (itertools.repeat(_ALL),) * number
+    return _views(array, zip(*before, range(array.shape[number]), strict=False))
+
+
+#: The slice of a whole dimension.
+_ALL = slice(None)
+
+
+def _walked(x: object, axis: SupportsIndex, operation: str) -> tuple[XExpression, int]:
+    array = x if isinstance(x, XContainer) else as_array(x, operation)
+    return array, check_axis(axis, len(array.shape), operation)
+
+
+def _views(array: XExpression, keys: Iterable[tuple[Any, ...]]) -> Iterator[XExpression]:
+    """Return the views that indices select, each of one integer at least."""
+    if isinstance(array, XContainer) and len(array._shape) > 1:
+        return map(array.__getitem__, keys)
+    return map(selection.plain, itertools.repeat(array), keys)  # also of one element
 
 
 def iter_lines(
@@ -184,24 +199,22 @@ def iter_lines(
     XArray([[0, 0, 0],
             [3, 3, 3]])
     """
-    array = as_array(x, "iter_lines")
-    number = check_axis(axis, array.ndim, "iter_lines")
-    others = [k for k in range(array.ndim) if k != number]
+    array, number = _walked(x, axis, "iter_lines")
+    shape = array.shape
+    if order is None:
+        ranges: list[Any] = list(map(range, shape))
+        ranges[number:] = [(_ALL,), *ranges[number + 1 :]] if number + 1 < len(shape) else []
+        return _views(array, itertools.product(*ranges))
+    others = [k for k in range(len(shape)) if k != number]
     if order == "storage":
         if isinstance(array, XContainer) and isinstance(array.map, Strided):
             paces = array.map.strides
             others.sort(key=lambda k: -abs(paces[k]))
-    elif order is not None and as_order(order, "iter_lines") is COLUMN_MAJOR:
+    elif as_order(order, "iter_lines") is COLUMN_MAJOR:
         others.reverse()
-    return _lines(array, number, others)
-
-
-def _lines(array: XExpression, axis: int, others: Sequence[int]) -> Iterator[XExpression]:
-    for index in itertools.product(*[range(array.shape[k]) for k in others]):
-        key: list[Any] = [slice(None)] * array.ndim
-        for k, i in zip(others, index, strict=True):
-            key[k] = i
-        yield selection.plain(array, tuple(key))
+    places = [others.index(k) if k != number else -1 for k in range(len(shape))]
+    walk = itertools.product(*[range(shape[k]) for k in others])
+    return _views(array, (tuple([(*index, _ALL)[k] for k in places]) for index in walk))
 
 
 def ravel_index(indices: Any, shape: Any, /, order: LayoutLike = None) -> Positions:

@@ -471,6 +471,7 @@ def reshape_view(
     return _reshaped(array, target)
 
 
+@moves
 def _reshaped(array: XExpression, shape: tuple[int, ...]) -> XExpression:
     found = array._reshaped(shape)
     if isinstance(array, XContainer) and not isinstance(found, XContainer):

@@ -68,6 +68,7 @@ METHODS = {
     "to_array": (ANY, "a1, a2, a3"),
     "product": (ONE, "a1, a2"),
     "to_float": (NOTHING, "a1"),
+    "to_int": (NOTHING, "a1, a4"),
     "jitted": (ANY, "a1, a2, a3"),
     "adapted": (ONE, "a2"),
     "applied": (LISTED, "a2, a3"),

@@ -428,19 +428,47 @@ def evaluated(thing: int) -> int:
     return made if made != 0 else call(word(w.EVALUATED), thing, 0, 1)
 
 
+def found(thing: int, dtype: int, place: int) -> bool:
+    """Store the only element of what has a dtype and no dimensions; tell whether that was done.
+
+    What is folded needs no memory of its own.
+    """
+    array = is_lazy(thing) or is_container(thing)
+    kind = get(thing, w.KIND) if array else 0
+    if kind == 0 or kind == word(w.NODE) or get(kind, w.DTYPE) != dtype or is_traced():
+        return False
+    if load(get(thing, w.SHAPE) + SIZE) != 0:
+        return False
+    nbytes = c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+    store(place, 0)
+    if not is_lazy(thing):
+        c.memcpy(place, begin_of(thing), nbytes)
+        return True
+    operands = get(thing, w.OPERANDS) + word(w.TUPLE_ITEMS)
+    record = record_of(get(kind, w.FRESH))
+    if record != 0 and load(record + FOLDS) != 0:
+        size = size_of(load(operands))
+        usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
+        count_evaluation()
+        return usual and started(record, place, load(operands), operands + 8) != 0
+    made = lazy_values(thing)
+    if made != 0:
+        c.memcpy(place, begin_of(made), nbytes)
+        c.Py_DecRef(made)
+    return made != 0
+
+
 def to_float(thing: int) -> int:
-    """``float(thing)``, of one element in memory, or where it is folded: that needs but a word."""
-    one = is_container(thing) and load(get(thing, w.SHAPE) + SIZE) == 0 and not is_traced()
-    if one and get(get(thing, w.KIND), w.DTYPE) == word(w.FLOAT64):
-        return c.PyFloat_FromDouble(load_double(begin_of(thing)))
-    if is_lazy(thing):
-        kind, operands = get(thing, w.KIND), get(thing, w.OPERANDS) + word(w.TUPLE_ITEMS)
-        program = get(kind, w.FRESH)
-        record = record_of(program)
-        if record != 0 and get(kind, w.DTYPE) == word(w.FLOAT64) and load(record + FOLDS) != 0:
-            size, result = size_of(load(operands)), scratch()
-            usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
-            count_evaluation()
-            if usual and started(record, result, load(operands), operands + 8) != 0:
-                return c.PyFloat_FromDouble(load_double(result))
+    """``float(thing)``, of one element of float64."""
+    place = scratch()
+    if found(thing, word(w.FLOAT64), place):
+        return c.PyFloat_FromDouble(load_double(place))
     return call(word(w.TO_FLOAT), thing, 0, 1)
+
+
+def to_int(thing: int, row: int) -> int:
+    """``int(thing)``, of one element of int64."""
+    place = scratch()
+    if found(thing, word(w.INT64), place):
+        return c.PyLong_FromLongLong(load(place))
+    return call(word(row + 1), thing, 0, 1)

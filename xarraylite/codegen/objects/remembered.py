@@ -50,7 +50,9 @@ def is_option(cls: int) -> bool:
         or cls == word(w.NONE_TYPE)
     ):
         return True
-    if cls == word(w.STR) or c.PyType_IsSubtype(cls, word(w.TYPE)) != 0:
+    if cls == word(w.STR) or cls == word(w.FUNCTION):
+        return True
+    if c.PyType_IsSubtype(cls, word(w.TYPE)) != 0:
         return True
     if c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0 or c.PyType_IsSubtype(cls, word(w.NAMED)):
         return True

@@ -8,6 +8,7 @@ of objects, and how far from an object's address a slot is.
 from __future__ import annotations
 
 import sys
+from types import FunctionType
 from typing import NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ PLUS, MINUS = map(_object, (1.0, -1.0))
 
 BOOL, INT, FLOAT, COMPLEX, STR = map(_object, (bool, int, float, complex, str))
 TUPLE, LIST, DICT, SLICE, TYPE = map(_object, (tuple, list, dict, slice, type))
-NONE_TYPE, EXCEPTION = map(_object, (type(None), Exception))
+NONE_TYPE, EXCEPTION, FUNCTION = map(_object, (type(None), Exception, FunctionType))
 NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC, NAMED = map(_object, (np.ndarray, np.dtype, np.generic, Named))
 NUMPY_FLOAT64, UINT8 = map(_object, (np.float64, np.dtype(np.uint8)))
 NUMPY_EMPTY, NUMPY_ARRAY = _object(np.empty), _object(np.array)

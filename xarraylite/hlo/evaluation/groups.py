@@ -16,9 +16,9 @@ from math import prod
 from typing import Final
 
 from .elementwise import ELEMENTWISE
+from .inlining import Flat, Site
 from .moves import VIEWS
 from .reductions import is_fused_reduction
-from .sites import Flat, Site
 
 _LARGEST_GROUP: Final = 48
 """Most instructions of one kernel."""

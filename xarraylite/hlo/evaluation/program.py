@@ -25,9 +25,9 @@ from ..instruction import HloInstruction
 from .elementwise import ELEMENTWISE
 from .groups import is_lazy, lazy_sites
 from .indexing import IN_PLACE
+from .inlining import Flat, Site, is_element
 from .moves import VIEWS
 from .products import PRODUCTS, planned_dot
-from .sites import Flat, Site, is_element
 from .table import EVALUATORS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
