@@ -12,7 +12,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import LayoutError
-from .._later import later
+from .._lazy_import import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, node_of, write
 from ..assignment.readers import HELD_SETITEM, called, protect

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._later import later
+from .._lazy_import import later
 from ..assignment import direct
 from ..ir.kind import owner_class
 from ..ir.walk import fixed_of

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._config import settings
-from .._later import imported, later
+from .._lazy_import import imported, later
 from ..compiler.limits import PARALLEL_FROM
 from ..ir.kind import NODE, Form, Kind, Operands, folds_inside, leaves_of
 from ..ir.node import Node, Shape

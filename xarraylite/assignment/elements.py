@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import LayoutError
-from .._later import later
+from .._lazy_import import later
 from ..dtypes.names import NumpyArray
 from ..index.broadcast import MAX_RANK
 from ..ir.kind import NODE, row_major, strides_of
