@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._later import later
+from .._lazy_import import later
 from ..assignment import direct
 from ..ir.kind import owner_class
 from ..ir.walk import fixed_of

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._config import settings
-from .._later import imported, later
+from .._lazy_import import imported, later
 from ..compiler.limits import PARALLEL_FROM
 from ..ir.kind import NODE, Form, Kind, Operands, folds_inside, leaves_of
 from ..ir.node import Node, Shape
@@ -426,7 +426,7 @@ def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
 
 def waiting_for(buffer: Buffer) -> int:
     """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
-    if buffer.special:
+    if buffer.special and not buffer.is_ordinary():
         return -1
     if buffer.shared:
         return -1 if buffer.is_awaited() else 0

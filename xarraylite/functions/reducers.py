@@ -22,14 +22,14 @@ from ..ir.node import Node
 from ..jagged.lazy import XJaggedExpression
 from ..operands.learning import learn_fold
 from ..operands.nodes import Gathers, as_node, as_operand
-from ..operands.others import call_numpy
+from ..operands.non_numeric import call_numpy
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from .computed import into
 from .copied import computed_at_once
 from .groups import Axis, Groups, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
-from .siblings import sibling
+from .partials import sibling
 
 
 def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
