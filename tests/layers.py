@@ -23,7 +23,7 @@ FACADE = f"{PACKAGE}.__init__"
 RANKS: dict[str, int] = {
     "_config": 0,
     "_errors": 0,
-    "_later": 0,
+    "_lazy_import": 0,
     "_locks": 0,
     "_records": 0,
     "dtypes": 1,

@@ -10,7 +10,7 @@ import importlib
 from types import FunctionType
 from typing import Any
 
-from ._later import imported as _imported
+from ._lazy_import import imported as _imported
 
 __version__ = "0.1.0"
 
@@ -245,7 +245,7 @@ _ELSEWHERE = {
 }
 
 
-#: What is NumPy's here, too: elements that are no numbers (see `operands.others`), arrays of other
+#: What is NumPy's here, too: elements that are no numbers (`operands.non_numeric`), arrays of other
 #: classes, which take the values of containers, and what says something about NumPy.
 _OF_NUMPY = frozenset(
     name

@@ -13,7 +13,7 @@ from .arrays.xarray import XArray
 from .dtypes.names import as_dtype, float64
 from .functions.arguments import check_device
 from .functions.computed import computed, container, numpy
-from .functions.siblings import sibling
+from .functions.partials import sibling
 
 __all__ = [
     "fft",

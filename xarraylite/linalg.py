@@ -43,7 +43,7 @@ from .functions.solutions import inv, lstsq, pinv, solve, tensorinv, tensorsolve
 from .index.broadcast import check_axis
 from .ir import build
 from .operands.nodes import as_node
-from .operands.others import or_numpy
+from .operands.non_numeric import or_numpy
 from .ops.table import OPS
 
 __all__ = [

@@ -13,7 +13,7 @@ import xarraylite as xl
 from xarraylite._errors import DTypeError
 from xarraylite.arrays.expression import XExpression
 from xarraylite.functions import elementwise
-from xarraylite.functions.pages import page
+from xarraylite.functions.docstrings import page
 from xarraylite.ops.op import Op
 from xarraylite.ops.table import ALIASES, OPS
 from xarraylite.testing import assert_same_bits

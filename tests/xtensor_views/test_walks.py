@@ -58,3 +58,28 @@ def test_optional_values_in_another_shape_are_written(order: str) -> None:
         values.flat[places[2]] = 7
         np.testing.assert_array_equal(x.has_value(), flags)
         np.testing.assert_array_equal(np.asarray(x.value())[flags], values[flags])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int8", "bool", "complex64", "bfloat16"])
+def test_elements_of_views_are_read_when_they_are_reached(dtype: str) -> None:
+    numbers = np.arange(12).reshape(3, 4)
+    for view, places in (
+        (lambda a: xl.flat(a, "column_major"), numbers.T.reshape(-1)),
+        (lambda a: xl.index_view(a, [(2, 1), (0, 0), (2, 1)]), [9, 0, 9]),
+        (lambda a: xl.filter(a, numbers % 5 == 2), [2, 7]),
+        (lambda a: xl.view(a, 1, xl.keep(3, 0, 0)), [7, 4, 4]),
+        (lambda a: xl.filter(a[::2, ::-1], numbers[:2] > 5), [9, 8]),
+    ):
+        for layout in ("row_major", "column_major", "{1,0:T(2,4)}"):
+            a = xl.asarray(numbers % 3, dtype=dtype).to_layout(layout)
+            seen = view(a)
+            walk = iter(seen)
+            first = next(walk)
+            want = [numbers.flat[k] % 3 for k in places]
+            assert [type(x) for x in seen] == [type(a[0, 0])] * len(want)
+            assert [complex(x) for x in seen] == [
+                complex(np.bool_(n) if dtype == "bool" else n) for n in want
+            ]
+            a[...] = 1
+            assert [complex(x) for x in walk] == [1] * (len(want) - 1)
+            assert complex(first) == complex(np.bool_(want[0]) if dtype == "bool" else want[0])

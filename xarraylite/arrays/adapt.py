@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 
 from .._errors import DTypeError, LayoutError, OverlapError
-from .._later import later
+from .._lazy_import import later
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from ..layout.layout import Layout

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import LayoutError
-from .._later import later
+from .._lazy_import import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, node_of, write
 from ..assignment.readers import HELD_SETITEM, called, protect
@@ -42,7 +42,7 @@ from . import few
 from .described import DescribedMemory
 from .expression import XExpression, operation
 from .placed import Placed
-from .scalar import XFloat64, XScalar, scalar_of
+from .scalar import XFloat64, XScalar, scalar_of, values_of
 from .selections import is_advanced, numpy_index, put, stretched
 
 if TYPE_CHECKING:
@@ -316,9 +316,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         usual = len(self._shape) == 1 and self._kind is not NODE and not tracing.is_active()
         if not usual or not isinstance(type(self).__getitem__, FunctionType):
             return map(self.__getitem__, range(len(self)))  # in machine code for values too
-        return map(
-            XFloat64 if self._dtype.type is np.float64 else scalar_of, elements.array_of(self)
-        )
+        return values_of(elements.array_of(self), self._dtype)
 
     # --- assignment ---------------------------------------------------------------------------
 
@@ -354,7 +352,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if isinstance(value, XExpression):
             checked = noalias and settings.check_noalias  # a broken promise is told of
-            if not checked and few.stored(self, key, value):
+            if not checked and few.stored(self, key, value, held):
                 return
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held, noalias):
@@ -431,9 +429,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
         BroadcastError
             If the result would be larger than the destination.
         """
+        value = unwrapped(value)
         if direct.updated(self, op, value, held, noalias):
             return
-        value = unwrapped(value)
         result = operation((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
         if noalias or not direct.assigned(self, result, False, used=None if held else value):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 import numpy as np
 
 from .._errors import DTypeError, NotWritableError
-from .._later import later
+from .._lazy_import import later
 from ..assignment import direct, totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
@@ -36,15 +36,15 @@ from ..operands import recall, tracing
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of, learn, learn_conversion
 from ..operands.nodes import Gathers, HasNode, Lifted, as_node, as_operand, is_operand, unwrapped
+from ..operands.non_numeric import as_other, call_numpy
 from ..operands.operators import Operators, with_strangers
-from ..operands.others import as_other, call_numpy
 from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
 from . import factors, ownership
+from .array_object import ArrayObject
 from .described import Described
-from .face import Face
 from .selections import is_advanced, selected
 
 if TYPE_CHECKING:
@@ -169,7 +169,9 @@ def _unary(op: Op) -> Callable[..., Any]:
     return lambda self: again((op, None), op, used(self))
 
 
-class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, unary=_unary):
+class XExpression(
+    Described, HasNode, ArrayObject, InPlace, Operators, binary=_binary, unary=_unary
+):
     """A lazy array: a shape, a dtype, and how to compute the elements.
 
     Parameters
@@ -254,7 +256,9 @@ class XExpression(Described, HasNode, Face, InPlace, Operators, binary=_binary, 
         own: XExpression | None = ownership.memory(self)
         if own is not None:
             return own._view(step)
-        made = XExpression(build.view(ownership.to_view(self, step.shape).node, step))
+        of = ownership.to_view(self, step.shape)
+        found = recall.view(of, step)
+        made = XExpression(build.view(of.node, step)) if found is None else _handle(found)
         viewed: XExpression = ownership.related(self, made, step)
         return viewed
 

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .._config import settings
-from .._later import later
+from .._lazy_import import later
 from ..assignment import direct
 from ..assignment.elements import array_of
 from ..blas import calls

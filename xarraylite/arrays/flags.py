@@ -14,7 +14,7 @@ class Flags:
 
     Parameters
     ----------
-    array : Face
+    array : ArrayObject
         The array that is asked.
 
     Examples

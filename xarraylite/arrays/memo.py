@@ -32,8 +32,8 @@ from ..ir.translation import node_of, scalars_of
 from ..ir.translation import of as kind_of
 from ..memory.buffer import NOWHERE, Shield
 from ..memory.snapshots import Copy, LateSnapshot, Snapshot
-from ..operands import fronts, others, tracing
-from ..operands.fronts import ShieldedRecipe, ViewRecipe
+from ..operands import dispatch, non_numeric, tracing
+from ..operands.dispatch import ShieldedRecipe, ViewRecipe
 from ..operands.nodes import Gathers
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
@@ -167,7 +167,7 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
     def call(*args: Any, **options: Any) -> Any:
         if reads and args and args[0].__class__ is list:
             args = (_array_of(args[0]), *args[1:])
-        made = fronts.recalled(known, args, options)
+        made = dispatch.recalled(known, args, options)
         if made is not None:
             return made
         arrays: list[Any] = []
@@ -277,7 +277,7 @@ def _called(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> An
     try:
         return function(*args, **options)
     except DTypeError:
-        return others.call_numpy(function.__name__, args, options)
+        return non_numeric.call_numpy(function.__name__, args, options)
 
 
 def _key(args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]) -> Any:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from .._errors import DTypeError, LayoutError, ReadOnlyError
-from .._later import later
+from .._lazy_import import later
 from ..dtypes.names import as_dtype
 from ..layout.layout import Layout
 from ..layout.placement import layout_of_map
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, Order, Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer, Shield
-from ..operands import fronts
-from ..operands.others import dtype_of
+from ..operands import dispatch
+from ..operands.non_numeric import dtype_of
 
 if TYPE_CHECKING:
     from ..xla import spec as specs
@@ -84,11 +84,11 @@ class Placed:
         own = np.dtype(f"f{self._dtype.itemsize // 2}")
         part = self._view_class._wrap(self._buffer, self._map.part(2, which), own)
         if isinstance(self._map, Strided):
-            fronts.remember(("real", "imag")[which], self, part)
+            dispatch.remember(("real", "imag")[which], self, part)
         return part
 
     def view(self, dtype: object = None) -> Any:
-        """Return the same memory with another dtype; see `Face.view`.
+        """Return the same memory with another dtype; see `ArrayObject.view`.
 
         Raises
         ------

@@ -16,21 +16,22 @@ they are.  `CLASSES` has the class for each dtype.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from numbers import Complex, Integral, Number, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._errors import DTypeError
-from .._later import later
+from .._lazy_import import later
 from ..assignment.assign import check_cast
 from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, kind
 from ..operands.nodes import OneValue, is_number
+from ..operands.non_numeric import as_other
 from ..operands.operators import Operators, ufunc_table
-from ..operands.others import as_other
 from ..operands.representation import html, shows_dtype
+from .array_object import ArrayObject
 from .expression import XExpression
-from .face import Face
 from .scalar_arithmetic import binary, compute, real_binary, real_unary, unary
 
 if TYPE_CHECKING:
@@ -60,7 +61,12 @@ def scalar_of(value: Any) -> XScalar:
     return made
 
 
-class XScalar(OneValue, Face, Operators, binary=binary, unary=unary):
+def values_of(numbers: Iterable[Any], dtype: np.dtype[Any]) -> Iterator[Any]:
+    """Return NumPy scalars of a dtype as values, each made when it is reached."""
+    return map(XFloat64 if dtype.type is np.float64 else scalar_of, numbers)
+
+
+class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
     """One element of an array as a value: what a full integer index returns.
 
     Parameters

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._later import later
+from .._lazy_import import later
 from ..assignment import direct, elements
 from ..dtypes.names import DType, as_dtype, kind
 from ..ir import build
@@ -31,7 +31,7 @@ from ..operands.nodes import OneValue, is_number, is_operand
 from ..operands.operators import with_strangers
 from ..ops.op import Op
 from ..runtime.evaluate import uses_reference
-from ..runtime.silence import silently
+from ..runtime.floating_errors import silently
 from .expression import XExpression, apply
 
 if TYPE_CHECKING:

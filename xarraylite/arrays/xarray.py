@@ -9,7 +9,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import ShapeError
-from .._later import later
+from .._lazy_import import later
 from ..assignment import direct, elements
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect

@@ -27,7 +27,7 @@ from .._errors import (
     ReadOnlyError,
     warn_caller,
 )
-from .._later import later
+from .._lazy_import import later
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
 from ..index import transform as steps
@@ -39,7 +39,7 @@ from ..memory.buffer import Buffer
 from ..memory.target import Target
 from ..operands.convert import values_node
 from ..operands.nodes import HasNode, as_operand, borrow_array
-from ..operands.others import numbers_of
+from ..operands.non_numeric import numbers_of
 from ..runtime import evaluate as engine
 from . import direct
 from .readers import protect

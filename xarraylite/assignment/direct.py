@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._config import settings
-from .._later import imported, later
+from .._lazy_import import imported, later
 from ..compiler.limits import PARALLEL_FROM
 from ..ir.kind import NODE, Form, Kind, Operands, folds_inside, leaves_of
 from ..ir.node import Node, Shape
@@ -296,11 +296,7 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
     """
     address = to._buffer.address + to._start
     same = None if apart else _same(kind, to._kind, tuple(operands), address)
-    key: Any = (to._kind, None) if apart else (same, to._kind)  # plans are by kind and shape
-    program: Any = kind.writes.get(key)
-    if program is None:
-        program = direct.writes(kind, to._kind, same) or False
-        kind.keep(key, program)
+    program = _program(kind, to._kind, same)
     size = math.prod(to._shape)
     if not program or size > program.limit or repeats(program, operands, size):
         return False
@@ -309,6 +305,18 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
     if not apart:
         kind.keep(to._kind, program)
     return True
+
+
+def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Any:
+    """Return the kernel that writes a kind to a destination, False where there is none.
+
+    Its key begins with what is asked: those of plans begin with the destination's kind.
+    """
+    program: Any = kind.writes.get((same, target))
+    if program is None:
+        program = direct.writes(kind, target, same) or False
+        kind.keep((same, target), program)
+    return program
 
 
 def _near(to: Any, operands: Operands) -> dict[int, int]:
@@ -340,19 +348,15 @@ def promised(to: Any, e: Any, held: bool) -> bool:
         return False
     if assigned(to, e, held, True):
         return True
-    kind, buffer, key = e._kind, to._buffer, (to._kind, None)
+    kind, buffer = e._kind, to._buffer
     steps = to._kind.strides or ()
     places = zip(steps, to._shape[1:], steps[1:], strict=False)
     if any([pace < extent * step for pace, extent, step in places]):
         return False  # it may have an element under two indices
-    program: Any = kind.writes.get(key)
-    if program is None and kind is not NODE and not uses_reference():
-        program = direct.writes(kind, to._kind, None) or False
-        kind.keep(key, program)
-    if not program or to._shape != e._shape:
+    if kind is NODE or uses_reference() or to._shape != e._shape:
         return False
-    waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != own_of(buffer, e)):
+    program, waiting = _program(kind, to._kind, None), waiting_for(buffer)
+    if not program or (waiting and (held or waiting < 0 or waiting != own_of(buffer, e))):
         return False
     return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
@@ -400,7 +404,7 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
 
 def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
     """Write values over those of an operand that nobody else holds; tell whether it is done."""
-    shape, place = to._shape, (None, to._kind)
+    shape, place = to._shape, ("over", to._kind)
     program: Any = kind.writes.get(place)
     if program is None:
         evaluates = kind.fresh.__class__ is Direct and kind.dtype is to._dtype and shape != ()
@@ -422,7 +426,7 @@ def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
 
 def waiting_for(buffer: Buffer) -> int:
     """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
-    if buffer.special:
+    if buffer.special and not buffer.is_ordinary():
         return -1
     if buffer.shared:
         return -1 if buffer.is_awaited() else 0
@@ -458,13 +462,9 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     kind, operands = known
     address = to.buffer.address + to.map.byte_start(to.dtype.itemsize)
     same = _same(kind, target, operands, address)
-    key: Any = (same, target)  # another than that of a plan, which is by kind and shape
-    program = kind.writes.get(key)
-    if program is None and tiers.begins(kind, to.shape, operands):
+    if (same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
         return False
-    if program is None:
-        kind.keep(key, direct.writes(kind, target, same) or False)
-        program = kind.writes[key]
+    program = _program(kind, target, same)
     size = math.prod(to.shape)
     if not program and getattr(value, "_kind", NODE) is kind:
         kind.keep(target, kind.writes.get(target, False))  # from now on a plan for one shape

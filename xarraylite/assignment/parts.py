@@ -14,7 +14,7 @@ import math
 from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._later import later
+from .._lazy_import import later
 from ..ir.kind import (
     NODE,
     Kind,

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from .._later import imported
+from .._lazy_import import imported
 from .._records import record
 from . import worker
 

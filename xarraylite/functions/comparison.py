@@ -15,7 +15,7 @@ from ..ir import build
 from ..jagged.lazy import XJaggedExpression
 from ..operands.moving import Parted
 from ..operands.nodes import as_node, values_in
-from ..operands.others import or_numpy
+from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from . import reducers
 from .arguments import check_numbers

@@ -34,7 +34,7 @@ from ..ir import build
 from ..ir.build import WEAK_TYPES
 from ..operands.moving import maps
 from ..operands.nodes import as_node, is_number
-from ..operands.others import or_numpy
+from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arguments import check_numbers
 from .computed import into

@@ -44,14 +44,14 @@ from ..dtypes.promotion import result_type
 from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE, owner_class
 from ..ir.node import FREE, RANK, SHAPE
-from ..operands import fronts, others
+from ..operands import dispatch, non_numeric
 from ..operands.convert import plain_array
 from ..operands.moving import Parted
 from ..operands.nodes import HasNode, Lifted, apart_by_elements, is_masked
-from ..operands.others import is_other
+from ..operands.non_numeric import is_other
 from ..operands.tracing import note_values
 from ..operands.tracing import writer as trace_writer
-from ..runtime.silence import silently
+from ..runtime.floating_errors import silently
 
 #: NumPy without its types: what it returns becomes a container on the way out.
 numpy: Any = np
@@ -88,7 +88,7 @@ class Narrow:
     wide : list of ndarray
         Operands that NumPy computes with as they are.
     found : list of dtype
-        Dtypes of the others.
+        Dtypes of the non_numeric.
     """
 
     __slots__ = ("common", "fixed", "found", "wide")
@@ -150,7 +150,7 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
         values = plain_array(x, None, operation)
         return narrow.widened(values, as_dtype(values.dtype))
     except DTypeError:
-        other = others.array_of(x)
+        other = non_numeric.array_of(x)
         if other is None:
             raise
         return other
@@ -383,7 +383,7 @@ def invoked(
     plan = _plan(function, signature, takes, arithmetic, common)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        done = fronts.handed(plan, args, kwargs)
+        done = dispatch.handed(plan, args, kwargs)
         if done is not NotImplemented:
             return done
         writer = trace_writer()
@@ -394,7 +394,7 @@ def invoked(
         try:
             return ordinarily(args, kwargs.copy())
         except DTypeError:
-            return others.call_numpy(name, args, kwargs)
+            return non_numeric.call_numpy(name, args, kwargs)
 
     def ordinarily(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         first = args[0] if args else None

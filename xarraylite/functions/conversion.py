@@ -9,7 +9,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, ShapeError
-from .._later import later
+from .._lazy_import import later
 from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
@@ -25,7 +25,7 @@ from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
 from ..operands.nodes import NUMBERS
-from ..operands.others import array_of, dtype_of, numbers_of, or_numpy
+from ..operands.non_numeric import array_of, dtype_of, numbers_of, or_numpy
 from ..operands.tracing import is_active, is_traced, running, writer
 from .arguments import check_device
 from .creation import MemoryOrder, ordered

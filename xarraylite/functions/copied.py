@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._later import later
+from .._lazy_import import later
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import copy_of

@@ -26,10 +26,10 @@ from ..layout.placement import layout_for
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..operands.convert import LayoutLike, layout_of, raw, values_node, zeroed
-from ..operands.others import array_of, dtype_of
+from ..operands.non_numeric import array_of, dtype_of
 from .arguments import check_device
 from .jagged_like import makes_rows
-from .siblings import sibling
+from .partials import sibling
 
 _ROW_MAJOR = ROW_MAJOR.value
 

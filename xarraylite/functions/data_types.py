@@ -14,10 +14,10 @@ from ..dtypes.names import as_dtype
 from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
 from ..jagged.lazy import XJaggedExpression
-from ..operands import others
+from ..operands import non_numeric
 from ..operands.moving import maps
 from ..operands.nodes import HasNode, as_node
-from ..operands.others import or_numpy
+from ..operands.non_numeric import or_numpy
 from .groups import Lazy, takes_jagged
 
 
@@ -123,7 +123,7 @@ def by_numpy(name: str, *dtypes: Any) -> Any:
     DTypeError
         The one that is handled, where none of them is text, or the like.
     """
-    if not any([others.dtype_of(x) is not None for x in dtypes]):
+    if not any([non_numeric.dtype_of(x) is not None for x in dtypes]):
         raise  # noqa: PLE0704
     return getattr(np, name)(*dtypes)
 

@@ -26,7 +26,7 @@ from ..dtypes.promotion import int_bounds
 from ..ir import build
 from ..operands.moving import maps
 from ..operands.nodes import as_node, unwrapped
-from ..operands.others import array_of
+from ..operands.non_numeric import array_of
 from ..ops.table import OPS
 from ..xtensor_views.regular import part
 from .arguments import whole

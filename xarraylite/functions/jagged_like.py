@@ -7,11 +7,11 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 from .._errors import LayoutError
-from .._later import later
+from .._lazy_import import later
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..operands.nodes import as_node
-from ..operands.others import or_numpy
+from ..operands.non_numeric import or_numpy
 
 if TYPE_CHECKING:
     from ..jagged import array, lazy

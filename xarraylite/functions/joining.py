@@ -24,7 +24,7 @@ from ..ir import build
 from ..ir.build import WEAK_TYPES, describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
-from ..operands.others import or_numpy
+from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
 from .arguments import whole
 from .computed import COPIED, Narrow, container, numpy_of

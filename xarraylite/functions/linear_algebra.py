@@ -33,7 +33,7 @@ from ..ir.walk import source_of
 from ..labels import products
 from ..operands import tracing
 from ..operands.nodes import HasNode, as_node
-from ..operands.others import or_numpy
+from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .computed import into
 from .data_types import astype

@@ -32,7 +32,7 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node, is_number
-from ..operands.others import or_numpy
+from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
 from . import copied_joins, jagged_joins
 from .computed import into

@@ -24,7 +24,7 @@ from ..index.broadcast import check_axis
 from ..ir.kind import NODE
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node, unwrapped
-from ..operands.others import or_numpy
+from ..operands.non_numeric import or_numpy
 from .computed import Narrow, container, numpy_of
 from .data_types import by_numpy
 from .scalar_types import STANDS, is_abstract, is_value

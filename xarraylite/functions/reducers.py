@@ -22,14 +22,14 @@ from ..ir.node import Node
 from ..jagged.lazy import XJaggedExpression
 from ..operands.learning import learn_fold
 from ..operands.nodes import Gathers, as_node, as_operand
-from ..operands.others import call_numpy
+from ..operands.non_numeric import call_numpy
 from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from .computed import into
 from .copied import computed_at_once
 from .groups import Axis, Groups, Lazy, refuse_empty, takes_jagged
 from .jagged import operand_and_groups
-from .siblings import sibling
+from .partials import sibling
 
 
 def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
@@ -82,7 +82,7 @@ def total(
     initial: object = None,
     where: object = None,
 ) -> Lazy:
-    """Return a sum or a product; see `sum`."""
+    """Return a sum, a product, or an extreme; see `sum` and `min`."""
     whole = axis is None and dtype is None and initial is None and keepdims is False
     whole = whole and where is None
     a = a.settled() if isinstance(a, Gathers) else a
@@ -90,7 +90,7 @@ def total(
         known = expression.folded(op, a) if whole else None
         if known is not None:
             return known if out is None else into(out, known, op.name, rule="unsafe")
-        made = _added(op, a, axis, dtype, keepdims, initial, where)
+        made = _folded(op, a, axis, dtype, keepdims, initial, where)
     except DTypeError:
         given = {"dtype": dtype, "out": out, "initial": initial, "where": where}
         return _of_others(op, a, axis, keepdims, given)
@@ -107,7 +107,7 @@ def _of_others(op: Reduction, a: object, axis: Axis, keepdims: bool, given: dict
 
 
 @memoised_values
-def _added(
+def _folded(
     op: Reduction,
     x: object,
     axis: Axis,
@@ -117,6 +117,8 @@ def _added(
     where: object,
 ) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
+    if op is MIN or op is MAX:
+        return _chosen(op, node, groups, initial, where)
     inner, end = _total_dtype(node, dtype)
     op = _OF_TRUTH.get(op, op) if inner == bool_ else op
     node = build.cast(node, inner)
@@ -188,26 +190,10 @@ def extreme(
     where: object = None,
 ) -> Lazy:
     """Return the least or the greatest element; see `min`."""
-    whole = axis is None and initial is None and keepdims is False and where is None
-    a = a.settled() if isinstance(a, Gathers) else a
-    try:
-        known = expression.folded(op, a) if whole else None
-        if known is not None:
-            return known if out is None else into(out, known, op.name, rule="unsafe")
-        made = _chosen(op, a, axis, keepdims, initial, where)
-    except DTypeError:
-        given = {"out": out, "initial": initial, "where": where}
-        return _of_others(op, a, axis, keepdims, given)
-    if whole:
-        learn_fold(op, a, made)
-    return made if out is None else into(out, made, op.name, rule="unsafe")
+    return total(op, a, axis, None, out, keepdims, initial, where)
 
 
-@memoised_values
-def _chosen(
-    op: Reduction, x: object, axis: Axis, keepdims: bool, initial: object, where: object
-) -> Lazy:
-    node, groups = operand_and_groups(x, axis, keepdims, op.name)
+def _chosen(op: Reduction, node: Node, groups: Groups, initial: object, where: object) -> Lazy:
     chosen = chosen_of(where, node, op.name)
     if chosen is not None and initial is None:
         raise ValueError(f"{op.name}: where= needs initial=, the result where no element counts")

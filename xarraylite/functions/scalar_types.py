@@ -18,7 +18,7 @@ from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar, scalar_of
 from ..dtypes.names import Named, as_dtype, is_narrow_float, is_narrow_int, kind
 from ..operands.convert import check_representable
-from ..operands.others import dtype_of
+from ..operands.non_numeric import dtype_of
 from .conversion import asarray
 
 

@@ -30,7 +30,7 @@ from ..ir.node import Iota, Node
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import LayoutLike, layout_of, store, values_node
 from ..operands.nodes import HasNode
-from ..operands.others import array_of, as_other, dtype_of, numbers_of
+from ..operands.non_numeric import array_of, as_other, dtype_of, numbers_of
 from .arguments import check_device, check_numbers
 from .computed import Narrow, computed, container, numpy, numpy_of
 from .creation import MemoryOrder, ShapeLike, check_size, ordered

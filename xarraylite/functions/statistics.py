@@ -28,7 +28,7 @@ from .arguments import whole
 from .computed import computed, into, numpy
 from .groups import Axis
 from .manipulation import broadcast_to, concat, moveaxis, reshape
-from .siblings import sibling
+from .partials import sibling
 
 
 def _running(

@@ -25,11 +25,11 @@ from ..ir import build
 from ..ir.build import Operand, describe
 from ..memory.buffer import COUNTS
 from ..operands.nodes import Lifted, as_operand, is_number
-from ..operands.others import call_numpy, dtype_of, is_not_ours
+from ..operands.non_numeric import call_numpy, dtype_of, is_not_ours
 from ..ops.op import Op
 from ..ops.table import OPS
 from .computed import into
-from .pages import describe_as
+from .docstrings import describe_as
 
 F = TypeVar("F", bound=Callable[..., Any])
 

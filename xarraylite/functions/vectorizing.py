@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
-from .._later import later
+from .._lazy_import import later
 from ..arrays.expression import XExpression, apply
 from ..dtypes.names import DType, as_dtype, is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow
 from ..dtypes.promotion import result_type
 from ..operands.nodes import HasNode, Lifted, OneValue
-from ..operands.others import dtype_of
+from ..operands.non_numeric import dtype_of
 from ..ops.user import UserOp, frozen, global_names, meaning
 from ..runtime.evaluate import uses_reference
 from ..transforms.vectorize import fixed_arity, operation

@@ -27,7 +27,7 @@ from ..nullable.masked import write_where
 from ..operands import tracing
 from ..operands.convert import check_representable
 from ..operands.nodes import as_node
-from ..operands.others import or_numpy
+from ..operands.non_numeric import or_numpy
 from .computed import Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]

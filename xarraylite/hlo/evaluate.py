@@ -27,9 +27,9 @@ from ..memory.buffer import Buffer
 from ..xla.spec import ArraySpec
 from .evaluation.batched import batched, part_of
 from .evaluation.devices import Meeting, Seat
+from .evaluation.inlining import flatten
 from .evaluation.loops import Ahead, Lined, ahead
 from .evaluation.program import Program
-from .evaluation.sites import flatten
 from .evaluation.values import TOKEN, Value, container, fits, stored
 from .instruction import HloComputation, HloInstruction
 from .order import callees_first

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
 from ..functions.computed import Narrow, container, numpy_of, results
-from ..operands.others import dtype_of
+from ..operands.non_numeric import dtype_of
 
 
 def loadtxt(fname: Any, dtype: object = float, **options: Any) -> XArray:

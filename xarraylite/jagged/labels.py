@@ -240,7 +240,7 @@ def prepared(
     ReadOnlyError
         If the memory cannot be written.
     """
-    labelled = XJaggedLabelled._of(require_labelled(value, "labelled assignment"))
+    labelled = XJaggedLabelled._of(require_labelled(value))
     labels = labels_for(text, destination.shape, destination)
     shape = labelled.shaped(labels)
     _check_rows(destination.rows, shape, labels, labelled, destination)

@@ -168,7 +168,7 @@ def checked(destination: Writable, text: object, value: object) -> tuple[XLabell
     ShapeError, CastError, DTypeError
         As `assign_labelled`.
     """
-    labelled = require_labelled(value, "labelled assignment")
+    labelled = require_labelled(value)
     labels = labels_for(text, destination.shape, destination)
     labelled.check_result(labels, "labelled assignment")
     check_destination(labels, destination.shape, labelled, destination)

@@ -474,8 +474,8 @@ def _describe(value: object) -> str:
     return f"{type(value).__name__}{'' if shape is None else list(shape)}"
 
 
-def require_labelled(value: object, operation: str) -> XLabelled:
-    """Return ``value`` if it is labelled.
+def require_labelled(value: object) -> XLabelled:
+    """Return what is assigned by labels if it is labelled itself.
 
     Raises
     ------
@@ -484,7 +484,7 @@ def require_labelled(value: object, operation: str) -> XLabelled:
     """
     if not isinstance(value, XLabelled):
         raise DTypeError(
-            f"{operation}: got {_describe(value)} without labels; index an array with a text "
-            'such as "i,j", or assign without labels'
+            f"labelled assignment: got {_describe(value)} without labels; index an array with a "
+            'text such as "i,j", or assign without labels'
         )
     return value

@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._errors import DTypeError, NotWritableError, ReadOnlyError
+from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression, apply
-from ..arrays.face import Face
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_update
@@ -44,7 +44,7 @@ Memory = XContainer | XPicked
 _AND, _WHERE = OPS["logical_and"], OPS["where"]
 
 
-class XOptional(LiftedOperators, Folds, Face, InPlace):
+class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
     """An array whose elements may be missing; made by `xl.optional` and by functions of such.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
-from .._later import later
+from .._lazy_import import later
 from ..dtypes.names import DType, as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dtypes.names import kind
-from .fronts import function_named
+from .dispatch import function_named
 from .namespace import namespace
 from .nodes import OneValue
 

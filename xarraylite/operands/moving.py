@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
 from .nodes import Lifted
-from .others import or_numpy
+from .non_numeric import or_numpy
 
 P = ParamSpec("P")
 R = TypeVar("R")

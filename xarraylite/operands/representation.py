@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._later import later
+from .._lazy_import import later
 from ..dtypes.names import dtype_name
 from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored
 from ..memory.snapshots import Copy

@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from .._later import later
+from .._lazy_import import later
 from ..codegen.emit.body import VECTOR
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.streams import Access, Inner, Operand, Words

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from .._config import is_too_large, settings
 from .._errors import SizeError, XarrayliteError
-from .._later import later
+from .._lazy_import import later
 from .._locks import ForkLock
 from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..ir.build import describe

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._config import settings
-from .._later import later
+from .._lazy_import import later
 from ..compiler.graph import Graph
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.names import kind as kind_of

@@ -14,9 +14,9 @@ from typing import Any
 from .._config import Settings
 from ..arrays import adapt as adapting
 from ..arrays import expression, few, xarray
+from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.face import Face
 from ..arrays.memo import Recipe
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
 from ..arrays.scalar_arithmetic import ways_of
@@ -32,8 +32,8 @@ from ..ir.kind import Kind, row_major
 from ..memory.buffer import Buffer
 from ..memory.pool import counters
 from ..memory.snapshots import Copy, Snapshot, making
-from ..operands import fronts, tracing
-from ..operands.fronts import ViewRecipe
+from ..operands import dispatch, tracing
+from ..operands.dispatch import ViewRecipe
 from ..operands.learning import PRODUCT
 from ..operands.methods import Methods
 from ..operands.operators import entries
@@ -41,11 +41,11 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from ..runtime.counting import evaluations
+from ..runtime.floating_errors import silence
 from ..runtime.launch import offset
 from ..runtime.natives import Loaded, Native, can_load
 from ..runtime.program import Direct, HostCall
 from ..runtime.replay import Replay, Rewrite
-from ..runtime.silence import silence
 from ..xtensor_views import selection
 from ..xtensor_views.picked import XIndexView
 from . import noalias as promises
@@ -108,7 +108,7 @@ class _Methods:
         for name, row in _ATTRIBUTES.items():
             self.words[word] = id(row)
             function = "real_part" if name == "real" else "attribute"
-            self._add(function, Face, name, word + 1, row=word)
+            self._add(function, ArrayObject, name, word + 1, row=word)
             word += 2
         for function, owner, name in _MORE:
             self._add(function, owner, name, word + 1, row=word)
@@ -147,8 +147,8 @@ _USUAL: tuple[tuple[str, Any, str, int | None], ...] = (
     ("rewritten", direct, "rewritten", None),
     ("to_float", XExpression, "__float__", w.TO_FLOAT),
     ("duplicated", xarray, "duplicated", w.DUPLICATED),
-    ("recalled", fronts, "recalled", None),
-    ("handed", fronts, "handed", None),
+    ("recalled", dispatch, "recalled", None),
+    ("handed", dispatch, "handed", None),
     ("selected_few", few, "selected", w.FEW_SELECTED),
     ("pick_evaluated", XIndexView, "_evaluated", w.PICK_EVALUATED),
     ("pick_settled", XIndexView, "settled", w.PICK_SETTLED),
@@ -166,9 +166,9 @@ _USUAL: tuple[tuple[str, Any, str, int | None], ...] = (
 _MORE: tuple[tuple[str, Any, str], ...] = (
     ("one_element", XContainer, "item"),
     ("length", XExpression, "__len__"),
-    ("total", Face, "size"),
-    ("total_bytes", Face, "nbytes"),
-    ("flattened", Face, "flatten"),
+    ("total", ArrayObject, "size"),
+    ("total_bytes", ArrayObject, "nbytes"),
+    ("flattened", ArrayObject, "flatten"),
     ("to_int", XExpression, "__int__"),
     ("to_int", XExpression, "__index__"),
 )
@@ -221,7 +221,7 @@ def _words() -> dict[int, int]:
         for rank in (1, 2, 3):
             row_major(dtype, rank)  # of the masks and positions that NumPy's arrays are
     found |= {w.MATMUL: id(PRODUCT), w.DOT: id(dot), w.STRIDED_DOT: id(strided)}
-    found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(fronts.FRONTS), w.NOTE: id(totals.note)}
+    found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(dispatch.FRONTS), w.NOTE: id(totals.note)}
     found |= dict(zip((w.WARNING, w.SILENT), map(id, silence()), strict=True))
     found[w.TRACING] = ctypes.addressof(tracing.running)
     found[w.EVALUATIONS] = ctypes.addressof(evaluations)

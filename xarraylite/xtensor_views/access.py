@@ -158,7 +158,10 @@ def _walked(x: object, axis: SupportsIndex, operation: str) -> tuple[XExpression
 
 
 def _views(array: XExpression, keys: Iterable[tuple[Any, ...]]) -> Iterator[XExpression]:
-    return map(selection.plain, itertools.repeat(array), keys)
+    """Return the views that indices select, each of one integer at least."""
+    if isinstance(array, XContainer) and len(array._shape) > 1:
+        return map(array.__getitem__, keys)
+    return map(selection.plain, itertools.repeat(array), keys)  # also of one element
 
 
 def iter_lines(
@@ -199,7 +202,7 @@ def iter_lines(
     array, number = _walked(x, axis, "iter_lines")
     shape = array.shape
     if order is None:
-        ranges: list[Any] = [range(n) for n in shape]
+        ranges: list[Any] = list(map(range, shape))
         ranges[number:] = [(_ALL,), *ranges[number + 1 :]] if number + 1 < len(shape) else []
         return _views(array, itertools.product(*ranges))
     others = [k for k in range(len(shape)) if k != number]

@@ -12,7 +12,7 @@ written in row-major order of the view, and the last one stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.scalar import scalar_of
+from ..arrays.scalar import scalar_of, values_of
 from ..arrays.xarray import XArray, layout_named
 from ..assignment import elements
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name, int64
@@ -178,8 +178,14 @@ class XPicked(Scattered):
         return self if tracing.is_active() else self._one()
 
     def __iter__(self) -> Iterator[Any]:
-        """Yield the values of a vector, or the views along the first dimension."""
-        return (self[k] for k in range(len(self)))
+        """Yield the values of a vector, read when they are reached, or the parts of others."""
+        if len(self._shape) != 1 or self._base._kind is NODE or tracing.running.value:
+            return (self[k] for k in range(len(self)))
+        return values_of(self._numbers(), self.dtype)
+
+    def _numbers(self) -> Iterable[Any]:
+        """Return the elements of a vector in strided memory, as NumPy reads them."""
+        return map(self._at, zip(range(len(self)), strict=True))
 
     def _view(self, step: Transform) -> XExpression:
         place = Strided.row_major(self._shape).apply(step)
@@ -430,6 +436,9 @@ class XIndexView(XPicked):
 
     def _at(self, index: tuple[int, ...]) -> Any:
         return self._run()[self._places()[index]]
+
+    def _numbers(self) -> Iterable[Any]:
+        return map(self._run().__getitem__, self._places())
 
     def _fill(self, out: NumpyArray) -> None:
         self._run().take(self._places(), None, out, "clip")

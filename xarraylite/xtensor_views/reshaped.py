@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -79,6 +80,9 @@ class XReshapeView(XPicked):
             range(self._shape[k])[index[k]]  # which says whether it is in range
             place = place * self._shape[k] + index[k] % self._shape[k]
         return elements.array_of(self._base)[np.unravel_index(place, self._base.shape)]
+
+    def _numbers(self) -> Iterable[Any]:
+        return elements.array_of(self._base).flat
 
     def _fill(self, out: NumpyArray) -> None:
         values = elements.array_of(self._base)

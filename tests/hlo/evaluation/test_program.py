@@ -11,7 +11,7 @@ import pytest
 import xarraylite as xl
 from xarraylite.hlo.evaluation import program
 from xarraylite.hlo.evaluation.groups import lazy_sites
-from xarraylite.hlo.evaluation.sites import flatten
+from xarraylite.hlo.evaluation.inlining import flatten
 from xarraylite.memory.pool import counters
 
 ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"
@@ -319,6 +319,76 @@ def test_a_chain_of_layers_takes_no_memory_but_its_products():
         assert np.array_equal(found.copy().numpy(), wanted)
     # One more for the result, which is no product.
     assert made <= layers + 1
+
+
+def test_bitcasts_are_views_and_go_into_kernels():
+    text = (
+        "ENTRY e { p = f32[6,4]{0,1} parameter(0)  a = f32[6,4]{0,1} negate(p)  "
+        "b = f32[4,6]{1,0} bitcast(a)  c = f32[2,2,6]{2,1,0} bitcast(b)  "
+        "d = f32[2,2,6]{2,1,0} add(c, c)  f = f32[6,2,2]{0,2,1} bitcast(d)  "
+        "g = f32[6,2,2]{0,2,1} exponential(f)  ROOT r = f32[24]{0} bitcast(g) }"
+    )
+    module = xl.hlo.parse(text)
+    assert "bitcast" not in opcodes(text)
+    x = np.arange(24, dtype=np.float32).reshape(6, 4)
+    memory = np.exp(-2 * x.T).reshape(4, 6)
+    wanted = memory.reshape(2, 2, 6)
+    for _ in range(3):
+        assert np.allclose(module(x).numpy(), wanted.reshape(-1))
+
+
+def test_bitcasts_of_tiled_arrays_stay_bitcasts():
+    text = (
+        "ENTRY e { p = f32[8,128]{1,0:T(8,128)} parameter(0)  "
+        "b = f32[1,8,128]{2,1,0:T(8,128)} bitcast(p)  ROOT r = f32[1,8,128]{2,1,0} negate(b) }"
+    )
+    assert opcodes(text) == ["parameter", "bitcast", "negate"]
+    x = np.arange(1024, dtype=np.float32).reshape(8, 128)
+    assert np.array_equal(xl.hlo.parse(text)(x).numpy(), -x[None])
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (5, 7, 6)])
+def test_elements_in_another_order_get_another_shape(shape):
+    order = tuple(reversed(range(len(shape))))
+    sizes = ",".join(map(str, shape))
+    turned = ",".join([str(shape[k]) for k in order])
+    count = int(np.prod(shape))
+    text = (
+        f"ENTRY e {{ p = f32[{sizes}] parameter(0)  "
+        f"t = f32[{turned}] transpose(p), dimensions={{{','.join(map(str, order))}}}  "
+        f"r = f32[{count}] reshape(t)  u = f32[{count},1] reshape(t)  "
+        f"ROOT q = (f32[{count}], f32[{count},1], f32[{turned}]) tuple(r, u, t) }}"
+    )
+    module = xl.hlo.parse(text)
+    x = np.arange(count, dtype=np.float32).reshape(shape)
+    for _ in range(4):
+        flat, column, whole = module(x)
+        flat[0] = -1  # results have memory of their own
+        assert flat[1:].tolist() == x.T.reshape(-1)[1:].tolist()
+        assert column[:, 0].tolist() == x.T.reshape(-1).tolist()
+        assert whole.tolist() == x.T.tolist()
+    assert x.flat[0] == 0
+
+
+def test_what_is_stored_is_stretched_by_each_of_its_kernels():
+    text = (
+        f"{ADD}ENTRY e {{ p = f32[3,4] parameter(0)  z = f32[] constant(0)  "
+        "s = f32[3] reduce(p, z), dimensions={1}, to_apply=add  "
+        "w = f32[3,4] broadcast(s), dimensions={0}  d = f32[3,4] divide(p, w)  "
+        "m = f32[4] reduce(d, z), dimensions={0}, to_apply=add  t = f32[3,4] subtract(p, w)  "
+        "ROOT q = (f32[3,4], f32[4], f32[3,4]) tuple(d, m, t) }"
+    )
+    module = xl.hlo.parse(text)
+    lazy = {site.instruction.name for site in lazy_sites(flatten(module.entry))}
+    assert "w" in lazy
+    assert "s" not in lazy
+    x = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
+    sums = x.sum(1, keepdims=True)
+    for _ in range(3):
+        d, m, t = module(x)
+        assert np.allclose(d.numpy(), x / sums)
+        assert np.allclose(m.numpy(), (x / sums).sum(0))
+        assert np.array_equal(t.numpy(), x - sums)
 
 
 @pytest.mark.parametrize("rows", [64, 1024])

@@ -18,9 +18,9 @@ from ...dtypes.names import NumpyArray
 from ..instruction import HloComputation, HloInstruction
 from ..order import callees_first, depth_first
 from .elementwise import ELEMENTWISE
+from .inlining import flatten
 from .moves import HEAVY
 from .program import Program
-from .sites import flatten
 from .values import Evaluator, Runner, Value, array, container, same, stored
 
 

@@ -5,7 +5,8 @@ same loop, and is stored where not.  One with several users stays lazy only if t
 same store by the same path: elementwise users, of the same shape, whose own results do.  Then the
 kernel meets it as one shared node and computes it once; a path that moves elements, such as a
 slice, would compute it again for each mover.  What is stretched is stored first, as every element
-would be computed as often as it is repeated.  Groups are bounded, for compilers take their time.
+would be computed as often as it is repeated; kernels then stretch it, each for itself.  Groups are
+bounded, for compilers take their time.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from math import prod
 from typing import Final
 
 from .elementwise import ELEMENTWISE
+from .inlining import Flat, Site
 from .moves import VIEWS
 from .reductions import is_fused_reduction
-from .sites import Flat, Site
 
 _LARGEST_GROUP: Final = 48
 """Most instructions of one kernel."""
@@ -41,12 +42,20 @@ def lazy_sites(flat: Flat) -> frozenset[Site]:
     for site in flat.sites:
         size = 1 + sum([sizes.get(operand, 0) for operand in site.operands])
         opcode = site.instruction.opcode
-        if ends[site] != ("stored", site) and size <= _LARGEST_GROUP:
+        alone = ends[site] == ("stored", site) and not _is_stretched(site, flat.root, lazy)
+        if not alone and size <= _LARGEST_GROUP:
             lazy.add(site)
             sizes[site] = size
         elif opcode in _CHEAP or opcode in _PASSED_ON:
             lazy.add(site)
     return frozenset(lazy)
+
+
+def _is_stretched(site: Site, root: Site, lazy: set[Site]) -> bool:
+    """Whether kernels stretch what is stored, each for itself: that takes them nothing."""
+    if site.instruction.opcode != "broadcast" or site is root or site.operands[0] in lazy:
+        return False
+    return bool(site.users) and all([is_lazy(user) for user in site.users])
 
 
 def _end(site: Site, ends: dict[Site, _End], root: Site) -> _End:

@@ -27,8 +27,8 @@ from ...ir.kind import NODE
 from ...memory.pool import ALIGNMENT
 from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
+from .inlining import Flat, Site, flatten, is_element, linked, opened
 from .products import PRODUCTS
-from .sites import Flat, Site, flatten, is_element, linked, opened
 from .values import Runner, Value, read, result_dtype
 
 _KNOWN = re.compile(r'"known_trip_count"\s*:\s*\{\s*"n"\s*:\s*"?([0-9]{1,18})"?\s*\}')

@@ -16,13 +16,15 @@ import numpy as np
 
 from ..._errors import SizeError
 from ...arrays.adapt import adapt
+from ...arrays.container import XContainer
 from ...arrays.expression import XExpression
 from ...arrays.xarray import XArray
+from ...assignment.elements import array_of, new_container
 from ...dtypes.names import NumpyArray
 from ...functions.creation import full
 from ...functions.manipulation import broadcast_to, concat, flip, permute_dims, reshape
 from ...functions.sequences import arange
-from ...layout.layout import Layout
+from ...ir.kind import NODE, row_major
 from ...layout.tiled import TiledMap
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
@@ -43,6 +45,9 @@ from .values import (
     same,
     taken,
 )
+
+_FEW: Final = 1 << 15
+"""Elements in another order that NumPy copies before a copy of them is planned."""
 
 
 def extents(instruction: HloInstruction) -> tuple[int, ...]:
@@ -73,7 +78,16 @@ def _reshape(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     shape = extents(instruction)
     if x.shape == shape:
         return x
-    return x._reshaped(shape if not any(instruction.shape.dynamic) else _sizes(instruction, x.size))
+    shape = shape if not any(instruction.shape.dynamic) else _sizes(instruction, x.size)
+    few = isinstance(x, XContainer) and x._kind is not NODE and x.size <= _FEW
+    return _copied(x, shape) if few and x._kind.strides is not None else x._reshaped(shape)
+
+
+def _copied(x: XContainer, shape: tuple[int, ...]) -> XContainer:
+    """Return the elements of a strided container in memory of their own, in another shape."""
+    made: XContainer = new_container(XArray, row_major(x._dtype, len(shape)), shape, x.size)
+    array_of(made).reshape(x.shape)[...] = array_of(x)
+    return made
 
 
 def _sizes(instruction: HloInstruction, count: int) -> tuple[int, ...]:
@@ -131,12 +145,18 @@ def _bitcast(run: Runner, instruction: HloInstruction, x: Value) -> Value:
         laid = x if lies else XArray(x, layout=source.layout)
         laid.buffer.kept = True  # it has two owners now
         return adapt(laid.buffer.data, spec=target)
+    physical = permute_dims(x, major_to_minor(source))
     if source.element_type != target.element_type:
-        physical = array(permute_dims(x, _major_to_minor(source)))
-        return _back(container(_convert_bits(instruction, physical, _physical(target))), target)
-    if source.layout == target.layout == Layout.row_major(source.rank):
-        return reshape(x, target.dimensions)
-    return _back(reshape(permute_dims(x, _major_to_minor(source)), _physical(target)), target)
+        physical = container(_convert_bits(instruction, array(physical), _physical(target)))
+    return _back(reshape(physical, _physical(target)), target)
+
+
+def is_chain_of_views(bitcast: HloInstruction) -> bool:
+    """Whether a bitcast only says where elements come from, whatever lies where here."""
+    source, target = bitcast.operands[0].shape, bitcast.shape
+    plain = all([shape.is_array and not any(shape.dynamic) for shape in (source, target)])
+    kept = plain and source.element_type == target.element_type
+    return kept and _is_strided(source) and _is_strided(target)
 
 
 @lru_cache(maxsize=1024)
@@ -162,17 +182,18 @@ def _is_strided(spec: ArraySpec) -> bool:
     return spec.layout is None or not spec.layout.tiles
 
 
-def _major_to_minor(spec: ArraySpec) -> tuple[int, ...]:
+def major_to_minor(spec: ArraySpec) -> tuple[int, ...]:
+    """Return dimensions in the order in which memory has them."""
     layout = spec.layout
     return tuple(range(spec.rank)) if layout is None else tuple(reversed(layout.minor_to_major))
 
 
 def _physical(spec: ArraySpec) -> tuple[int, ...]:
-    return tuple([spec.dimensions[axis] for axis in _major_to_minor(spec)])
+    return tuple([spec.dimensions[axis] for axis in major_to_minor(spec)])
 
 
 def _back(physical: XExpression, spec: ArraySpec) -> XExpression:
-    order = _major_to_minor(spec)
+    order = major_to_minor(spec)
     return permute_dims(physical, [order.index(axis) for axis in range(spec.rank)])
 
 

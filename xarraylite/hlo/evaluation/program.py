@@ -25,9 +25,9 @@ from ..instruction import HloInstruction
 from .elementwise import ELEMENTWISE
 from .groups import is_lazy, lazy_sites
 from .indexing import IN_PLACE
+from .inlining import Flat, Site, is_element
 from .moves import VIEWS
 from .products import PRODUCTS, planned_dot
-from .sites import Flat, Site, is_element
 from .table import EVALUATORS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
@@ -194,7 +194,8 @@ class _Planner:
             known = {leaf: self.made[leaf] for leaf in leaves if leaf in self.made}
             leaves = [leaf for leaf in leaves if leaf not in known]
             pairs = [(member, self.evaluator(member)) for member in members]
-            traces = traced and bool(leaves) and any([_computes(member) for member in members])
+            works = any([_computes(member) or _copies(member) for member in members])
+            traces = traced and bool(leaves) and works
             return Group(pairs, leaves, known, traces).run, leaves
         opcode, evaluator = site.instruction.opcode, self.evaluator(site)
         if opcode == "tuple":
@@ -324,6 +325,17 @@ def _overwritable(members: list[Site], leaves: list[Site]) -> tuple[int, ...]:
 def _computes(site: Site) -> bool:
     """Whether it is more than a view."""
     return site.instruction.opcode not in VIEWS
+
+
+def _copies(site: Site) -> bool:
+    """Whether it gives elements another shape that stand in another order than in memory."""
+    moved = site.operands[0].instruction if site.operands else site.instruction
+    if site.instruction.opcode != "reshape" or moved.opcode != "transpose":
+        return False
+    kept = [
+        axis for axis in moved.get("dimensions") if moved.operands[0].shape.dimensions[axis] > 1
+    ]
+    return kept != sorted(kept)
 
 
 def _is_read(site: Site) -> bool:

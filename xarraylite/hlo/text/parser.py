@@ -27,7 +27,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..._errors import HloError
-from ..._later import uncollected
+from ..._lazy_import import uncollected
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule

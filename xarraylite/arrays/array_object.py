@@ -17,7 +17,7 @@ from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..index import transform as steps
 from ..layout.strided import ByteCount, Strided
 from ..memory.dlpack import exported
-from ..operands.fronts import function_named
+from ..operands.dispatch import function_named
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
 from ..operands.representation import formatted
@@ -26,7 +26,7 @@ from .flat import Flat
 from .numpy_calls import call_function, call_ufunc
 
 
-class Face(Methods):
+class ArrayObject(Methods):
     """Base of all arrays: what follows from their shape, their dtype and their values."""
 
     __slots__ = ()

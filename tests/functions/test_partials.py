@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import xarraylite as xl
-from xarraylite.functions.siblings import sibling
+from xarraylite.functions.partials import sibling
 
 
 def scaled(factor: float, x: float, /, offset: float = 0.0, *, sign: int = 1) -> float:

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
+from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from ..order import depth_first
 from .elementwise import ELEMENTWISE
-from .moves import VIEWS
+from .moves import VIEWS, is_chain_of_views, major_to_minor
 from .reductions import is_place_of_extreme
 
 _LONGEST: Final = 4096
@@ -112,6 +113,11 @@ def _opened(computation: HloComputation) -> Flat:
 
 
 def _placed(instruction: HloInstruction, operands: tuple[Site, ...], sites: list[Site]) -> Site:
+    if instruction.opcode == "bitcast" and is_chain_of_views(instruction):
+        site = operands[0]
+        for step in _views(instruction):
+            site = _placed(step, (site,), sites)
+        return site
     if instruction.opcode == "get-tuple-element":
         whole = operands[0]
         if whole.instruction.opcode == "tuple":
@@ -135,6 +141,28 @@ def _placed(instruction: HloInstruction, operands: tuple[Site, ...], sites: list
     site = Site(instruction, operands)
     sites.append(site)
     return site
+
+
+def _views(bitcast: HloInstruction) -> list[HloInstruction]:
+    """Return the views that a bitcast is: elements in the order of memory, in its shape, and back.
+
+    As such they are parts of kernels, and what they undo is gone.
+    """
+    source, target = bitcast.operands[0].shape, bitcast.shape
+    forth, back = major_to_minor(source), major_to_minor(target)
+    places = tuple([back.index(axis) for axis in range(target.rank)])
+    steps = [
+        ("transpose", tuple([source.dimensions[k] for k in forth]), {"dimensions": forth}),
+        ("reshape", tuple([target.dimensions[k] for k in back]), {}),
+        ("transpose", target.dimensions, {"dimensions": places}),
+    ]
+    made: list[HloInstruction] = []
+    operand = bitcast.operands[0]
+    for opcode, sizes, attributes in steps:
+        shape = ArraySpec(target.element_type, sizes)
+        operand = HloInstruction(bitcast.name, opcode, shape, (operand,), attributes)
+        made.append(operand)
+    return made
 
 
 def _merged(flat: Flat) -> Flat:

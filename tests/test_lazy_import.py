@@ -55,10 +55,10 @@ WANTED = """
     import os, threading, time
     import xarraylite as xl
     import logging
-    from xarraylite import _later
+    from xarraylite import _lazy_import
 
     def load():
-        with _later._importing.held:
+        with _lazy_import._importing.held:
             time.sleep(0.3)
             logging.getLogger("any")
 
