@@ -124,3 +124,43 @@ def test_in_a_loop_small_results_are_computed_before_they_are_viewed() -> None:
         assert len(postorder(large.T.node)) > _BRIEF
     assert lengths[0] > _BRIEF
     assert lengths[-1] == 1
+
+
+def test_parts_of_small_results_are_parts_of_their_values_in_a_loop() -> None:
+    """Shortest paths: each step reads a row and a column of what the step before has made."""
+    there = np.random.default_rng(1).random((9, 9))
+    ours = xl.asarray(there.copy())
+    for _ in range(3 * _OFTEN):
+        for k in range(9):
+            there = np.minimum(there, there[:, k : k + 1] + there[k : k + 1, :])
+            row = ours[k : k + 1, :]
+            ours = xl.minimum(ours, ours[:, k : k + 1] + row)
+            assert type(row) is xl.XExpression or k == 0
+        np.testing.assert_array_equal(np.asarray(ours), there)
+    assert row._kind.op is None, "a view of values"
+    row[0, 0] = 9.0
+    assert float(row[0, 0]) == 9.0
+
+
+def test_rows_made_of_the_row_before() -> None:
+    """Pascal's triangle: what a join is made of is itself made of a join."""
+    for _ in range(2):
+        there, ours = np.ones(1, int), xl.ones(1, int)
+        for _ in range(30):
+            there = np.concatenate([[1], there[1:] + there[:-1], [1]])
+            ours = xl.concatenate([[1], ours[1:] + ours[:-1], [1]])
+            assert len(postorder(ours.node)) < 12
+        assert np.asarray(ours).tolist() == there.tolist()
+
+
+def test_products_are_updated_in_place_by_values() -> None:
+    there, ours = np.asarray([[2.0, 1.0], [1.0, 3.0]]), xl.asarray([[2.0, 1.0], [1.0, 3.0]])
+    v, w = np.ones(2), xl.ones(2)
+    for _ in range(_OFTEN):
+        v, w = there @ v, ours @ w
+        kept = w * 1
+        old = v.copy()
+        v /= np.linalg.norm(v)
+        w /= xl.linalg.norm(w)
+        np.testing.assert_array_equal(np.asarray(w), v)
+        np.testing.assert_array_equal(np.asarray(kept), old)

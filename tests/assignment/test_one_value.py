@@ -9,6 +9,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.arrays import container, few
+from xarraylite.testing import count_allocations
 
 #: More than the first evaluations of a kind, which are interpreted.
 ROUNDS = 20
@@ -134,3 +135,26 @@ def test_what_cannot_be_stored_at_once_is_not_computed_for_it(
     expected[key] = 12
     assert np.array_equal(v.copy().numpy(), expected)
     assert np.array_equal(np.asarray(waits), np.ones(3))
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_value_that_reads_the_array_is_stored_without_a_copy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its own reading is nobody's who waits; who holds it still has what it read."""
+    v, there = xl.asarray(_vector("float64")).copy(), _vector("float64")
+    monkeypatch.setattr(container, "write", None)
+    for k in range(ROUNDS):
+        i = 1 + k % 5
+        with count_allocations() as count:
+            v[i] = (v[0] - xl.sum(v[:i] * v[:i])) / 3
+        there[i] = (there[0] - np.sum(there[:i] * there[:i])) / 3
+        assert count.snapshots == 0
+        assert np.array_equal(v.copy().numpy(), there)
+        v[i] = there[i] = k % 3
+    monkeypatch.undo()
+    total = xl.sum(v * 2)
+    expected = float(xl.sum(v.copy() * 2))
+    v[0] = total
+    v[1] = 100.0
+    assert float(total) == expected == v[0]

@@ -352,7 +352,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if isinstance(value, XExpression):
             checked = noalias and settings.check_noalias  # a broken promise is told of
-            if not checked and few.stored(self, key, value):
+            if not checked and few.stored(self, key, value, held):
                 return
             to = self if key is Ellipsis else elements.part(self, key)
             if to is not None and direct.assigned(to, value, held, noalias):
@@ -429,9 +429,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
         BroadcastError
             If the result would be larger than the destination.
         """
+        value = unwrapped(value)
         if direct.updated(self, op, value, held, noalias):
             return
-        value = unwrapped(value)
         result = operation((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
         if noalias or not direct.assigned(self, result, False, used=None if held else value):

@@ -256,7 +256,9 @@ class XExpression(
         own: XExpression | None = ownership.memory(self)
         if own is not None:
             return own._view(step)
-        made = XExpression(build.view(ownership.to_view(self, step.shape).node, step))
+        of = ownership.to_view(self, step.shape)
+        found = recall.view(of, step)
+        made = XExpression(build.view(of.node, step)) if found is None else _handle(found)
         viewed: XExpression = ownership.related(self, made, step)
         return viewed
 

@@ -185,18 +185,29 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     return True
 
 
-def stored(to: Any, key: Any, value: XExpression) -> bool:
-    """Write one value, computed first; tell whether it is done."""
+def stored(to: Any, key: Any, value: XExpression, held: bool) -> bool:
+    """Write one value, computed first; tell whether it is done.
+
+    ``held``: somebody else has the value, and may ask for it again.
+    """
     if value._shape or NODE in (value._kind, to._kind) or tracing.is_active():
         return False
-    if not elements.takes(to, key):
+    buffer = to._buffer
+    waiting = direct.waiting_for(buffer)
+    if waiting and (held or waiting != direct.own_of(buffer, value)):
         return False
-    one: Any = (values_of(value) if value.lasting else elements.array_of(value))[()]
+    if not elements.selects(to, key):
+        return False
+    made: Any = direct.evaluate(value) if waiting else None  # else its values are kept with it
+    if made is not None or not value.lasting:
+        one: Any = elements.array_of(value if made is None else made)[()]
+    else:
+        one = values_of(value)[()]
     if value._kind.dtype is not to._kind.dtype:
         one = one.item()
         if one.__class__ not in to._kind.stored:
             one = elements.fitting(to._kind, one)
-    return one is not None and elements.stored(to, key, one)
+    return one is not None and elements.put(to, key, one)
 
 
 def computed(value: Any, node: Node, dtype: Any) -> NumpyArray:

@@ -59,8 +59,8 @@ _FEW, _LONG = 32, 160
 #: Bytes up to which a result is small, and up to which it stays in a cache.
 _SMALL, _CACHED = 1 << 15, 1 << 20
 
-#: Nodes from which a result that stays in a cache is computed before it is viewed, if not just a
-#: part, in a loop: where so many like it were viewed.
+#: Nodes from which a result that stays in a cache, but is not small, is computed before it is
+#: viewed, if not just a part, in a loop: where so many like it were viewed.
 _BRIEF, _OFTEN = 12, 8
 
 #: Under which a kind counts these.
@@ -294,13 +294,15 @@ def shortened(e: Any) -> Any:
 def to_view(e: Any, shape: tuple[int, ...]) -> Any:
     """Return a lazy result of which a view of a shape is made; its values in a loop.
 
-    There a result of some length would be planned and computed for each of its views.
+    There a result of some length would be planned and computed for each of its views, and each
+    view of a small one takes longer to plan than all of it to compute.
     """
     kind = e._kind
-    if kind is NODE or kind.weight <= _BRIEF or tracing.is_active():
+    if kind.weight <= 1 or kind is NODE or tracing.is_active():
         return e
     size = e.size
-    if 2 * prod(shape) < size or size * kind.itemsize > _CACHED:
+    nbytes = size * kind.itemsize
+    if nbytes > _SMALL and (kind.weight <= _BRIEF or 2 * prod(shape) < size or nbytes > _CACHED):
         return e
     count = kind.leads(_VIEWED, None) or 0
     if count == _OFTEN:

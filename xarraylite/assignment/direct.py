@@ -429,7 +429,7 @@ def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
 
 def waiting_for(buffer: Buffer) -> int:
     """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
-    if buffer.special:
+    if buffer.special and not buffer.is_ordinary():
         return -1
     if buffer.shared:
         return -1 if buffer.is_awaited() else 0

@@ -213,21 +213,13 @@ def fitting(kind: Any, value: Any) -> Any:
     return kind.dtype.type(value) if fits else None
 
 
-def takes(to: Any, key: Any) -> bool:
-    """Tell whether numbers are written at once to what integers and slices select.
-
-    Nobody waits for the old values, and what is filled is not large.
-    """
+def selects(to: Any, key: Any) -> bool:
+    """Tell whether integers and slices select elements, of which not many are filled at once."""
     if key.__class__ is tuple:
-        for item in key:
-            if item.__class__ is not int and item.__class__ is not slice:
-                return False
-    elif key.__class__ is not int:
-        if key.__class__ is not slice and key is not Ellipsis:
-            return False
-        if to.size > MANY:
-            return False
-    return not direct.waiting_for(to._buffer)
+        return all([item.__class__ is int or item.__class__ is slice for item in key])
+    if key.__class__ is int:
+        return True
+    return (key.__class__ is slice or key is Ellipsis) and to.size <= MANY
 
 
 def stored(to: Any, key: Any, value: Any) -> bool:
@@ -235,11 +227,13 @@ def stored(to: Any, key: Any, value: Any) -> bool:
 
     The number is of a class that the kind of ``to`` stores as NumPy does.
     """
+    return not direct.waiting_for(to._buffer) and selects(to, key) and put(to, key, value)
+
+
+def put(to: Any, key: Any, value: Any) -> bool:
+    """Write one number where nobody waits for the old ones; tell whether it is done."""
     try:
-        array = array_of(to)
-        if not takes(to, key):
-            return False
-        array[key] = value
+        array_of(to)[key] = value
     except REFUSED:
         return False
     to._buffer.snapshot()  # the next write counts its references, which costs less than asking

@@ -2,10 +2,10 @@
 
 A join is an expression, whose kernel runs once for each part: planning a part takes a hundred times
 as long as copying a row.  So many parts are copied by NumPy at once, and few that are small where a
-loop joins ever other shapes, as one does that appends to a join.  (What is joined again in the same
-shapes is remembered, and is an expression.)  The result is what the join would be, an expression of
-the values as they are now; its snapshot says what it was copied from, so that `late` joins the
-parts again.
+loop joins ever other shapes, as one does that joins what it makes of a join.  (What is joined again
+in the same shapes is remembered, and is an expression.)  The result is what the join would be, an
+expression of the values as they are now; its snapshot says what it was copied from, so that `late`
+joins the parts again.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
 from ..ir import build
-from ..ir.kind import Form
+from ..ir.kind import Form, parts_of
 from ..ir.node import FREE, RANK, Concat, Node
+from ..ir.walk import postorder
 from ..memory.snapshots import Copy
 from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
@@ -70,15 +71,14 @@ class Joined(Gathers):
         return as_node(part, "concat") if part.__class__ is np.ndarray else node_of_part(part)
 
 
-def _is_join(x: object) -> bool:
-    """Tell whether an operand is a lazy join, or the copy of one."""
+def _reads_join(x: object) -> bool:
+    """Tell whether an operand is computed of a lazy join, or of the copy of one."""
     if not isinstance(x, XExpression) or x.__class__ is not XExpression:
         return False
-    op = x._kind.op
-    if isinstance(op, Form):
-        return isinstance(op.root, Concat)
-    first = x._operands[0] if x._operands else None
-    return op is None and isinstance(first, Copy) and isinstance(first.made, Joined)
+    if x._kind.formed:
+        forms = [part.op.root for part in parts_of(x._kind) if isinstance(part.op, Form)]
+        return any([isinstance(node, Concat) for root in forms for node in postorder(root)])
+    return any([isinstance(y, Copy) and isinstance(y.made, Joined) for y in x._operands])
 
 
 def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
@@ -92,7 +92,7 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     if tracing.running.value:
         return None
     many = len(arrays) > MANY
-    grows = growing.value or any(map(_is_join, arrays))
+    grows = growing.value or any(map(_reads_join, arrays))
     if not (many or grows or all([isinstance(x, OneValue) for x in arrays])):
         return None
     most = min(_MOST, _EACH * len(arrays) if many else FEW, settings.max_result_bytes)

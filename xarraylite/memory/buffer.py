@@ -294,6 +294,20 @@ class Buffer(Memory):
                 guard().notify_all()
             return kept
 
+    def is_ordinary(self) -> bool:
+        """Tell whether a writer has nothing more to ask than who is reading.
+
+        What is only a product's result that nobody reads is none from now on.
+        """
+        if self.special and self.made is not None and COUNTS and not self.shared:
+            with guard():
+                known = getattr(self, "_snapshot", None)
+                if not self._moving and (known is None or sys.getrefcount(known) == ALONE + 1):
+                    if known is not None:
+                        del self._snapshot  # it tells of the product
+                    self.made, self.special = None, self.readonly
+        return not self.special
+
     def _taken(self) -> list[Snapshot]:
         """Take the snapshots of these bytes away from their buffers."""
         if self.shared or not COUNTS:

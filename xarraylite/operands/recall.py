@@ -10,11 +10,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..index.transform import Transform
 from ..ir.build import CAST
-from ..ir.kind import Kind, Operands
+from ..ir.kind import NODE, Kind, Operands, strides_of
 from ..ir.node import Elementwise, Node
 from ..ir.translation import of_parts
 from ..ir.walk import interned
+from ..layout.strided import Strided
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from . import tracing
@@ -122,3 +124,14 @@ def conversion(x: HasNode, dtype: np.dtype[Any]) -> Found | None:
     """Look up a conversion to a dtype."""
     kind = x._kind.leads(CAST, dtype)
     return None if kind is None or tracing.running.value else (kind, x._shape, x.now())
+
+
+def view(x: Any, step: Transform) -> Found | None:
+    """Return memory under another index; None of what is computed."""
+    kind, shape = x._kind, x._shape
+    if kind.op is not None or kind.scalar or kind is NODE:
+        return None
+    place = Strided(shape, strides_of(kind, shape)).apply(step)
+    memory, start = x.now()
+    made = kind.beside(place.shape, place.strides)
+    return made, place.shape, (memory, start + place.offset * kind.itemsize)

@@ -27,7 +27,7 @@ from ..ir.kind import Kind, leaves_of, parts_of, reduction, strides_of
 from ..ir.node import Shape
 from ..layout.strided import row_major_strides
 from ..memory.block import Memory
-from ..memory.snapshots import pinned
+from ..memory.snapshots import Snapshot, pinned
 from ..ops.reductions import Reduction
 from . import direct
 from .evaluate import uses_reference
@@ -136,28 +136,36 @@ def fold(
     known = _lowered(op, body)
     if known is None:
         return False
-    lowered, places = known
-    found = _operands(body, shape, operands, places)
+    memory = [item for item in operands if isinstance(item, Snapshot)]
+    with pinned(memory):  # from now on addresses stay
+        return _folded(op, body, shape, _operands(body, shape, operands, known[1]), axes, to)
+
+
+def _folded(
+    op: Reduction,
+    body: Kind,
+    shape: Shape,
+    operands: _Operands,
+    axes: tuple[int, ...],
+    to: Memory,
+) -> bool:
+    starts, strides = operands.starts, operands.strides
+    if len(set(starts)) < len(starts) and len(set(strides)) > 1:
+        return False  # a plan reads one operand once, which may count for the order of its loops
     rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
     result = tuple([0 if k in axes else next(rest) * body.itemsize for k in range(len(shape))])
-    if len(set(found.starts)) < len(found.starts) and len(set(found.strides)) > 1:
-        return False  # a plan reads one operand once, which may count for the order of its loops
-    streams = [AddressStream(0, own) for own in (result, *found.strides)]
-    nests = split(shape, streams, axes, 0)
-    form = form_of(*nests, lowered)
-    kernel, block = _filled(op, body, form, nests, ((to.address,), *found.words))
-    with pinned(found.memory):
-        return kernel.run(block.buffer_info()[0]) == 0
+    nests = split(shape, [AddressStream(0, own) for own in (result, *strides)], axes, 0)
+    kernel, block = _filled(op, body, nests, ((to.address,), *operands.words))
+    return kernel.run(block.buffer_info()[0]) == 0
 
 
 @record(slots=True)
 class _Operands:
-    """Operands of a kernel, in its order: memory, where it begins, strides in bytes.
+    """Operands of a kernel, in its order: where they begin, and strides in bytes.
 
     ``words`` are those of the leaves and scalars of the kind.
     """
 
-    memory: list[Any]
     starts: list[int]
     strides: list[tuple[int, ...]]
     words: list[tuple[int, ...]]
@@ -167,7 +175,7 @@ def _operands(
     body: Kind, shape: Shape, operands: Sequence[Any], places: Sequence[int]
 ) -> _Operands:
     count = sum([not leaf.scalar for leaf in leaves_of(body)])
-    found = _Operands([None] * count, [0] * count, [()] * count, [])
+    found = _Operands([0] * count, [()] * count, [])
     items = iter(operands)
     for leaf, place in zip(leaves_of(body), places, strict=True):
         item = next(items)
@@ -176,7 +184,6 @@ def _operands(
             continue
         skip = len(shape) - leaf.rank
         own = (0,) * skip + strides_of(leaf, shape[skip:])
-        found.memory[place] = item
         found.starts[place] = item.address + next(items)
         found.strides[place] = tuple([step * leaf.itemsize for step in own])
         found.words.append((found.starts[place],))
@@ -184,10 +191,13 @@ def _operands(
 
 
 def _filled(
-    op: Reduction, body: Kind, form: Form, nests: tuple[Nest, Nest], words: Any
+    op: Reduction, body: Kind, nests: tuple[Nest, Nest], words: Any
 ) -> tuple[Kernel, array[int]]:
     """Return a kernel and its argument block, which says that all is to be folded."""
     kept, reduced = nests
+    known = _lowered(op, body)
+    assert known is not None, "the nests are those of operands"
+    form = form_of(kept, reduced, known[0])
     along = form is Form.ALONG
     nest = reduced if along else kept
     k, r = len(kept.extents) - (not along), len(reduced.extents) - along
