@@ -10,6 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.transforms.test_native_picks import M, both, told
+from tests.transforms.test_natives import V
 from xarraylite.runtime import natives as loading
 
 pytestmark = [
@@ -123,3 +124,27 @@ def test_masked_views_are_the_same(name: str, dtype: str) -> None:
             return c.tolist(), waiting.tolist(), str(view)
 
         both(work)
+
+
+def test_parts_and_views_of_all_elements_are_the_same() -> None:
+    for dtype in ("float64", "float32", "int64", "complex128", "bfloat16"):
+        for a in (xl.asarray(V, dtype=dtype), xl.asarray(V, dtype=dtype)[:, ::2], xl.asarray(2.0)):
+
+            def work(a: Any = a) -> Any:
+                parts = a.real, a.view(), a[...]
+                return [(type(x), x is a, x.shape, x.strides, x.offset, x.tolist()) for x in parts]
+
+            fast, slow = both(work)
+            assert fast == slow, dtype
+
+
+def test_one_element_by_dots_is_a_view() -> None:
+    a = xl.asarray(V)
+    for key in ((..., 1, 2), (1, ..., 2), (1, 2, ...)):
+        part = a[key]
+        assert isinstance(part, xl.XView)
+        assert part.shape == ()
+        part[...] = 7.0
+        assert float(a[1, 2]) == 7.0
+        a[1, 2] = 0.0
+        assert float(part) == 0.0

@@ -106,30 +106,6 @@ KEYS = (
 )
 
 
-def test_parts_and_views_of_all_elements_are_the_same() -> None:
-    for dtype in ("float64", "float32", "int64", "complex128", "bfloat16"):
-        for a in (xl.asarray(V, dtype=dtype), xl.asarray(V, dtype=dtype)[:, ::2], xl.asarray(2.0)):
-
-            def work(a: Any = a) -> Any:
-                parts = a.real, a.view(), a[...]
-                return [(type(x), x is a, x.shape, x.strides, x.offset, x.tolist()) for x in parts]
-
-            fast, slow = both(work)
-            assert fast == slow, dtype
-
-
-def test_one_element_by_dots_is_a_view() -> None:
-    a = xl.asarray(V)
-    for key in ((..., 1, 2), (1, ..., 2), (1, 2, ...)):
-        part = a[key]
-        assert isinstance(part, xl.XView)
-        assert part.shape == ()
-        part[...] = 7.0
-        assert float(a[1, 2]) == 7.0
-        a[1, 2] = 0.0
-        assert float(part) == 0.0
-
-
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_views_are_the_same(key: Any) -> None:
     for values in (V, V.T, V[:, ::2]):
