@@ -157,7 +157,7 @@ def test_views_of_irregular_elements_are_remembered() -> None:
 
 
 def test_folds_of_picked_elements_are_remembered() -> None:
-    known = reducers._added.front  # type: ignore[attr-defined]
+    known = reducers._folded.front  # type: ignore[attr-defined]
     known.clear()
     for k in range(3):
         a = xl.asarray([[1.0, 2.0, 4.0], [8.0, 16.0 + k, 32.0]])
@@ -233,7 +233,7 @@ def test_folds_of_other_extents_are_other_arguments() -> None:
 
 def test_sums_along_axes_are_remembered() -> None:
     a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
-    known = reducers._added.front  # type: ignore[attr-defined]
+    known = reducers._folded.front  # type: ignore[attr-defined]
     for op in (xl.sum, xl.prod):
         known.clear()
         for k in range(3):

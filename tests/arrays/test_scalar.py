@@ -295,3 +295,15 @@ def test_real_arrays_are_their_own_conjugates() -> None:
     assert z.conj().tolist() == z.conjugate().tolist() == [1 - 2j]
     with pytest.raises(TypeError):
         z.conj(1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "int4", "bool", "complex64"])
+@pytest.mark.parametrize("layout", [None, "row_major"])
+def test_evaluated_values_are_arrays_of_their_own(dtype: str, layout: str | None) -> None:
+    value = xl.asarray([1, 0], dtype=dtype)[0]
+    made, other = xl.eval(value, layout=layout), xl.eval(value, layout=layout)
+    assert type(made) is xl.XArray
+    assert (made.shape, made.dtype) == ((), value.dtype)
+    assert not xl.may_share_memory(made, other)
+    made[...] = 0
+    assert value == other.item() == 1

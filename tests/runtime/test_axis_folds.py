@@ -56,7 +56,7 @@ def in_a_loop(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 
     def say(value: bool) -> None:
         monkeypatch.setattr(copied, "growing", Always if value else growing)
-        for function in (reducers._added, reducers._chosen, xl.mean, xl.std, xl.any):
+        for function in (reducers._folded, xl.mean, xl.std, xl.any):
             function.front.clear()  # type: ignore[attr-defined]
 
     return say

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from xarraylite.ops.user import settled
 from xarraylite.testing import assert_same_bits
 
 
@@ -277,3 +278,30 @@ def test_names_mean_what_they_mean_at_the_call() -> None:
         done = xl.reduce(space["weighted"], a, initial=0.0, merge=add)
         running = xl.accumulate(space["weighted"], a)
         assert (float(done), float(running[-1])) == (10 * factor, 1 + 9 * factor)
+
+
+def test_equal_code_with_other_defaults_or_names_is_another_function() -> None:
+    def made(scale: float | None) -> Any:
+        if scale is None:
+            return lambda a, b: a + b
+        return lambda a, b, s=scale: a + b * s
+
+    a = xl.asarray([1.0, 2.0, 3.0])
+    assert settled(made(None)) is settled(made(None))
+    assert settled(made(2.0)) is settled(made(2.0)) is not settled(made(3.0))
+    plain = made(None)
+    for _ in range(3):
+        assert float(xl.reduce(plain, a, initial=0.0)) == 6.0
+    plain.__code__ = made(None).__code__.replace(co_consts=(None, 5.0))
+    assert float(xl.reduce(plain, a, initial=0.0)) == 6.0
+    weighed = made(2.0)
+    weighed.__defaults__ = None
+    with pytest.raises(xl.XarrayliteError):
+        xl.reduce(weighed, a, initial=0.0)
+    for number in (1.0, 2.0):  # equal code, made anew, of which other names are meant
+        space: dict[str, Any] = {"k": number}
+        exec("f = lambda a, b: a + b * k", space)
+        assert xl.accumulate(space["f"], a).tolist()[-1] == 1.0 + 5.0 * number
+    for _ in range(3):
+        exec("g = lambda a, b: a - b", space)
+        assert xl.accumulate(space["g"], a).tolist() == [1.0, -1.0, -4.0]

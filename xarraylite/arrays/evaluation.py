@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .._lazy_import import later
 from ..assignment import direct
 from ..ir.kind import owner_class
 from ..ir.walk import fixed_of
 from ..operands.convert import LayoutLike, computed, layout_of, store, values_node
 from ..operands.nodes import Evaluates, Lifted
+from . import xarray  # whose functions machine code replaces
 from .container import XContainer
 from .expression import XExpression
+from .scalar import XScalar
 from .xarray import XArray
 
 if TYPE_CHECKING:
@@ -68,6 +72,8 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
             made = direct.evaluate(value)
         elif isinstance(value, XExpression):
             made = value._evaluated()
+        elif isinstance(value, XScalar):
+            made = xarray.owned(np.asarray(value.value))
         if made is not None:
             return made
     if labels is not None or not isinstance(value, XExpression):

@@ -178,7 +178,8 @@ def frozen(function: FunctionType) -> FunctionType:
     return made
 
 
-#: Frozen functions by their code and what their names mean, which they keep alive.
+#: Frozen functions by their code and what their names mean, which they keep alive; those without
+#: names also by the address of the code.
 _settled: dict[Any, FunctionType] = {}
 _KEPT = 512
 
@@ -191,13 +192,19 @@ def settled(function: Any) -> Any:
     """
     if not isinstance(function, FunctionType):
         return function
+    code = function.__code__
+    found = _settled.get(id(code))  # code itself takes as long to hash as a small fold
+    if found is not None and found.__code__ is code and not function.__defaults__:
+        return found
     try:
-        key = (function.__code__, *meaning(function))
+        outside = meaning(function)
     except ValueError:  # a name that has no value yet: who compiles it says so
         return function
-    found = _settled.get(key)
+    found = _settled.get((code, *outside))
     if found is None:
         if len(_settled) >= _KEPT:
             _settled.clear()
-        found = _settled[key] = frozen(function)
+        found = _settled[code, *outside] = frozen(function)
+        if not outside and not global_names(code):
+            _settled[id(code)] = found
     return found
