@@ -61,9 +61,9 @@ _FEW, _LONG = 32, 160
 #: Bytes up to which a result is small, and up to which it stays in a cache.
 _SMALL, _CACHED = 1 << 15, 1 << 20
 
-#: Nodes from which a result that stays in a cache, but is not small, is computed before it is
-#: viewed, if not just a part, in a loop: where so many like it were viewed.
-_BRIEF, _OFTEN = 12, 8
+#: Bytes up to which a result is computed before it is viewed, in a loop: where so many like it were
+#: viewed.  What is larger, and stays in a cache, has so many nodes then, and is seen almost whole.
+_WHOLE, _BRIEF, _OFTEN = 1 << 17, 12, 8
 
 #: Under which a kind counts these.
 _VIEWED = "viewed"
@@ -308,7 +308,7 @@ def to_view(e: Any, shape: tuple[int, ...]) -> Any:
         return e
     size = e.size
     nbytes = size * kind.itemsize
-    if nbytes > _SMALL and (kind.weight <= _BRIEF or 2 * prod(shape) < size or nbytes > _CACHED):
+    if nbytes > _WHOLE and (kind.weight <= _BRIEF or 2 * prod(shape) < size or nbytes > _CACHED):
         return e
     count = kind.leads(_VIEWED, None) or 0
     if count == _OFTEN:
