@@ -127,3 +127,28 @@ def test_allocations_are_counted() -> None:
     natives.install()
     assert count.temporaries == slow.temporaries
     assert count.allocations >= slow.allocations - slow.temporaries + 1
+
+
+def test_what_stands_in_several_places_is_computed_once() -> None:
+    """A plan serves operands of which the same are one as of those that it was made for."""
+    a, b, c, d = [xl.asarray(x).copy() for x in rng.normal(size=(4, 30_000))]
+    arrays = [x.copy().numpy() for x in (a, b, c, d)]
+
+    def work(p: Any, q: Any, r: Any, s: Any) -> Any:
+        return p * q * 0.5 * (1 - r) + p * q * 0.5 * (1 - r) * s
+
+    def other(p: Any, q: Any, r: Any, s: Any) -> Any:
+        return p * q * 0.5 * (1 - r) + r * s * 0.5 * (1 - p) * q
+
+    e = work(a, b, c, d)
+    for _ in range(5):
+        for order in ((0, 1, 2, 3), (1, 0, 0, 1), (3, 2, 1, 1), (0, 1, 2, 3)):
+            given = [(a, b, c, d)[k] for k in order]
+            plain = [arrays[k] for k in order]
+            assert_same_bits(xl.eval(work(*given)).numpy(), work(*plain))
+            assert_same_bits(xl.eval(other(*given)).numpy(), other(*plain))
+            step = xl.jit(work)
+            assert_same_bits(step(*given).numpy(), work(*plain))
+    plans = [one for one in e._kind.replays.values() if isinstance(one, Replay)]
+    assert len(plans) >= 2
+    assert all([len(one.kernels) == 1 for one in plans])

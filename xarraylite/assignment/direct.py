@@ -100,7 +100,9 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     size = math.prod(over)
     unfit = size > program.limit or (folds and not size)
     if unfit or (program.twins and repeats(program, operands, size)):
-        return (again if folds else planned)(usual, kind, shape, operands)
+        if unfit and not folds:
+            return planned(usual, kind, shape, operands)
+        return again(usual, kind, shape, operands, not folds)
     buffer = computed(program, over, size, items)
     if buffer is None:
         return None
@@ -148,23 +150,27 @@ def _plan(
     return plan or None
 
 
-def again(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+def again(
+    usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any], shared: bool = False
+) -> Any:
     """Return values as a plan for these extents gives them; None if it is not done.
 
     What is evaluated once or twice in parts need not be kept ready, so a plan is made when it is
-    asked for again; what has no parts is planned for the second time.
+    asked for again; what has no parts is planned for the second time.  ``shared``: some operands
+    stand in several places, and what is of them is computed once.
     """
-    key: Any = (shape, *[item for item in operands if item.__class__ is tuple])
-    known = kind.replays.get(key)
+    items = [bound.sameness(operands)] if shared else [x for x in operands if x.__class__ is tuple]
+    key: Any = (shape, shared, *items)
+    known = kind.replays.get(key) if items != [None] else False
     if known is None or known is _ONCE:
         remember(kind, key, _ONCE if known is None else _TWICE)
-        left = materialised(kind, shape, operands)
+        left = None if shared else materialised(kind, shape, operands)
         if left is not None:
             return evaluated(usual, left[0], shape, left[1])
-        if known is None:
+        if known is None and not shared:
             return None
     if known in (_ONCE, _TWICE) and launch.can_launch() and not uses_reference():
-        known = replay.replay_of(kind, shape, operands) or False
+        known = replay.replay_of(kind, shape, operands, shared) or False
         remember(kind, key, known)
         if isinstance(kind.op, Form):
             kind.fresh = known
@@ -332,10 +338,7 @@ def _near(to: Any, operands: Operands) -> dict[int, int]:
 
 
 def rewritten(known: Any, to: Any, operands: Operands) -> bool | None:
-    """Write a container by a plan that is run again; tell whether it is done: None if it is not.
-
-    Only machine code can.
-    """
+    """Write a container by a plan that is run again; None: only machine code can."""
     return None
 
 

@@ -118,9 +118,14 @@ class Rewrite:
         return replace(self, next=other) if count < _DISTANCES else self
 
 
-def replay_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Replay | None:
-    """Return the plan of an expression, ready for any operands of the same kind and extents."""
-    made, places = sample(kind, operands, False)
+def replay_of(
+    kind: Kind, shape: Shape, operands: Sequence[Any], shared: bool = False
+) -> Replay | None:
+    """Return the plan of an expression, ready for any operands of the same kind and extents.
+
+    ``shared``: for those of which the same are one as of these; what is of them is computed once.
+    """
+    made, places = sample(kind, operands, shared)
     node = node_of(kind, shape, tuple(made))
     graph = canonical(node, None, True)
     layout = result_layout(graph, node)
