@@ -315,7 +315,9 @@ def vector_norm(
     if ord in (numpy.inf, -numpy.inf):
         if ord < 0:
             return reducers.min(size, axis=axis, keepdims=keepdims)
-        return reducers.max(size, axis=axis, keepdims=keepdims, initial=0)
+        if size.size == 0:  # elsewhere an initial value would take twice the time
+            return reducers.max(size, axis=axis, keepdims=keepdims, initial=0)
+        return reducers.max(size, axis=axis, keepdims=keepdims)
     if ord == 0:
         counted = reducers.count_nonzero(size, axis=axis, keepdims=keepdims)
         return counted.astype(size.dtype)
