@@ -781,11 +781,11 @@ OPTIONALS: Rows = (
         "a plain array has all its values",
     ),
     Row(
-        "sorting, sets and products of optional values",
+        "sorting, sets, products, `diag`, `tril`, `meshgrid` of optional values",
         "",
         "",
-        "refused: what is missing has no order and no sum; take `value_or(…)`, or "
-        "`x.value()[x.has_value()]`",
+        "refused: what is missing has no order and no sum, and what is put beside it no flag; take "
+        "`value_or(…)`, or `x.value()[x.has_value()]`",
     ),
     Row(
         "`missing == missing` is true",
@@ -795,9 +795,10 @@ OPTIONALS: Rows = (
     ),
     Row(
         "reducers propagate",
-        "the same; `x.sum(skipna=True)` leaves out",
+        "the same; `x.sum(skipna=True)`, `x.cumsum(skipna=True)` leave out",
         "x = xl.optional([1, None, 3]); assert xl.sum(x).item() is None\n"
-        "assert int(x.sum(skipna=True)) == 4",
+        "assert int(x.sum(skipna=True)) == 4\n"
+        "assert x.cumsum(skipna=True).tolist() == [1, None, 4]",
     ),
     Row(
         "assigning an optional array of another shape",

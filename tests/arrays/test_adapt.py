@@ -298,3 +298,10 @@ def test_rebind() -> None:
 def test_a_scalar_of_numpy_has_rank_0() -> None:
     a = xl.adapt(np.float32(3))
     assert (a.shape, a.dtype, float(a)) == ((), np.float32, 3)
+
+
+@pytest.mark.parametrize("nbytes", [7, 15])
+def test_bytes_that_are_no_element_are_not_left_out(nbytes: int) -> None:
+    with pytest.raises(xl.LayoutError, match=f"{nbytes} bytes are no whole number"):
+        xl.adapt(bytearray(nbytes), dtype="float64")
+    assert xl.adapt(bytearray(nbytes), nbytes // 8, dtype="float64").shape == (nbytes // 8,)

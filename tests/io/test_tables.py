@@ -28,6 +28,42 @@ def test_parts_of_tables() -> None:
     assert read.tolist() == [[1, 2], [3, 4]]
 
 
+#: Numbers of each dtype that another one rounds, wraps or has no word for.
+EXACT = {
+    "int64": [(1 << 53) + 1, -(1 << 63), (1 << 63) - 1],
+    "uint64": [(1 << 64) - 1, 0, (1 << 53) + 1],
+    "int8": [-128, 127, 0],
+    "int4": [-8, 7, 0],
+    "bool": [True, False, True],
+    "float32": [0.1, -0.0, 3e38],
+    "bfloat16": [1.5, -0.0, 1e30],
+    "complex128": [1 + 2j, complex(-0.0, 0.1), complex("nan+infj")],
+}
+
+
+@pytest.mark.parametrize("dtype", EXACT)
+def test_numbers_of_all_dtypes_come_back(dtype: str) -> None:
+    x = xl.asarray([EXACT[dtype]], dtype=dtype)
+    text = io.StringIO()
+    xl.dump_csv(text, x)
+    again = xl.load_csv(io.StringIO(text.getvalue()), dtype=dtype)
+    assert again.dtype == x.dtype
+    assert str(again.tolist()) == str(x.tolist())
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        *(("300", "int8"), ("8", "int4"), ("-1", "uint8"), ("1.5", "int32"), ("nan", "int64")),
+        *(("18446744073709551616", "uint64"), ("2", "bool"), ("yes", "bool"), ("1+2j", "float64")),
+    ],
+)
+def test_numbers_that_a_dtype_does_not_hold_are_refused(text: str, dtype: str) -> None:
+    with pytest.raises(xl.FormatError, match="load_csv"):
+        xl.load_csv(io.StringIO(f"1\n{text}\n"), dtype=dtype)
+    assert xl.load_csv(io.StringIO(" 0 \n1"), dtype=dtype).tolist() == [[0], [1]]
+
+
 @pytest.mark.parametrize("text", ["1,2\n3\n", "1,x\n"])
 def test_what_is_no_table(text: str) -> None:
     with pytest.raises(xl.FormatError, match="load_csv"):

@@ -45,7 +45,8 @@ def dtypes_for(op: Op) -> list[DType]:
     """The dtypes to test an operation with.
 
     Kernels of types of at most 8 bits decode, compute in another type and encode, and the casts
-    below decode and encode every value: so most operations take a quarter of them, each another.
+    below decode to every other type and encode from it: so most operations take a quarter of them,
+    each another.
     """
     turn = list(OPS).index(op.name)
     left = [dtype for k, dtype in enumerate(NARROW) if (k + turn) % 4 and op.name not in COMMON]
@@ -98,10 +99,13 @@ def test_operation(name: str) -> None:
 
 @pytest.mark.parametrize("source", SUPPORTED, ids=str)
 def test_casts_from(source: DType) -> None:
+    """To every dtype; from and to one of at most 8 bits, to a quarter of these."""
+    turn = NARROW.index(source) if source in NARROW else None
+    left = [] if turn is None else [x for k, x in enumerate(NARROW) if (k + turn) % 4]
     values = np.tile(specials(source), 3)  # NumPy's answers depend on the place in the array
     operand = xl.asarray(values)
     wrong = []
-    for dtype in SUPPORTED:
+    for dtype in [dtype for dtype in SUPPORTED if dtype not in left]:
         compiled, reference = both(XExpression(build.cast(operand.node, dtype)))
         try:
             assert_same_bits(compiled, reference)

@@ -131,7 +131,13 @@ def adapted(buffer: object) -> XArray | None:
 
 def _extents(memory: Buffer, dtype: np.dtype[Any], offset: int) -> tuple[int, ...]:
     """Return the shape of all elements from ``offset`` to the end of the buffer."""
-    rest = memory.nbytes // dtype.itemsize - offset
+    rest, over = divmod(memory.nbytes, dtype.itemsize)
+    rest -= offset
+    if over:
+        raise LayoutError(
+            f"adapt: {memory.nbytes} bytes are no whole number of elements of "
+            f"{dtype_name(dtype)}; give a shape"
+        )
     if offset < 0 or rest < 0:
         raise LayoutError(
             f"adapt: offset {offset} lies outside a buffer of {rest + offset} elements of "

@@ -44,9 +44,11 @@ from ..ir.walk import is_long, twin
 from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import COUNTS
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import computed
 from ..runtime.counting import evaluations
+from .recomputed import Recomputed, outlined
 
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
@@ -59,9 +61,9 @@ _FEW, _LONG = 32, 160
 #: Bytes up to which a result is small, and up to which it stays in a cache.
 _SMALL, _CACHED = 1 << 15, 1 << 20
 
-#: Nodes from which a result that stays in a cache, but is not small, is computed before it is
-#: viewed, if not just a part, in a loop: where so many like it were viewed.
-_BRIEF, _OFTEN = 12, 8
+#: Bytes up to which a result is computed before it is viewed, in a loop: where so many like it were
+#: viewed.  What is larger, and stays in a cache, has so many nodes then, and is seen almost whole.
+_WHOLE, _BRIEF, _OFTEN = 1 << 17, 12, 8
 
 #: Under which a kind counts these.
 _VIEWED = "viewed"
@@ -85,6 +87,8 @@ class Owning:
         What the handle stands for since it was written.
     values : tuple or None
         The values, if they were computed, behind the operands that they are of; nobody writes them.
+    copy : tuple or None
+        A copy of them that views read, behind the operands that they are of.
     root : XExpression or None
         The result that the handle is a view of.
     origin : tuple of int
@@ -98,11 +102,12 @@ class Owning:
         The result and its views.
     """
 
-    __slots__ = ("begin", "family", "memory", "origin", "path", "root", "values")
+    __slots__ = ("begin", "copy", "family", "memory", "origin", "path", "root", "values")
 
     def __init__(self) -> None:
         self.memory: Any = None
         self.values: Any = None
+        self.copy: Any = None
         self.root: Any = None
         self.origin: tuple[int, ...] = ()
         self.path: tuple[Any, ...] = ()
@@ -229,7 +234,8 @@ def kept(e: Any) -> Any:
     if (used is None and not e._kind.noted) or e._kind is NODE or tracing.is_active():
         return e
     if used == _ALWAYS:
-        return values_of(e)
+        copy = owning(e).copy
+        return values_of(e) if copy is None or copy[0] is not e._operands else copy[1]
     now = evaluations.value
     e._used = now
     if used is None or used == now:
@@ -302,13 +308,30 @@ def to_view(e: Any, shape: tuple[int, ...]) -> Any:
         return e
     size = e.size
     nbytes = size * kind.itemsize
-    if nbytes > _SMALL and (kind.weight <= _BRIEF or 2 * prod(shape) < size or nbytes > _CACHED):
+    if nbytes > _WHOLE and (kind.weight <= _BRIEF or 2 * prod(shape) < size or nbytes > _CACHED):
         return e
     count = kind.leads(_VIEWED, None) or 0
     if count == _OFTEN:
-        return values_of(e)
+        return _copied(e)
     kind.learn(_VIEWED, None, count + 1)
     return e
+
+
+def _copied(e: Any) -> Any:
+    """Return an expression of a copy of a result's values, which are in rows; else the result."""
+    mine, operands = owning(e), e._operands
+    if mine.copy is not None and mine.copy[0] is operands:
+        return mine.copy[1]
+    part = e._kind, e._shape, outlined(e._kind, operands)
+    values = direct.evaluate(e)
+    if values is None or values._kind is NODE or values._kind.strides is not None:
+        return e
+    made = object.__new__(e.__class__)
+    told = Recomputed(part, lambda node: node, e._kind.dtype)
+    made._kind, made._shape = values._kind, e._shape
+    made._operands = (Snapshot.of_values(values._buffer, told), values._start)
+    mine.copy, e._used = (operands, made), _ALWAYS
+    return made
 
 
 def _stand_for(e: Any, container: Any) -> None:

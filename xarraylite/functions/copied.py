@@ -19,19 +19,18 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import copy_of
 from ..arrays.memo import growing
+from ..arrays.recomputed import Part, Recomputed, outlined
 from ..assignment import direct
 from ..assignment.direct import count_launch
 from ..assignment.elements import array_of
 from ..assignment.parts import has_program
-from ..dtypes.names import DType, NumpyArray
+from ..dtypes.names import NumpyArray
 from ..ir import build
-from ..ir.kind import NODE, Kind, Operands, leaves_of, row_major
+from ..ir.kind import NODE, Kind, Operands, row_major
 from ..ir.node import RANK, Leaf, Node, Shape
-from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
 from ..layout.strided import Strided
-from ..memory.buffer import Buffer
-from ..memory.snapshots import Copy, Snapshot
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.nodes import Gathers
 from ..ops.reductions import Reduction
@@ -46,39 +45,6 @@ else:
 #: The most bytes of an operand.
 FEW = 1 << 16
 
-#: An array as it was written: NumPy's, or kind, shape and operands, with the buffer of memory.
-Part = Any
-
-
-class Recomputed(Gathers):
-    """A result that was computed when it was written.
-
-    Attributes
-    ----------
-    part : tuple
-        The operand.
-    lazily : callable
-        Makes the result's node of the operand's.
-    dtype : numpy.dtype
-        Of the result.
-    """
-
-    __slots__ = ("dtype", "lazily", "part")
-
-    def __init__(self, part: Part, lazily: Callable[[Node], Node], dtype: DType) -> None:
-        self.part, self.lazily, self.dtype = part, lazily, dtype
-
-    def gathered(self) -> Node:
-        """Return the result of the operand as it is now."""
-        return self.lazily(node_of_part(self.part))
-
-
-def node_of_part(part: Part) -> Node:
-    """Return an array that was written as a node, with what its memory holds now."""
-    kind, shape, operands = part
-    items = [item.snapshot() if isinstance(item, Buffer) else item for item in operands]
-    return node_of(kind, shape, tuple(items))
-
 
 def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
     """Return the values of an array of plain numbers, and how it was written.
@@ -91,25 +57,9 @@ def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
         return array_of(x), (x._kind, x._shape, (x._buffer, x._start))
     if x.__class__ is not XExpression or x.size * x._kind.itemsize > most:
         return None
-    part = x._kind, x._shape, _outlined(x._kind, x._operands)
+    part = x._kind, x._shape, outlined(x._kind, x._operands)
     made = direct.evaluate(x)  # nobody else has it
     return (x.numpy() if made is None or made._kind is NODE else array_of(made)), part
-
-
-def _outlined(kind: Kind, operands: Operands) -> Operands:
-    """Return operands without bytes: buffers, and copies of which it is known what they are of."""
-    if kind.formed:
-        return operands
-    dtypes = iter([leaf.dtype for leaf in leaves_of(kind) if not leaf.scalar])
-    found: list[Any] = []
-    for item in operands:
-        own = next(dtypes) if isinstance(item, Snapshot) else None
-        if isinstance(item, Copy) and getattr(item.made, "dtype", None) == own:
-            item = item.outline() if item.axis is None else item
-        elif isinstance(item, Snapshot) and item.origin is not None:
-            item = item.origin() or item
-        found.append(item)
-    return tuple(found)
 
 
 def copy_with(values: NumpyArray, fixed: int, made: Gathers) -> XExpression:
@@ -211,7 +161,7 @@ def _at_once(
     if known is None or known[0].formed:
         return None
     kind, operands = known
-    part = kind, node.shape, _outlined(kind, operands)
+    part = kind, node.shape, outlined(kind, operands)
     to = Snapshot.alone(math.prod(shape) * kind.itemsize, Recomputed(part, lazily, kind.dtype))
     if not compute(kind, operands, to):
         return None

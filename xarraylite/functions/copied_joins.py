@@ -1,11 +1,11 @@
 """Joins of small arrays, which are copied when they are written.
 
 A join is an expression, whose kernel runs once for each part: planning a part takes a hundred times
-as long as copying a row.  So many parts are copied by NumPy at once, and few that are small where a
-loop joins ever other shapes, as one does that joins what it makes of a join.  (What is joined again
-in the same shapes is remembered, and is an expression.)  The result is what the join would be, an
-expression of the values as they are now; its snapshot says what it was copied from, so that `late`
-joins the parts again.
+as long as copying a row.  So many parts are copied by NumPy at once, several that are small, and
+few where a loop joins ever other shapes, as one does that joins what it makes of a join.  (What is
+joined again in the same shapes is remembered, and is an expression.)  The result is what the join
+would be, an expression of the values as they are now; its snapshot says what it was copied from, so
+that `late` joins the parts again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from .._config import settings
 from ..arrays.expression import XExpression
 from ..arrays.memo import growing
+from ..arrays.recomputed import node_of_part
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
@@ -29,11 +30,11 @@ from ..memory.snapshots import Copy
 from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
 from .computed import COMMON
-from .copied import FEW, copy_with, node_of_part, part_of
+from .copied import FEW, copy_with, part_of
 
-#: Parts beyond which a join of more bytes than `FEW` is copied; the most bytes of all, and of one
-#: on average.
-MANY, _MOST, _EACH = 32, 1 << 26, 1 << 16
+#: Parts beyond which a join is copied, of more bytes than `FEW` and of fewer; the most bytes of
+#: all, and of one on average.
+MANY, SEVERAL, _MOST, _EACH = 32, 8, 1 << 26, 1 << 16
 
 
 class Joined(Gathers):
@@ -92,8 +93,8 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     if tracing.running.value:
         return None
     many = len(arrays) > MANY
-    grows = growing.value or any(map(_reads_join, arrays))
-    if not (many or grows or all([isinstance(x, OneValue) for x in arrays])):
+    soon = len(arrays) > SEVERAL or growing.value or any(map(_reads_join, arrays))
+    if not (soon or all([isinstance(x, OneValue) for x in arrays])):
         return None
     most = min(_MOST, _EACH * len(arrays) if many else FEW, settings.max_result_bytes)
     values: list[NumpyArray] = []

@@ -13,7 +13,8 @@ from .._errors import FormatError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype, dtype_name, float64
+from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, float64, kind
+from ..dtypes.promotion import int_bounds
 from ..ir.build import describe
 from ..layout.tiled import TiledMap
 from ..nullable.array import XOptional
@@ -55,7 +56,7 @@ def load_csv(
     Raises
     ------
     FormatError
-        If something is no number, or the rows have different lengths.
+        If something is no number of the dtype, or the rows have different lengths.
 
     Examples
     --------
@@ -65,9 +66,11 @@ def load_csv(
     XArray([[1., 2.],
             [3., 4.]])
     """
+    end = as_dtype(dtype)
     try:
-        values = np.loadtxt(
+        values: NumpyArray = np.loadtxt(
             file,
+            dtype=_READ[kind(end)],
             delimiter=delimiter,
             skiprows=skip_rows,
             max_rows=max_rows,
@@ -76,7 +79,27 @@ def load_csv(
         )
     except ValueError as error:
         raise FormatError(f"load_csv: {error}") from None
-    return XArray(values, as_dtype(dtype))
+    if kind(end) in "biu":
+        values = _whole(values, end)
+    return XArray(values, end)
+
+
+#: What numbers are read as, by the kind of dtype: in it none is rounded that a narrower one holds.
+_READ: dict[str, type] = {"b": str, "i": int, "u": np.uint64, "f": float, "c": complex}
+
+
+def _whole(values: NumpyArray, dtype: DType) -> NumpyArray:
+    """Return truth values, or whole numbers that a dtype holds; others are refused."""
+    if kind(dtype) == "b":
+        words = np.char.strip(values)
+        values = (words == "True") | (words == "1")
+        wrong = words[~values & (words != "False") & (words != "0")]
+    else:
+        low, high = int_bounds(dtype)
+        wrong = values[(values < low) | (values > high)]
+    if wrong.size:
+        raise FormatError(f"load_csv: {str(wrong[0])!r} is no {dtype_name(dtype)}")
+    return values
 
 
 def dump_csv(file: TextFile, x: object, /, *, delimiter: str = ",") -> None:

@@ -91,6 +91,14 @@ class Snapshot(Memory):
         own.nbytes, own.origin, own.made, own.axis = nbytes, None, made, None
         return own
 
+    @staticmethod
+    def of_values(memory: Memory, made: object) -> Snapshot:
+        """Return a snapshot of memory that nobody else has, and of what is in it."""
+        own = Copy.__new__(Copy)
+        own._memory, own._start, own.address = memory._memory, memory._start, memory.address
+        own.nbytes, own.origin, own.made, own.axis = memory.nbytes, None, made, None
+        return own
+
     def expire(self, reason: str) -> None:
         """Say that the old values are gone."""
         self.stale = reason

@@ -163,7 +163,7 @@ def sliding_window_view(
         if starts[axis_] < 1:
             raise ShapeError(
                 f"sliding_window_view({describe(array.node)}): a window of {extent} along axis "
-                f"{axis_}"
+                f"{axis_}, which has {array.shape[axis_]} elements"
             )
     if not isinstance(array, XContainer) and not tracing.is_active() and not reads_anew(array.node):
         array = memory_of(array)

@@ -20,7 +20,7 @@ from ...arrays.operand import as_array
 from ...dtypes.names import float32, int64, is_narrow_float, kind
 from ...functions import reducers
 from ...functions.diagonals import tril, triu
-from ...functions.manipulation import expand_dims, reshape, squeeze
+from ...functions.manipulation import broadcast_to, expand_dims, reshape, squeeze
 from ...functions.sequences import eye
 from ...index.broadcast import check_axis
 from ...linalg import vector_norm
@@ -31,6 +31,10 @@ from .terms import Export
 def _floats(x: Any, operation: str) -> XExpression:
     array = as_array(x, operation)
     return array if kind(array.dtype) in "fc" else array.astype("float64")
+
+
+def _zeros(export: Export, shape: tuple[int, ...], dtype: np.dtype[Any]) -> XExpression:
+    return export.result(export.writer.constant(np.zeros((), dtype)).stretched(shape))
 
 
 def _erf(export: Export, x: Any) -> Any:
@@ -57,8 +61,11 @@ def _norm(export: Export, x: Any, ord: Any = None, axis: Any = None, keepdims: b
     if len(along) == 2 and ord in (1, -1, np.inf, -np.inf):
         summed, left = along if abs(ord) == 1 else along[::-1]
         sums = reducers.sum(apply(OPS["abs"], array), axis=summed, keepdims=True)
-        extreme = reducers.max if ord > 0 else reducers.min
-        found = extreme(sums, axis=left, keepdims=True)
+        found = (
+            reducers.max(sums, axis=left, keepdims=True, initial=0)
+            if ord > 0
+            else reducers.min(sums, axis=left, keepdims=True)
+        )
         return found if keepdims else squeeze(found, axis=along)
     raise HloError(f"to_hlo: there is no HLO for the norm {ord!r} along {len(along)} dimensions")
 
@@ -78,7 +85,7 @@ def _matrix_power(export: Export, a: Any, n: int) -> Any:
         n >>= 1
         square = square @ square if n else square
     unit = eye(square.shape[-1], dtype=square.dtype)
-    return square * 0 + unit if made is None else made
+    return broadcast_to(unit, square.shape) if made is None else made
 
 
 def _matvec(export: Export, x1: Any, x2: Any) -> Any:
@@ -86,13 +93,14 @@ def _matvec(export: Export, x1: Any, x2: Any) -> Any:
 
 
 def _vecmat(export: Export, x1: Any, x2: Any) -> Any:
-    row = apply(OPS["conj"], as_array(x1, "vecmat"))
+    row = as_array(x1, "vecmat")
+    row = apply(OPS["conj"], row) if kind(row.dtype) == "c" else row
     return squeeze(expand_dims(row, -2) @ as_array(x2, "vecmat"), axis=-2)
 
 
 def _polyval(export: Export, p: Any, x: Any) -> Any:
     factors, at = as_array(p, "polyval"), as_array(x, "polyval")
-    made: Any = at * 0
+    made: Any = _zeros(export, at.shape, at.dtype)
     for k in range(factors.shape[0]):
         made = made * at + factors[k]
     return made
@@ -130,6 +138,8 @@ def _take_along_axis(export: Export, arr: Any, indices: Any, axis: int | None = 
     given = export.term(index).cast(word)
     inside = (given < 0).where(given + extent, given)
     bounded = inside.apply("maximum", 0).apply("minimum", max(extent - 1, 0))
+    if array.size == 0:
+        return _zeros(export, shape, array.dtype)
     total, stride = bounded.stretched(shape) * math.prod(array.shape[along + 1 :]), array.size
     for place, size in enumerate(array.shape):
         stride = stride // size if size else 0

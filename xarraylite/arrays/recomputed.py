@@ -1,0 +1,83 @@
+"""What small results that were computed when they were written were computed of.
+
+Such a result is an expression of a copy, which is no container's memory.  The copy says how to
+compute the result again, so that `late` does not depend on what was computed when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..dtypes.names import DType
+from ..ir.kind import Kind, Operands, leaves_of
+from ..ir.node import Node
+from ..ir.translation import node_of
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Copy, Snapshot
+from ..operands.nodes import Gathers
+
+#: Results, each computed of the one before, of which no more is remembered.
+DEEP = 16
+
+#: An array as it was written: NumPy's, or kind, shape and operands, with the buffer of memory.
+Part = Any
+
+
+class Recomputed(Gathers):
+    """A result that was computed when it was written.
+
+    Attributes
+    ----------
+    part : tuple
+        The operand.
+    lazily : callable
+        Makes the result's node of the operand's.
+    dtype : numpy.dtype
+        Of the result.
+    depth : int
+        How many such results, each computed of the one before, it is computed of.
+    """
+
+    __slots__ = ("depth", "dtype", "lazily", "part")
+
+    def __init__(self, part: Part, lazily: Callable[[Node], Node], dtype: DType) -> None:
+        self.part, self.lazily, self.dtype = part, lazily, dtype
+        self.depth = 1 + max([_depth(item) for item in part[2]], default=0)
+
+    def gathered(self) -> Node:
+        """Return the result of the operand as it is now."""
+        return self.lazily(node_of_part(self.part))
+
+
+def node_of_part(part: Part) -> Node:
+    """Return an array that was written as a node, with what its memory holds now."""
+    kind, shape, operands = part
+    items = [item.snapshot() if isinstance(item, Buffer) else item for item in operands]
+    return node_of(kind, shape, tuple(items))
+
+
+def _depth(item: object) -> int:
+    made = item.made if isinstance(item, Copy) else None
+    return made.depth if isinstance(made, Recomputed) else 0
+
+
+def outlined(kind: Kind, operands: Operands) -> Operands:
+    """Return operands without bytes: buffers, and copies of which it is known what they are of.
+
+    Of what is computed of many results in turn the bytes stay, so that no loop keeps all its past.
+    """
+    leaves = [] if kind.formed else [leaf for leaf in leaves_of(kind) if not leaf.scalar]
+    dtypes = iter([leaf.dtype for leaf in leaves])
+    found: list[Any] = []
+    for item in operands:
+        own = next(dtypes, None) if isinstance(item, Snapshot) else None
+        if _depth(item) >= DEEP:
+            item = Snapshot.of(item)
+        elif isinstance(item, Copy):
+            known = own is not None and item.axis is None
+            item = item.outline() if known and getattr(item.made, "dtype", None) == own else item
+        elif isinstance(item, Snapshot) and leaves and item.origin is not None:
+            item = item.origin() or item
+        found.append(item)
+    return tuple(found)
