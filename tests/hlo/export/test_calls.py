@@ -249,6 +249,8 @@ def test_algebra_of_truths_of_nothing_and_of_what_is_not_finite():
         (lambda x: xl.linalg.matrix_norm(x, ord=np.inf), (np.zeros((0, 2)),)),
         (lambda x: xl.take_along_axis(x, xl.argsort(x, axis=1), axis=1), (np.zeros((0, 2)),)),
     ]
+    cases += [(lambda x: x[xl.astype(x[0], "int64")][xl.astype(x[0, :0], "int64")], (truths,))]
+    cases += [(lambda x: x[xl.astype(x[:, 0], "int64")], (np.zeros((0, 2)),))]
     for function, arrays in cases:
         for x in arrays:
             module = xl.to_hlo(function, f"{'pred' if x.dtype == bool else 'f64'}{[*x.shape]}")

@@ -33,10 +33,6 @@ def _floats(x: Any, operation: str) -> XExpression:
     return array if kind(array.dtype) in "fc" else array.astype("float64")
 
 
-def _zeros(export: Export, shape: tuple[int, ...], dtype: np.dtype[Any]) -> XExpression:
-    return export.result(export.writer.constant(np.zeros((), dtype)).stretched(shape))
-
-
 def _erf(export: Export, x: Any) -> Any:
     term = export.term(_floats(x, "erf"))
     wide = term.cast(np.dtype(float32)) if is_narrow_float(term.dtype) else term
@@ -100,7 +96,7 @@ def _vecmat(export: Export, x1: Any, x2: Any) -> Any:
 
 def _polyval(export: Export, p: Any, x: Any) -> Any:
     factors, at = as_array(p, "polyval"), as_array(x, "polyval")
-    made: Any = _zeros(export, at.shape, at.dtype)
+    made: Any = export.result(export.writer.constant(np.zeros((), at.dtype)).stretched(at.shape))
     for k in range(factors.shape[0]):
         made = made * at + factors[k]
     return made
@@ -138,8 +134,6 @@ def _take_along_axis(export: Export, arr: Any, indices: Any, axis: int | None = 
     given = export.term(index).cast(word)
     inside = (given < 0).where(given + extent, given)
     bounded = inside.apply("maximum", 0).apply("minimum", max(extent - 1, 0))
-    if array.size == 0:
-        return _zeros(export, shape, array.dtype)
     total, stride = bounded.stretched(shape) * math.prod(array.shape[along + 1 :]), array.size
     for place, size in enumerate(array.shape):
         stride = stride // size if size else 0
