@@ -781,7 +781,7 @@ OPTIONALS: Rows = (
         "a plain array has all its values",
     ),
     Row(
-        "sorting, sets, products, `diag`, `tril`, `meshgrid` of optional values",
+        "sorting, sets, products, `diag` of vectors, `tril`, `meshgrid` of optional values",
         "",
         "",
         "refused: what is missing has no order and no sum, and what is put beside it no flag; take "

@@ -62,6 +62,7 @@ def test_generators_pickle_spawn_and_refuse() -> None:
     assert xl.array_equal(rng.random(3), again.random(3))
     assert len(rng.spawn(2)) == 2
     assert isinstance(xl.random.Generator(np.random.PCG64(1)), xl.random.Generator)
+    assert repr(xl.random.RandomState(np.random.PCG64(1))) == "RandomState(PCG64)"
     with pytest.raises(xl.DTypeError, match="a bit generator"):
         xl.random.Generator(3)
     with pytest.raises(ValueError, match=r"random.choice\("):

@@ -313,8 +313,11 @@ def vector_norm(
         node = build.cast(node, numpy.dtype(float))
     size = apply(OPS["abs"], XExpression(node))
     if ord in (numpy.inf, -numpy.inf):
-        extreme = reducers.max if ord > 0 else reducers.min
-        return extreme(size, axis=axis, keepdims=keepdims)
+        if ord < 0:
+            return reducers.min(size, axis=axis, keepdims=keepdims)
+        if size.size == 0:  # elsewhere an initial value would take twice the time
+            return reducers.max(size, axis=axis, keepdims=keepdims, initial=0)
+        return reducers.max(size, axis=axis, keepdims=keepdims)
     if ord == 0:
         counted = reducers.count_nonzero(size, axis=axis, keepdims=keepdims)
         return counted.astype(size.dtype)

@@ -97,7 +97,7 @@ class RandomState(_Source):
         self._generator = seed if known else np.random.RandomState(value_of(seed, "RandomState"))
 
     def __repr__(self) -> str:
-        return "RandomState(MT19937)"
+        return f"RandomState({self._generator._bit_generator.__class__.__name__})"
 
 
 def default_rng(seed: Any = None) -> Generator:

@@ -380,6 +380,10 @@ def test_nothing_is_written_beside(tmp_path: Any, monkeypatch: pytest.MonkeyPatc
 def test_numpys_names(tmp_path: Path) -> None:
     xl.savez(tmp_path / "plain", [1, 2], b=[3])
     xl.savez_compressed(tmp_path / "packed.npz", [1, 2])
+    xl.savez(tmp_path / "one.npy", [1, 2])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("one.npy.npz", "packed.npz", "plain.npz")
+    ]
     with xl.load(tmp_path / "plain.npz") as arrays:
         assert arrays.files == ["arr_0", "b"]
     assert same(xl.load(tmp_path / "packed.npz")["arr_0"], [1, 2])  # type: ignore[index, call-overload]

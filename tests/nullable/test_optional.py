@@ -120,6 +120,30 @@ def test_running_results_of_what_is_there(axis: int | None) -> None:
         np.testing.assert_array_equal(found.value(), want)
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_running_results_with_the_initial_value(axis: int) -> None:
+    x = make()
+    there = np.insert(KNOWN, 0, True, axis)
+    for name, start in (("sum", 0), ("prod", 1)):
+        method = getattr(x, f"cumulative_{name}")
+        found = method(axis=axis, skipna=True, include_initial=True)
+        np.testing.assert_array_equal(found.has_value(), there)
+        want = getattr(np, f"cum{name}")(np.where(KNOWN, A, start), axis)
+        np.testing.assert_array_equal(found.value(), np.insert(want, 0, start, axis))
+    y = xl.optional([1.0, None]).cumulative_sum(skipna=True, include_initial=True)
+    assert y.tolist() == [0.0, 1.0, None]
+
+
+def test_leaving_out_what_a_condition_leaves_out_too() -> None:
+    x = xl.optional([[4.0, None, 3.0, 9.0], [None, 5.0, None, 7.0]])
+    among = [True, True, True, False]
+    wanted = {"sum": [7.0, 5.0], "max": [4.0, 5.0], "ptp": [1.0, 0.0], "mean": [3.5, 5.0]}
+    for name, want in wanted.items():
+        assert getattr(x, name)(axis=1, skipna=True, where=among).tolist() == want
+        assert getattr(x, name)(skipna=True, where=False).item() == (0 if name == "sum" else None)
+    assert x.var(axis=1, skipna=True, where=among, ddof=1).tolist() == [0.5, None]
+
+
 def test_both_halves_are_written_through() -> None:
     x = make()
     x.value()[0, 0] = 9

@@ -314,15 +314,17 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
 
 
 def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Any:
-    """Return the kernel that writes a kind to a destination, False where there is none.
-
-    Its key begins with what is asked: those of plans begin with the destination's kind.
-    """
-    program: Any = kind.writes.get((same, target))
+    """Return the kernel that writes a kind to a destination, False where there is none."""
+    program: Any = kind.writes.get(_key(same, target))
     if program is None:
         program = direct.writes(kind, target, same) or False
-        kind.keep((same, target), program)
+        kind.keep(_key(same, target), program)
     return program
+
+
+def _key(same: tuple[bool, ...] | None, target: Kind) -> tuple[Any, Any]:
+    """Return by what a kernel is kept; machine code knows the first of the two."""
+    return (target, None) if same is None else (same, target)
 
 
 def _near(to: Any, operands: Operands) -> dict[int, int]:
@@ -459,16 +461,14 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     target = getattr(to, "_kind", NODE)
     if target is NODE or uses_reference() or math.prod(to.shape) >= PARALLEL_FROM:
         return False
-    known = kind_of(node)
-    if known is None or known[0].formed:
+    if (known := kind_of(node)) is None or known[0].formed:
         return False
-    kind, operands = known
+    (kind, operands), size = known, math.prod(to.shape)
     address = to.buffer.address + to.map.byte_start(to.dtype.itemsize)
     same = _same(kind, target, operands, address)
-    if (same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
+    if _key(same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
         return False
     program = _program(kind, target, same)
-    size = math.prod(to.shape)
     if not program and getattr(value, "_kind", NODE) is kind:
         kind.keep(target, kind.writes.get(target, False))  # from now on a plan for one shape
     if not program or repeats(program, operands, size):

@@ -185,6 +185,9 @@ def _savez(file: Any, args: Sequence[object], kwds: dict[str, object], compresse
     named = {f"arr_{k}": array for k, array in enumerate(args)}
     if both := sorted(named.keys() & kwds.keys()):
         raise ValueError(f"savez: the names {both} are those of arrays by position")
+    if isinstance(file, str | os.PathLike):
+        path = os.fsdecode(file)
+        file = path if path.endswith(".npz") else path + ".npz"
     save(file, {**named, **kwds}, compressed=compressed)
 
 

@@ -48,6 +48,10 @@ def without_missing(
     """Return a fold of the elements that are there, and where there is a result."""
     xl, flags = namespace(None), x.has_value()
     over = {"axis": axis, "keepdims": keepdims}
+    among = options.pop("where", True)
+    if among is not True:  # what a condition leaves out is as if it were missing
+        flags = xl.logical_and(flags, among)
+        x = x._made(x.value(), flags)
     if name in _NEUTRAL:
         fold, neutral = getattr(xl, name), _NEUTRAL[name](x.dtype)
         if name in ("min", "max"):
@@ -91,6 +95,10 @@ def running(x: Any, name: str, *args: Any, **options: Any) -> tuple[Any, Any]:
     if options.pop("skipna", False):  # what is missing stays so, and changes nothing
         flags, neutral = x.has_value(), 0 if name.endswith("sum") else 1
         made = getattr(xl, name)(x.value_or(neutral), *args, **options)
+        if options.get("include_initial"):
+            axis = options.get("axis") or 0
+            first = xl.ones_like(xl.any(flags, axis=axis, keepdims=True))
+            return made, xl.concat([first, flags], axis=axis)
         return made, flags if made.shape == flags.shape else flags._reshaped(made.shape)
     made = getattr(xl, name)(x.value(), *args, **options)
     options.pop("dtype", None)

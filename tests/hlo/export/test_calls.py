@@ -235,3 +235,25 @@ def test_what_is_not_traced_is_called():
     module = xl.to_hlo(lambda x: x + xl.sort(table), "f64[3]")
     assert "sort" not in [i.opcode for i in module.entry]
     assert module(np.zeros(3)).tolist() == [1, 2, 3]
+
+
+def test_algebra_of_truths_of_nothing_and_of_what_is_not_finite():
+    """Dtypes and values are those that the functions have outside of a module."""
+    infinite = np.array([[np.inf, 1.0], [np.nan, 2.0]])
+    truths = np.array([[True, False], [True, True]])
+    cases = [
+        (lambda x: xl.linalg.matrix_power(x, 0), (infinite, truths)),
+        (lambda x: xl.polyval(x[0], x), (truths,)),
+        (lambda x: xl.vecmat(x[0], x), (truths,)),
+        (lambda x: xl.linalg.norm(x, np.inf, axis=0), (np.zeros((0, 2)),)),
+        (lambda x: xl.linalg.matrix_norm(x, ord=np.inf), (np.zeros((0, 2)),)),
+        (lambda x: xl.take_along_axis(x, xl.argsort(x, axis=1), axis=1), (np.zeros((0, 2)),)),
+    ]
+    cases += [(lambda x: x[xl.astype(x[0], "int64")][xl.astype(x[0, :0], "int64")], (truths,))]
+    cases += [(lambda x: x[xl.astype(x[:, 0], "int64")], (np.zeros((0, 2)),))]
+    for function, arrays in cases:
+        for x in arrays:
+            module = xl.to_hlo(function, f"{'pred' if x.dtype == bool else 'f64'}{[*x.shape]}")
+            found, want = module(x), xl.eval(function(xl.asarray(x)))
+            assert found.dtype == want.dtype
+            np.testing.assert_array_equal(found, want)

@@ -20,7 +20,7 @@ from ...arrays.operand import as_array
 from ...dtypes.names import float32, int64, is_narrow_float, kind
 from ...functions import reducers
 from ...functions.diagonals import tril, triu
-from ...functions.manipulation import expand_dims, reshape, squeeze
+from ...functions.manipulation import broadcast_to, expand_dims, reshape, squeeze
 from ...functions.sequences import eye
 from ...index.broadcast import check_axis
 from ...linalg import vector_norm
@@ -57,8 +57,11 @@ def _norm(export: Export, x: Any, ord: Any = None, axis: Any = None, keepdims: b
     if len(along) == 2 and ord in (1, -1, np.inf, -np.inf):
         summed, left = along if abs(ord) == 1 else along[::-1]
         sums = reducers.sum(apply(OPS["abs"], array), axis=summed, keepdims=True)
-        extreme = reducers.max if ord > 0 else reducers.min
-        found = extreme(sums, axis=left, keepdims=True)
+        found = (
+            reducers.max(sums, axis=left, keepdims=True, initial=0)
+            if ord > 0
+            else reducers.min(sums, axis=left, keepdims=True)
+        )
         return found if keepdims else squeeze(found, axis=along)
     raise HloError(f"to_hlo: there is no HLO for the norm {ord!r} along {len(along)} dimensions")
 
@@ -78,7 +81,7 @@ def _matrix_power(export: Export, a: Any, n: int) -> Any:
         n >>= 1
         square = square @ square if n else square
     unit = eye(square.shape[-1], dtype=square.dtype)
-    return square * 0 + unit if made is None else made
+    return broadcast_to(unit, square.shape) if made is None else made
 
 
 def _matvec(export: Export, x1: Any, x2: Any) -> Any:
@@ -86,13 +89,14 @@ def _matvec(export: Export, x1: Any, x2: Any) -> Any:
 
 
 def _vecmat(export: Export, x1: Any, x2: Any) -> Any:
-    row = apply(OPS["conj"], as_array(x1, "vecmat"))
+    row = as_array(x1, "vecmat")
+    row = apply(OPS["conj"], row) if kind(row.dtype) == "c" else row
     return squeeze(expand_dims(row, -2) @ as_array(x2, "vecmat"), axis=-2)
 
 
 def _polyval(export: Export, p: Any, x: Any) -> Any:
     factors, at = as_array(p, "polyval"), as_array(x, "polyval")
-    made: Any = at * 0
+    made: Any = export.result(export.writer.constant(np.zeros((), at.dtype)).stretched(at.shape))
     for k in range(factors.shape[0]):
         made = made * at + factors[k]
     return made

@@ -334,6 +334,8 @@ class _Export:
         """Read one dimension through an array of numbers."""
         before, rank = axis, len(numbers.shape)
         shape = term.shape[:axis] + numbers.shape + term.shape[axis + 1 :]
+        if math.prod(shape) == 0:  # a gather reads an element at least
+            return self.writer.constant(np.zeros((), term.dtype)).stretched(shape)
         offsets = [*range(before), *range(before + rank, len(shape))]
         sizes = [1 if k == axis else size for k, size in enumerate(term.shape)]
         return self.writer.term(
