@@ -100,7 +100,8 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
 def in_common_dtype(*values: Any) -> list[Any]:
     """Return values, Python's numbers among them as the dtype of all stores them.
 
-    NumPy's `where` and `select` store numbers as an assignment of arrays would: integers wrap.
+    NumPy's `where` stores numbers as an assignment of arrays would, and `select` its default:
+    integers wrap.
 
     Examples
     --------
@@ -151,5 +152,5 @@ def can_cast(from_: object, to: object, casting: str = "safe") -> bool:
         source = from_.node.dtype if isinstance(from_, HasNode) else as_dtype(from_)
         return promotion.can_cast(source, as_dtype(to), str(casting))  # what has no hash, too
     except DTypeError:
-        source = from_.node.dtype if isinstance(from_, HasNode) else from_
-        return bool(by_numpy("can_cast", source, to, casting=casting))
+        known: object = from_.node.dtype if isinstance(from_, HasNode) else from_
+        return bool(by_numpy("can_cast", known, to, casting=casting))
