@@ -24,6 +24,7 @@ from hypothesis import settings as hypothesis_settings
 from tests.layers import RANKS
 from xarraylite._config import config as configure
 from xarraylite._config import settings
+from xarraylite.arrays import memo
 from xarraylite.transforms import natives
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,7 +116,11 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(autouse=True)
 def _settings_are_restored() -> Iterator[None]:
-    """Undo what a test does to the settings, so that no test depends on another."""
+    """Undo what a test does to the settings, so that no test depends on another.
+
+    Nor on the extents that others have met.
+    """
+    memo.forget_extents()
     before = {name: getattr(settings, name) for name in type(settings).__slots__}
     yield
     for name, value in before.items():

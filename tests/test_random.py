@@ -67,3 +67,10 @@ def test_generators_pickle_spawn_and_refuse() -> None:
         xl.random.Generator(3)
     with pytest.raises(ValueError, match=r"random.choice\("):
         rng.choice(xl.zeros(0), 3)
+
+
+def test_generators_of_an_older_one_share_its_state() -> None:
+    older, theirs = xl.random.RandomState(7), np.random.RandomState(7)
+    wanted = np.random.Generator(theirs._bit_generator)
+    assert float(xl.random.default_rng(older).random()) == wanted.random()
+    assert float(older.rand()) == theirs.rand()

@@ -121,8 +121,9 @@ def default_rng(seed: Any = None) -> Generator:
     """
     if isinstance(seed, Generator):
         return seed
-    seed = seed._generator if isinstance(seed, RandomState) else value_of(seed, "default_rng")
-    return Generator(np.random.default_rng(seed))
+    if isinstance(seed, RandomState):
+        return Generator(seed._generator._bit_generator)
+    return Generator(np.random.default_rng(value_of(seed, "default_rng")))
 
 
 def __getattr__(name: str) -> Any:

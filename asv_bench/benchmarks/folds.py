@@ -161,7 +161,7 @@ class Known(FewKnown, Million):
 
 
 class FewThere(picks.FewFiltered):
-    """The sum of optional values, and of those that are there, against a masked array's."""
+    """The sum of the optional values that are there, against a masked array's."""
 
     title = "float(x.sum(skipna=True)), x optional, 10 float64, against numpy.ma"
 

@@ -155,6 +155,7 @@ def test_ufuncs_write_into_ours() -> None:
     before = np.array(a)
     for call, error in (
         (lambda: np.add(a, 1j, out=a), xl.CastError),
+        (lambda: np.add.outer(a, W, out=xl.zeros((3, 3), dtype=int)), xl.CastError),
         (lambda: np.add(a, np.ones((2, 3)), out=a), xl.BroadcastError),
         (lambda: np.add(a, 1, out=xl.broadcast_to(a[:1], 3)), xl.ReadOnlyError),
         (lambda: np.add(a, 1, out=xl.as_strided(a, (3,), (0,))), xl.OverlapError),

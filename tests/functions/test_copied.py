@@ -134,8 +134,8 @@ def test_elements_are_moved_in_ever_new_shapes(move: Callable[[Any, Any], Any]) 
     for dtype, rank in (("f8", 1), ("i2", 2), ("?", 1)):
         if move is MOVED["diff"] and dtype == "?":
             continue  # differences of bool are no numbers
-        whole = (np.arange(60) % 7).astype(dtype)
-        for k in range(3, 24):
+        whole = (np.arange(120) % 7).astype(dtype)
+        for k in range(3, 43):
             x = whole[:k] if rank == 1 else whole[: 2 * k].reshape(2, k)
             ours = xl.asarray(x)
             made, late = move(xl, ours), xl.late(move(xl, ours))

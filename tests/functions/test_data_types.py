@@ -119,6 +119,9 @@ def test_can_cast() -> None:
             assert xl.can_cast(a, b, casting=casting) == np.can_cast(a, b, casting)
     assert xl.can_cast(xl.zeros(1, dtype="i1"), "i2")
     assert not xl.can_cast("bfloat16", "float16")
+    assert xl.can_cast("float32", "U5", "same_kind")
+    assert not xl.can_cast("float32", "U5", "equiv")
+    assert xl.can_cast(xl.zeros(1), "U5", "same_kind")
 
 
 def test_info() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from xarraylite.testing import assert_same_bits
 
 CALLS: dict[str, Callable[[Any, Any], None]] = {
     "put": lambda xp, a: xp.put(a, [0, -1, 5], [1, 2]),
@@ -240,3 +241,25 @@ def test_python_numbers_are_written_as_numpy_writes_them(dtype: str) -> None:
             assert np.isin(made.tolist(), [0, whole[0, 0].item()]).all()
     with pytest.raises(OverflowError):
         xl.put(xl.zeros(3, "int8"), [0], 300)
+
+
+@pytest.mark.parametrize("name", ["mean", "nanmean", "var", "nanvar", "std", "nanstd", "median"])
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+def test_folds_write_into_integers_where_numpy_does(name: str, dtype: type) -> None:
+    values = np.array([[1, 2], [4, 9]], dtype)
+    expected, out = np.zeros(2, int), xl.zeros(2, dtype=int)
+    try:
+        getattr(np, name)(values, axis=0, out=expected)
+    except TypeError:
+        with pytest.raises(xl.CastError):
+            getattr(xl, name)(xl.asarray(values), axis=0, out=out)
+        assert out.tolist() == [0, 0]
+    else:
+        getattr(xl, name)(xl.asarray(values), axis=0, out=out)
+        assert_same_bits(out, expected)
+
+
+def test_select_takes_tuples() -> None:
+    flags = [True, False, True]
+    made = xl.select([xl.asarray(flags)], [(1, 2, 3)], (4.5, 5, 6))
+    assert_same_bits(made, np.select([np.array(flags)], [(1, 2, 3)], (4.5, 5, 6)))

@@ -100,7 +100,7 @@ def test_it_is_computed_when_it_is_written(in_a_loop: Callable[[bool], None], en
 def test_loops_over_ever_new_extents() -> None:
     x = np.nan_to_num(DATA[0])
     ours = xl.asarray(x)
-    for k in range(3, 40):
+    for k in [*range(3, 40), *range(3, 40, 4)]:
         part = ours[:k]
         np.testing.assert_allclose(part - part.mean(axis=0), x[:k] - x[:k].mean(axis=0))
         np.testing.assert_allclose(xl.std(part, axis=1, ddof=1), np.std(x[:k], axis=1, ddof=1))

@@ -52,7 +52,7 @@ CAPACITY = 1024
 _MANY = 32
 
 #: Shapes of arguments for which results that have no rule are lazy.
-_SHAPES = 8
+_SHAPES = 32
 
 #: Calls whose result is copied before what the function makes is traced.
 _COPIES = 8
@@ -73,6 +73,15 @@ class _Growing(threading.local):
 
 
 growing = _Growing()
+
+#: What each function knows of extents that it was called with (`_ruled`).
+_met: list[dict[Any, Any]] = []
+
+
+def forget_extents() -> None:
+    """Forget with which extents functions were called: none is in a loop over ever new ones."""
+    for rules in _met:
+        rules.clear()
 
 
 class Recipe:
@@ -163,6 +172,7 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
     known: dict[Any, Any] = {}
     seen: dict[Any, int] = {}
     rules: dict[Any, Any] = {}
+    _met.append(rules)
 
     def call(*args: Any, **options: Any) -> Any:
         if reads and args and args[0].__class__ is list:

@@ -134,6 +134,10 @@ def call_ufunc(
     return _by_numpy(ufunc, method, inputs, outs, options)
 
 
+#: Methods that write into ``out`` whatever its dtype.
+_FOLDS = ("accumulate", "reduce", "reduceat")
+
+
 def _by_numpy(
     ufunc: np.ufunc,
     method: str,
@@ -149,7 +153,7 @@ def _by_numpy(
     for k, out in enumerate(outs):
         if out is not None:
             name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
-            _write(out, results[k], True, name, "same_kind" if method == "__call__" else "unsafe")
+            _write(out, results[k], True, name, "unsafe" if method in _FOLDS else "same_kind")
             results[k] = out
     return tuple(results) if isinstance(made, tuple) else results[0]
 

@@ -88,7 +88,7 @@ class Narrow:
     wide : list of ndarray
         Operands that NumPy computes with as they are.
     found : list of dtype
-        Dtypes of the non_numeric.
+        Dtypes of the others.
     """
 
     __slots__ = ("common", "fixed", "found", "wide")

@@ -100,14 +100,15 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
 def in_common_dtype(*values: Any) -> list[Any]:
     """Return values, Python's numbers among them as the dtype of all stores them.
 
-    NumPy's `where` and `select` store numbers as an assignment of arrays would: integers wrap.
+    NumPy's `where` stores numbers as an assignment of arrays would, and `select` its default:
+    integers wrap.
 
     Examples
     --------
     >>> in_common_dtype(np.zeros(1, np.uint8), -1)
     [array([0], dtype=uint8), np.uint8(255)]
     """
-    dtype = result_type(*[as_array(x, "where") if isinstance(x, list) else x for x in values])
+    dtype = result_type(*[as_array(x, "where") if type(x) in (list, tuple) else x for x in values])
     weak = [type(x) in WEAK_TYPES for x in values]
     return [
         np.asarray(x).astype(dtype)[()] if number else x
@@ -115,7 +116,7 @@ def in_common_dtype(*values: Any) -> list[Any]:
     ]
 
 
-def by_numpy(name: str, *dtypes: Any) -> Any:
+def by_numpy(name: str, *dtypes: Any, **options: Any) -> Any:
     """Return what NumPy says of dtypes; within the handler of a refusal of one without kernels.
 
     Raises
@@ -125,7 +126,7 @@ def by_numpy(name: str, *dtypes: Any) -> Any:
     """
     if not any([non_numeric.dtype_of(x) is not None for x in dtypes]):
         raise  # noqa: PLE0704
-    return getattr(np, name)(*dtypes)
+    return getattr(np, name)(*dtypes, **options)
 
 
 @or_numpy
@@ -151,4 +152,5 @@ def can_cast(from_: object, to: object, casting: str = "safe") -> bool:
         source = from_.node.dtype if isinstance(from_, HasNode) else as_dtype(from_)
         return promotion.can_cast(source, as_dtype(to), str(casting))  # what has no hash, too
     except DTypeError:
-        return bool(by_numpy("can_cast", from_, to))
+        known: object = from_.node.dtype if isinstance(from_, HasNode) else from_
+        return bool(by_numpy("can_cast", known, to, casting=casting))

@@ -63,6 +63,15 @@ def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
     return settled_at_once(made) if isinstance(total, Leaf) else made
 
 
+def _casting(name: str, a: object) -> str:
+    """Return the rule by which NumPy writes results into ``out``.
+
+    Square roots are no folds; what skips NaN refuses integers where there may be NaN.
+    """
+    skips = name.startswith("nan") and kind(as_node(a, name).dtype) not in "biu"
+    return "same_kind" if skips or name.endswith("std") else "unsafe"
+
+
 def averaged(
     name: str,
     a: object,
@@ -77,7 +86,7 @@ def averaged(
     node, groups = operand_and_groups(a, axis, keepdims, name)
     node, end = _float_node(node, dtype)
     made = groups.wrap(build.cast(_mean(node, groups, chosen_of(where, node, name)), end))
-    return made if out is None else into(out, made, name, rule="unsafe")
+    return made if out is None else into(out, made, name, rule=_casting(name, a))
 
 
 @takes_jagged
@@ -176,7 +185,7 @@ def spread(
     node, groups, end = _variance(a, name, axis, dtype, keepdims, less, where, mean)
     node = build.elementwise(OPS["sqrt"], node) if name.endswith("std") else node
     made = groups.wrap(build.cast(node, end))
-    return made if out is None else into(out, made, name)
+    return made if out is None else into(out, made, name, rule=_casting(name, a))
 
 
 @takes_jagged

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -68,15 +69,18 @@ def load_csv(
     """
     end = as_dtype(dtype)
     try:
-        values: NumpyArray = np.loadtxt(
-            file,
-            dtype=_READ[kind(end)],
-            delimiter=delimiter,
-            skiprows=skip_rows,
-            max_rows=max_rows,
-            comments=comments,
-            ndmin=2,
-        )
+        with warnings.catch_warnings():
+            # Older versions of NumPy read what is no integer through a float, and warn.
+            warnings.simplefilter("error", DeprecationWarning)
+            values: NumpyArray = np.loadtxt(
+                file,
+                dtype=_READ[kind(end)],
+                delimiter=delimiter,
+                skiprows=skip_rows,
+                max_rows=max_rows,
+                comments=comments,
+                ndmin=2,
+            )
     except ValueError as error:
         raise FormatError(f"load_csv: {error}") from None
     if kind(end) in "biu":

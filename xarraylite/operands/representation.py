@@ -9,7 +9,8 @@ import numpy as np
 
 from .._lazy_import import later
 from ..dtypes.names import dtype_name
-from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored
+from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored, View
+from ..layout.strided import Strided
 from ..memory.snapshots import Copy
 from . import gathers
 
@@ -69,10 +70,11 @@ def class_of(node: Node) -> str:
 
 
 def _of_leaf(node: Leaf) -> str:
-    """Return what memory is called: if it was copied, as what it is a copy of."""
+    """Return what memory is called: if it was copied, what it is a copy of, or a view of that."""
     if not isinstance(node.snapshot, Copy):
         return "XView"
-    return class_of(gathers.gathered(node.snapshot))
+    whole = gathers.gathered(node.snapshot)
+    return class_of(whole) if node.map == Strided.row_major(whole.shape) else View.__name__
 
 
 _CLASSES: dict[type[Node], Callable[[Any], str]] = {
