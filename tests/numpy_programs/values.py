@@ -230,6 +230,34 @@ def classes_made_of_numbers(xp: Xp) -> Any:
     return made, sizes, steps, v[Level.LOW], xp.real(1 + 2j), xp.imag(1 + 2j), xp.real(3)
 
 
+def numbers_that_do_not_fit(xp: Xp) -> Any:
+    v = xp.asarray([xp.inf, xp.nan, 1e6, 1e30, 70000, -100.7])
+    made: list[Any] = []
+    for number in (*v, xp.float32(1e6), xp.int64(70000), xp.uint64(3), xp.float64(-1)):
+        for dtype in ("i2", "u2", "i8"):
+            a = xp.zeros(4, dtype=dtype)
+            for key in (0, slice(1, 3), ..., [1, 2]):
+                try:
+                    a[key] = number
+                except (OverflowError, ValueError) as error:
+                    made.append(type(error).__name__)
+            made.append(a)
+            try:
+                a.fill(number)
+            except (OverflowError, ValueError) as error:
+                made.append(type(error).__name__)
+            xp.copyto(a, number, casting="unsafe")
+            if abs(number) < 1e9:
+                made.append(a)
+    n = xp.asarray([1, 2, 3])
+    for change in (1e30, xp.nan, xp.inf):
+        try:
+            n[1] *= change
+        except (OverflowError, ValueError) as error:
+            made.append(type(error).__name__)
+    return made, n
+
+
 def elements_of_results(xp: Xp) -> Any:
     a = xp.asarray([[1, 2], [3, 4]])
     e = a * 2

@@ -156,9 +156,15 @@ def fit(node: Node, destination: Described) -> Node:
     ------
     BroadcastError
         If the shapes do not allow it.
+    OverflowError, ValueError
+        If it is a number that does not fit a signed integer dtype, or NaN: as with NumPy's, unlike
+        an array's, such a number of any dtype is refused as Python's is.
     """
-    shape = destination.shape
-    node = converted(node, destination.dtype)
+    shape, dtype = destination.shape, destination.dtype
+    if isinstance(node, Scalar) and kind(dtype) == "i" and _may_not_fit(node, dtype):
+        value: Any = node.value
+        node = build.weak_scalar(value.item())
+    node = converted(node, dtype)
     extra = len(node.shape) - len(shape)
     if extra > 0 and node.shape[:extra] == (1,) * extra:
         node = build.view(node, steps.squeeze(node.shape, range(extra)))
@@ -189,6 +195,12 @@ def converted(node: Node, dtype: np.dtype[Any]) -> Node:
         node = build.weak_scalar(bool(node.value))
     _warn_complex(node.dtype, dtype)
     return build.convert(node, dtype)
+
+
+def _may_not_fit(number: Scalar, dtype: np.dtype[Any]) -> bool:
+    """Tell whether a number with a dtype of its own is one that an integer dtype may lack."""
+    known = number.weak is None and number.parameter < 0
+    return known and kind(number.dtype) in "iuf" and not can_cast(number.dtype, dtype)
 
 
 def check_cast(operation: str, what: str, source: Any, wanted: np.dtype[Any], rule: str) -> None:

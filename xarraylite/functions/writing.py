@@ -256,7 +256,7 @@ def copyto(
     source: Any = type(src) if type(src) in WEAK_TYPES else node.dtype
     check_cast("copyto", f"{to.summary()}, {describe(node)}", source, to.dtype, casting)
     if where is True:
-        to[...] = src
+        to[...] = XExpression(node).astype(to.dtype) if source is node.dtype else src
         return
     if isinstance(where, list | tuple | int | float):
         where = np.array(where, bool)  # as NumPy: only arrays must be bool already

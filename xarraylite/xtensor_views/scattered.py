@@ -260,8 +260,9 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
     def _write(self, node: Node, value: object, held: bool) -> None:
         """Compute a node, and write it when that is done."""
         check_writable(self._base, "assignment")
+        node = converted(node, self.dtype)
         fit(node, self)
-        values = self._computed(converted(node, self.dtype))
+        values = self._computed(node)
         with protect(self._base.buffer, node, node, value, held):
             self._scatter(values)
 
