@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -194,3 +195,21 @@ def test_no_loop_keeps_all_its_past(extents: str) -> None:
             gc.collect()
             sizes.append(sum(type(x) is Recomputed for x in gc.get_objects()))
     assert max(sizes) - before < 100
+
+
+@pytest.mark.parametrize("view", ["real", "imag", "T"])
+def test_what_a_view_is_asked_of_may_have_got_long(view: str) -> None:
+    """A result that is computed for its view has the memory that the view writes."""
+
+    def written(xp: Any) -> Any:
+        a = xp.asarray(np.asarray([[1 + 1j, 3, 3]]))
+        e = a * 2 + 1
+        for _ in range(2):
+            e = e - a * e
+        e = a - e * a
+        e = xp.concatenate([e, e[:1]])
+        part = getattr(e, view)
+        part[0] = -3.0
+        return np.asarray(e)
+
+    np.testing.assert_array_equal(written(xl), written(np))

@@ -169,6 +169,8 @@ def related(of: Any, made: Any, step: Any) -> Any:
     """
     if tracing.is_active():
         return made
+    if memory(of) is not None:  # since the view was asked for: the result had got long
+        return _viewed(memory(of), step)
     its = owning(of)
     root = _source(of, its)
     if step.__class__ is tuple and _place(of).reshape(step) is None:
