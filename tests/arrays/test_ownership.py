@@ -128,3 +128,20 @@ def test_functions_write_into_the_lazy_result_that_they_are_given(name: str) -> 
         b = xp.asarray(total)
         b += 1
         assert (float(total), np.asarray(b).item()) == (7, 8)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda xp, x: xp.atleast_2d(x),
+        lambda xp, x: xp.reshape(x, (1,)),
+        lambda xp, x: xp.expand_dims(x, 0),
+    ],
+)
+def test_arrays_made_of_a_value_are_arrays_of_their_own(view: Any) -> None:
+    for xp in (np, xl):
+        value = xp.sum(xp.asarray([1.0, 2.0]))
+        made = view(xp, value)
+        made[...] = 9.0
+        made += 1.0
+        assert (float(value), float(xp.sum(made))) == (3.0, 10.0)

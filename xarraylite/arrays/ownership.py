@@ -171,6 +171,8 @@ def related(of: Any, made: Any, step: Any) -> Any:
         return made
     if memory(of) is not None:  # since the view was asked for: the result had got long
         return _viewed(memory(of), step)
+    if is_value(of):
+        return made  # of a scalar NumPy makes another array
     its = owning(of)
     root = _source(of, its)
     if step.__class__ is tuple and _place(of).reshape(step) is None:
