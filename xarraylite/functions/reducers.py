@@ -119,7 +119,7 @@ def _folded(
     where: object,
 ) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
-    if op is MIN or op is MAX:
+    if op.identity is None:
         return _chosen(op, node, groups, initial, where)
     inner, end = _total_dtype(node, dtype)
     op = _OF_TRUTH.get(op, op) if inner == bool_ else op
