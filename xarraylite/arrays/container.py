@@ -296,12 +296,16 @@ class XContainer(Placed, DescribedMemory, XExpression):
         return elements.number(self)
 
     def _view(self, step: steps.Transform) -> XExpression:
+        if not self._shape and self._is_value():
+            return self.copy()._view(step)  # of a scalar NumPy makes another array
         return self._over(self._map.apply(step))
 
     def _over(self, layout: Map) -> XExpression:
         return self._view_class._wrap(self._buffer, layout, self._dtype)
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
+        if not self._shape and self._is_value():
+            return self.copy()._reshaped(shape)
         if self._kind is not NODE and self._kind.strides is None:
             return elements.view_of(self, shape)  # type: ignore[no-any-return]
         node = build.reshape(self.node, shape)
