@@ -174,6 +174,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
         What NumPy writes through it is not seen by the rule that pending expressions keep old
         values.  Tiled memory, which NumPy cannot describe, is copied instead.
         """
+        if self._kind is not NODE:
+            return self.__array__()
         tracing.note_values()
         if isinstance(self._map, TiledMap):
             return self._values()
