@@ -177,9 +177,7 @@ def _pick_mode(
     return Mode.DIRECT
 
 
-def _is_large(
-    nest: Nest, lowered: Lowered, memory: Sequence[OperandSlot], to: Destination
-) -> bool:
+def _is_large(nest: Nest, lowered: Lowered, memory: Sequence[OperandSlot], to: Destination) -> bool:
     """Tell whether a destination is better stored past the caches: not read, and all is large."""
     if to.soon or not all(m.access in (Access.APART, Access.POSITION) for m in memory):
         return False
