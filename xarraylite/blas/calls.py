@@ -135,7 +135,7 @@ def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     return _quietly(np.matmul, left, right, out)
 
 
-def _quietly(product: Callable[..., NumpyArray], *operands: NumpyArray) -> NumpyArray:
+def _quietly(product: Callable[..., NumpyArray], *operands: Any) -> NumpyArray:
     """Call NumPy where it does not warn."""
     try:
         return _quiet_context().run(product, *operands)
