@@ -10,8 +10,9 @@ PARALLEL_FROM = 1 << 20
 #: lock goes back, and it reads what lies in the first one's cache.
 SHARED_FROM = 1 << 22
 
-#: Destinations from this many bytes on are stored past the caches (`Mode.NONTEMPORAL`).
-STREAM_BYTES = 6 << 20
+#: Destinations that have this many bytes together with what is read are stored past the caches
+#: (`Mode.NONTEMPORAL`).  Below, all of it stays in the last cache, whoever reads it next.
+STREAM_BYTES = 18 << 20
 
 #: Destinations from this many bytes on are planned where an operand lies in another order of
 #: dimensions, so that neighbours in memory are read and written together; below, caches do that.
