@@ -137,7 +137,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     kernel, words, entries, template = made
     if len(words) > MOST_WORDS:
         return None
-    most = 2 * CHUNK if fold else STREAM_BYTES // target.dtype.itemsize
+    most = 2 * CHUNK if fold else STREAM_BYTES // 3 // target.dtype.itemsize
     cost = lowered.body.cost * VECTOR if fold else lowered.body.vector_cost
     if not all([leaf.scalar or _falls(leaf) for leaf in (target, *leaves)]):
         most = ACROSS_BYTES // target.dtype.itemsize
