@@ -79,3 +79,22 @@ def test_lazy_vectors_are_folded_in_one_kernel() -> None:
     a = xl.asarray(RNG.standard_normal(3 * DOT))
     np.testing.assert_allclose(float((a - 1) @ (a + 1)), float(xl.sum((a - 1) * (a + 1))))
     assert "BLAS" not in str(xl.explain((a - 1) @ (a + 1)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_dot_products_that_come_again_have_the_same_bits(dtype: str) -> None:
+    values = [RNG.standard_normal(5 * DOT + 9).astype(dtype) for _ in range(2)]
+    a, b = map(xl.asarray, values)
+    first = xl.eval(a @ b)
+    for x, y in ((a, b), (b, a), (a.copy(), b.copy())):
+        again = xl.eval(x @ y)
+        assert (again.shape, again.dtype) == ((), first.dtype)
+        assert again.item() == first.item()
+    for step in (2, -1):  # as they would be multiplied if nothing was remembered
+        x, y = a[::step], b[::step]
+        assert float(x @ y) == float(x @ y)
+        np.testing.assert_allclose(float(x @ y), values[0][::step] @ values[1][::step], 1e-3)
+    with pytest.raises(xl.ShapeError):
+        a @ b[1:]
+    a[0] += 1
+    assert (a @ b).item() != first.item()

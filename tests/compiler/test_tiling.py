@@ -58,13 +58,13 @@ def test_the_others_are_read_as_they_lie() -> None:
 
 
 def test_large_results_are_stored_in_whole_lines_past_the_caches() -> None:
-    n = -(-int((STREAM_BYTES // 4) ** 0.5) // 16) * 16  # whole lines
+    n = -(-int((STREAM_BYTES // 8) ** 0.5) // 16) * 16  # whole lines
     assert "nontemporal" in ir(plane(n, n), plane(n, n).T)
     assert "nontemporal" not in ir(plane(n - 32, n), plane(n, n - 32).T)
 
 
 def test_short_rows_that_share_lines_are_stored_as_usual() -> None:
-    n = STREAM_BYTES // 4 // 61 + 1
+    n = STREAM_BYTES // 8 // 61 + 1
     assert "nontemporal" not in ir(plane(n, 61), plane(61, n).T)
     assert "nontemporal" in ir(plane(n, 64), plane(64, n).T)
 

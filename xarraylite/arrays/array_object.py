@@ -224,7 +224,8 @@ class ArrayObject(Methods):
         ValueError
             If the bytes of the last dimension are no whole number of elements.
         """
-        return self._target().view(dtype)
+        of: Any = self
+        return (of if of.shape or not of._is_value() else of.copy())._target().view(dtype)
 
     @property
     def base(self) -> Any:

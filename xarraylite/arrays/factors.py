@@ -36,6 +36,9 @@ _MATRICES = frozenset(((2, 2), (2, 1), (1, 2)))
 #: The key of folds in the tables of kinds, and multiplications up to which they are learned.
 _FOLD, _FEW = "fold of products", 1 << 12
 
+#: The key of dot products that BLAS makes in several calls.
+_LONG = "long dot product"
+
 _new = object.__new__
 
 
@@ -55,7 +58,8 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     if not isinstance(right, plain) or tracing.is_active():
         return None
     if not (left.lasting or right.lasting):
-        known = _alike(plain, left, right)
+        long = len(left._shape) == 1 and left._shape[0] > calls.DOT
+        known = (_long_dot if long else _alike)(plain, left, right)
         if known is not None:
             return known
     if left.dtype.char not in _BLAS:
@@ -99,6 +103,18 @@ def _alike(plain: type[Any], left: Any, right: Any) -> Any:
     return made
 
 
+def _long_dot(plain: type[Any], left: Any, right: Any) -> Any:
+    """Return the dot product of vectors that are too long for one call; None of all others."""
+    kind = left._kind.leads(_LONG, right._kind)
+    if not kind or left._shape != right._shape or settings.engine == "reference":
+        return None
+    buffer = Buffer.allocate(kind.itemsize)
+    made = direct.container(plain._container, kind, (), buffer, ROW_MAJOR)
+    calls.long_dot(*map(array_of, (left, right, made)))
+    buffer.made, buffer.special = _told(left, right), True
+    return made
+
+
 def _told(left: Any, right: Any) -> products.Unwritten:
     """Return what `explain` is told of a product."""
     return products.unwritten(products.of_matmul, (left, right))
@@ -123,12 +139,23 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     return made
 
 
+def _is_long(left: Any, right: Any) -> bool:
+    """Tell whether operands are vectors in memory that are multiplied in several calls."""
+    lasting = left.lasting or right.lasting
+    if lasting or left.ndim != 1 or right.ndim != 1 or left.shape[0] <= calls.DOT:
+        return False
+    kinds = left._kind, right._kind
+    return NODE not in kinds and all([k.strides is None for k in kinds])
+
+
 def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool) -> None:
     """Remember a small product: what BLAS was called with, ``in_place`` or not, or the fold."""
     left, right = operands
     code = left.dtype.char
     if code in _BLAS or (code in _WRAPPING and not (left.lasting or right.lasting)):
         learn_product(left, right, made, in_place)
+        if code in "fd" and _is_long(left, right) and right.dtype == left.dtype:
+            left._kind.learn(_LONG, right._kind, made._kind)
         return
     if not isinstance(right, plain) or tracing.is_active():
         return

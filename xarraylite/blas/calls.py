@@ -51,7 +51,7 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     """
     one = out.shape[-2] * out.shape[-1] * left.shape[-1]
     if _is_long(left.shape, out.shape) and out.dtype.kind == "f":
-        _long_dots(left[..., 0, :], right[..., 0], out[..., 0, 0])
+        long_dot(left[..., 0, :], right[..., 0], out[..., 0, 0])
     elif one < THREADED_FROM:
         parts = runs(out.shape[:-2], one)
         if len(parts) > 1:
@@ -102,7 +102,7 @@ def _is_long(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
     return out[-2:] == (1, 1) and left[-1] > DOT
 
 
-def _long_dots(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
+def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     """Write dot products to ``out``: sums over `DOT` elements each, added up in pairs."""
     whole, inner = left.shape[-1] // DOT, left.shape[-1]
     sums = np.empty((*out.shape, whole + 1), out.dtype)
@@ -112,12 +112,14 @@ def _long_dots(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         _quietly(np.vecdot, a[..., part, :], b[..., part, :], sums[..., part])
 
     step = max(1, GRAIN // (DOT * max(out.size, 1)))
-    parts = [slice(k, min(k + step, whole)) for k in range(0, whole, step)]
-    pool.run(parts, lambda: piece, settings.threads)
+    if step < whole:
+        parts = [slice(k, min(k + step, whole)) for k in range(0, whole, step)]
+        pool.run(parts, lambda: piece, settings.threads)
+    else:
+        piece(slice(0, whole))
     rest = slice(whole * DOT, inner)
     _quietly(np.vecdot, left[..., rest], right[..., rest], sums[..., whole])
-    with quiet():
-        np.add.reduce(sums, axis=-1, out=out)
+    _quietly(np.add.reduce, sums, -1, None, out)
 
 
 def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
@@ -133,7 +135,7 @@ def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     return _quietly(np.matmul, left, right, out)
 
 
-def _quietly(product: Callable[..., NumpyArray], *operands: NumpyArray) -> NumpyArray:
+def _quietly(product: Callable[..., NumpyArray], *operands: Any) -> NumpyArray:
     """Call NumPy where it does not warn."""
     try:
         return _quiet_context().run(product, *operands)

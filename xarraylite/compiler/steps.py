@@ -87,7 +87,7 @@ def map_step(
     past, lines = False, 1
     if mode is Mode.TILED:
         operands, lines = crossed(nest, lowered, operands)
-        past = _is_large(nest, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
+        past = _is_large(nest, lowered, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
     spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
     block = ArgumentBlock(spec.words())
     outer = _put_loops(block, nest, spec)
@@ -172,17 +172,21 @@ def _pick_mode(
     if dense and len(nest.extents) > 1 and tall_dimension(nest, lowered) >= 0:
         return Mode.TILED
     row = nest.extents[-1] * size
-    if dense and row >= BLOCK_BYTES and _is_large(nest, memory, to):
+    if dense and row >= BLOCK_BYTES and _is_large(nest, lowered, memory, to):
         return Mode.NONTEMPORAL
     return Mode.DIRECT
 
 
-def _is_large(nest: Nest, memory: Sequence[OperandSlot], to: Destination) -> bool:
-    """Tell whether a destination is better stored past the caches: large, and not read."""
-    plain = all(m.access in (Access.APART, Access.POSITION) for m in memory)
-    return (
-        plain and not to.soon and nest.outer * nest.extents[-1] * to.dtype.itemsize >= STREAM_BYTES
-    )
+def _is_large(nest: Nest, lowered: Lowered, memory: Sequence[OperandSlot], to: Destination) -> bool:
+    """Tell whether a destination is better stored past the caches: not read, and all is large."""
+    if to.soon or not all(m.access in (Access.APART, Access.POSITION) for m in memory):
+        return False
+    bits = [to.bits, *[use.bits for use in lowered.uses]]
+    touched = [
+        math.prod([n for n, step in zip(nest.extents, w.strides, strict=True) if step]) * b
+        for b, w in zip(bits, nest.streams, strict=True)
+    ]
+    return sum(touched) >= 8 * STREAM_BYTES
 
 
 def _interleaved_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:

@@ -219,6 +219,7 @@ def angle(z: object, deg: bool = False) -> XExpression:
 
 
 @memoised
+@maps
 def sinc(x: object) -> XExpression:
     """Return ``sin(pi x) / (pi x)``, and 1 for 0, lazily.
 
@@ -242,6 +243,7 @@ def _epsilon(dtype: np.dtype[Any]) -> float:
 
 @as_ufunc
 @memoised
+@maps
 def float_power(
     x1: object, x2: object, /, out: object = None, *, where: object = True, dtype: object = None
 ) -> XExpression:
@@ -302,6 +304,7 @@ def divmod(
 
 @as_ufunc
 @or_numpy
+@maps
 def modf(
     x: object, /, *outs: object, out: object = None, where: object = True
 ) -> tuple[XExpression, XExpression]:
@@ -351,6 +354,7 @@ def _fraction(array: XExpression) -> XExpression:
 
 
 @memoised
+@maps
 def isposinf(x: object, out: object = None) -> XExpression:
     """Return whether elements are positive infinity, lazily.
 
@@ -369,6 +373,7 @@ def isposinf(x: object, out: object = None) -> XExpression:
 
 
 @memoised
+@maps
 def isneginf(x: object, out: object = None) -> XExpression:
     """Return whether elements are negative infinity, lazily.
 
@@ -387,6 +392,7 @@ def isneginf(x: object, out: object = None) -> XExpression:
 
 
 @memoised
+@maps
 def isreal(x: object) -> XExpression:
     """Return whether elements have no imaginary part, lazily.
 
@@ -400,6 +406,7 @@ def isreal(x: object) -> XExpression:
 
 
 @memoised
+@maps
 def iscomplex(x: object) -> XExpression:
     """Return whether elements have an imaginary part, lazily.
 

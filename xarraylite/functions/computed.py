@@ -46,7 +46,7 @@ from ..ir.kind import NODE, owner_class
 from ..ir.node import FREE, RANK, SHAPE
 from ..operands import dispatch, non_numeric
 from ..operands.convert import plain_array
-from ..operands.moving import Parted
+from ..operands.moving import Parted, of_parts
 from ..operands.nodes import HasNode, Lifted, apart_by_elements, is_masked, unwrapped
 from ..operands.non_numeric import is_other
 from ..operands.tracing import note_values
@@ -400,6 +400,10 @@ def invoked(
         first = args[0] if args else None
         if isinstance(first, Parted) and name in first.own:
             return getattr(first, name)(*args[1:], **kwargs)
+        if any([isinstance(x, Parted) for x in args]):
+            made = of_parts(name, call, signature, args, kwargs)
+            if made is not NotImplemented:
+                return made
         narrow, out = Narrow(common), None
         if place >= 0:
             out = kwargs.pop("out", None)

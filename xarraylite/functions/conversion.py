@@ -24,6 +24,7 @@ from ..ir.walk import reads_anew
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
+from ..operands.moving import Parted
 from ..operands.nodes import NUMBERS
 from ..operands.non_numeric import array_of, dtype_of, numbers_of, or_numpy
 from ..operands.tracing import is_active, is_traced, running, writer
@@ -278,8 +279,8 @@ def copy(a: object, order: MemoryOrder = "K", subok: bool = False) -> XContainer
     >>> xl.copy(xl.arange(3)[1:])
     XArray([1, 2])
     """
-    if order in ("A", "K") and isinstance(a, XContainer):
-        return a.copy()
+    if order in ("A", "K") and isinstance(a, XContainer | Parted):
+        return cast("XContainer", cast("Any", a).copy())
     return asarray(a, order=order, copy=True)
 
 

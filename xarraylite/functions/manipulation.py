@@ -36,6 +36,7 @@ from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
 from . import copied_joins, jagged_joins
 from .computed import into
+from .copied import computed_at_once
 from .groups import Lazy, takes_jagged
 
 Axes = SupportsIndex | Iterable[SupportsIndex]
@@ -242,6 +243,13 @@ def reshape(
     view = array._reshaped(target)
     if copy is False and type(view) is XExpression:
         raise ValueError(f"reshape: {describe(array.node)} cannot become {target} without a copy")
+    if type(view) is XExpression and isinstance(array, XContainer):
+
+        def lazily(node: Node) -> Node:
+            return build.reshape(node, target)
+
+        made = computed_at_once(lambda values: values.reshape(target), array, lazily, target)
+        return view if made is None else made
     return view
 
 

@@ -328,7 +328,7 @@ def _position(
 
     made: Lazy | None = None
     if kind(node.dtype) != "c":
-        made = computed_at_once(getattr(np, name), a, lazily, axis=axis, keepdims=keepdims)
+        made = computed_at_once(getattr(np, name), a, lazily, (), axis=axis, keepdims=keepdims)
     made = groups.wrap(lazily(node)) if made is None else made
     return made if out is None else into(out, made, name, rule="unsafe")
 

@@ -178,9 +178,12 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
             flags = XExpression(flags.node)
         return XOptional(values, flags)
 
-    def mapped(self, values: Any) -> XOptional:
-        """Return values that were made of this array's, each of its own element."""
-        return self._made(values, self.has_value())
+    def mapped(self, values: Any, *others: XOptional) -> XOptional:
+        """Return values that were made of this array's and others', element by element."""
+        known: Any = self.has_value()
+        for other in others:
+            known = apply(_AND, known, other.has_value())
+        return self._made(values, known)
 
     def evaluated(self, text: object = None) -> XOptional:
         """Return the same in memory: what ``xl.eval`` makes of it."""

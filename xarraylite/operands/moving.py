@@ -6,6 +6,7 @@ An optional array is values and flags; what only puts elements elsewhere does th
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, ClassVar, ParamSpec, TypeVar
@@ -33,8 +34,8 @@ class Parted(Lifted):
         """Return the operand of which these are the arrays."""
         raise NotImplementedError
 
-    def mapped(self, values: Any) -> Any:
-        """Return the operand with values that were made of its own, each of one element."""
+    def mapped(self, values: Any, *others: Any) -> Any:
+        """Return values that were made of its own and others', each of one element of each."""
         raise NotImplementedError
 
     def folded(self, call: Callable[[Any], Any], axis: Any, keepdims: bool = False) -> Any:
@@ -69,18 +70,61 @@ def together(arrays: Iterable[Any], joins: Joins) -> list[Any]:
 
 
 def maps(function: Callable[P, R]) -> Callable[P, R]:
-    """Have a function of each element alone, the first argument's, compute the values of a part."""
+    """Have a function of each element alone compute the values of parts.
+
+    A result is what the operands' values make, there where all of them are.
+    """
     call: Callable[..., Any] = function
 
     @functools.wraps(function)
     def mapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        first: Any = args[0] if args else None
-        if not isinstance(first, Parted):
+        parts: list[Any] = [x for x in args if isinstance(x, Parted)]
+        if not parts:
             return function(*args, **kwargs)
-        made: Any = first.mapped(call(first.parts(first)[0], *args[1:], **kwargs))
-        return made  # type: ignore[no-any-return]
+        first, *others = parts
+        values = [x.parts(x)[0] if isinstance(x, Parted) else x for x in args]
+        made: Any = call(*values, **kwargs)
+        several = isinstance(made, tuple)
+        every = [first.mapped(one, *others) for one in (made if several else (made,))]
+        return tuple(every) if several else every[0]  # type: ignore[return-value]
 
     return mapped
+
+
+#: Functions of each element alone that NumPy computes.
+MAPPED = frozenset(("bitwise_count", "frexp", "gcd", "i0", "lcm", "ldexp", "logaddexp2", "spacing"))
+
+#: Functions that NumPy computes and that only move elements, and the parameters that have these.
+MOVED = {
+    "compress": ("a",),
+    "delete": ("arr",),
+    "extract": ("arr",),
+    "insert": ("arr", "values"),
+    "resize": ("a",),
+    "take_along_axis": ("arr",),
+}
+
+
+def of_parts(
+    name: str,
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Return what a function that NumPy computes makes of parts; `NotImplemented` if nothing."""
+    if name in MAPPED:
+        return maps(function)(*args, **kwargs)
+    bound = signature.bind(*args, **kwargs)
+    given = [bound.arguments[key] for key in MOVED.get(name, ())]
+    whole = next((x for x in given if isinstance(x, Parted)), None)
+    if whole is None:
+        return NotImplemented
+    made = []
+    for arrays in zip(*map(whole.parts, given), strict=True):
+        bound.arguments.update(zip(MOVED[name], arrays, strict=True))
+        made.append(function(*bound.args, **bound.kwargs))
+    return whole.joined(tuple(made))
 
 
 def moves(function: Callable[P, R]) -> Callable[P, R]:

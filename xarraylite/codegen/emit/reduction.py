@@ -12,6 +12,7 @@ runs along a reduced dimension or a kept one:
     time, for halving would be many short loops; sums and products of few floats in NumPy's order,
     so that they have NumPy's bits.  Where any order gives the same result and memory
     is read as it is, no scratch is needed: vectors of neighbours are folded onto each other.
+    Truth values are counted row by row (`tally`).
     A user's function folds rows of scratch, or, if it may not be commutative, one value after the
     other.
     `any` and `all` end with the block that decides them.
@@ -31,6 +32,7 @@ from .builder import Builder, Emit, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
 from .position import fold_position
 from .streams import MultiIndex, constants, element_of, load_words
+from .tally import counts, take_tally
 
 #: Rows that are added one after another before the tile enters the counter.
 ROWS = 128
@@ -70,6 +72,7 @@ def _fold_along(fold: Fold, pointers: list[Value]) -> None:
     rows, moving = _rows(fold, pointers)
     sided = spec.sided and not spec.plain
     take = _take_in_order if spec.ordered else _take_sides if sided else _take_blocks
+    take = take_tally if counts(spec) else take
     fold.start()
     with b.loop(words["r0"], words["r1"], 1, Pace.SLOW):
         take(fold.along([pointer.get() for pointer in moving]))

@@ -1,0 +1,73 @@
+"""Functions of optional arrays that NumPy computes, or that are composed of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+KNOWN = np.array([[True, False, True], [True, True, False]])
+
+
+def make() -> Any:
+    return xl.optional(A.copy(), KNOWN.copy())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("sinc", "isposinf", "isneginf", "isreal", "iscomplex", "modf", "float_power"),
+        *("gcd", "lcm", "bitwise_count", "frexp", "ldexp", "logaddexp2", "spacing", "i0"),
+    ],
+)
+def test_functions_that_numpy_computes_or_composes(name: str) -> None:
+    whole = name in ("gcd", "lcm", "bitwise_count")
+    two = name in ("gcd", "lcm", "ldexp", "logaddexp2", "float_power")
+    values = A.astype(int) if whole else A
+    x, second = xl.optional(values, KNOWN), np.array([3, 2, 1])
+    y = xl.optional(second, [True, True, False])
+    calls: list[tuple[Any, ...]] = [(x, y), (values, y), (x, second), (x, 2)] if two else [(x,)]
+    for args in calls:
+        plain = [g.value().numpy() if isinstance(g, xl.XOptional) else g for g in args]
+        flags = [g.has_value().numpy() for g in args if isinstance(g, xl.XOptional)]
+        made, want = getattr(xl, name)(*args), getattr(np, name)(*plain)
+        pairs = zip(made, want, strict=True) if isinstance(want, tuple) else [(made, want)]
+        for found, right in pairs:
+            assert found.shape == right.shape
+            assert found.dtype == right.dtype
+            np.testing.assert_array_equal(
+                found.has_value(),
+                np.broadcast_to(np.logical_and.reduce(flags), found.shape)
+                if len(flags) == 1
+                else flags[0] & flags[1],
+            )
+            np.testing.assert_allclose(found.value(), right, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete(x, 1, axis=1)",
+        "delete(x, [0, 4])",
+        "extract(B, x)",
+        "compress([True, False, True], x, axis=1)",
+        "take_along_axis(x, I, axis=1)",
+        "resize(x, (3, 4))",
+        "insert(x, 1, x[0], axis=0)",
+        "copy(x)",
+    ],
+)
+def test_functions_that_numpy_computes_move_both(text: str) -> None:
+    names = {"B": A > 2, "I": np.array([[2, 0], [1, 1]])}
+    found = eval(f"xl.{text}", {**names, "x": make(), "xl": xl})
+    for half, own in ((found.value(), A), (found.has_value(), KNOWN)):
+        np.testing.assert_array_equal(half, eval(f"np.{text}", {**names, "x": own, "np": np}))
+    x = make()
+    filled = xl.insert(x, 0, 7.0, axis=0)
+    assert filled[0].tolist() == [7, 7, 7]
+    with pytest.raises(xl.DTypeError, match="missing"):
+        xl.take_along_axis(A, xl.optional([[0], [1]], [[True], [False]]), axis=1)
