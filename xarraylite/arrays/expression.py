@@ -460,7 +460,6 @@ class XExpression(
     def astype(
         self,
         dtype: object,
-        /,
         order: str = "K",
         casting: str = "unsafe",
         subok: bool = True,

@@ -191,6 +191,9 @@ class ndindex:
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return iter(self._places)
 
+    def __next__(self) -> tuple[int, ...]:
+        return next(self._places)
+
 
 def ndenumerate(arr: object) -> Iterator[tuple[tuple[int, ...], Any]]:
     """Iterate over positions and elements, which are NumPy's scalars, in row-major order.

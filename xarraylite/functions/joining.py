@@ -352,7 +352,7 @@ def block(arrays: Any) -> XExpression:
         return concat([joined(p, level + 1) for p in part], axis=rank - depth + level)
 
     made: XExpression = joined(arrays, 0)
-    return made
+    return made if depth else made.copy()  # one array alone
 
 
 def _depth(arrays: Any) -> int:

@@ -252,6 +252,8 @@ def copyto(
     if usual and isinstance(src, XExpression) and src.dtype == to.dtype:
         to[...] = src
         return
+    if type(src) is float and casting == "unsafe":
+        src = np.float64(src)  # cast as an array of it, into integers too
     node = as_node(src, "copyto")
     source: Any = type(src) if type(src) in WEAK_TYPES else node.dtype
     check_cast("copyto", f"{to.summary()}, {describe(node)}", source, to.dtype, casting)
