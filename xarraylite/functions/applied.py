@@ -139,7 +139,8 @@ def piecewise(
     """
     array = as_array(x, "piecewise")
     given: Any = condlist
-    if np.isscalar(given) or (array.ndim and np.ndim(given[0]) == 0):
+    one = np.isscalar(given) or getattr(given, "ndim", 1) == 0
+    if one or (array.ndim and np.ndim(given[0]) == 0):
         given = [given]
     conditions, functions = list(given), list(funclist)
     if len(functions) not in (len(conditions), len(conditions) + 1):

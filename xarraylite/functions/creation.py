@@ -322,9 +322,9 @@ def ordered(order: MemoryOrder, layout: LayoutLike, name: str) -> LayoutLike:
     """
     if order is None:
         return layout
-    if order not in ("C", "F") or layout is not None:
+    if str(order).upper() not in ("C", "F") or layout is not None:
         raise LayoutError(f"{name}: order must be 'C' or 'F' and without a layout, got {order!r}")
-    return COLUMN_MAJOR if order == "F" else ROW_MAJOR
+    return COLUMN_MAJOR if order in ("F", "f") else ROW_MAJOR
 
 
 def _made_like(
