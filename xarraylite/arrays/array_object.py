@@ -17,6 +17,7 @@ from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..index import transform as steps
 from ..layout.strided import ByteCount, Strided
 from ..memory.dlpack import exported
+from ..operands import tracing
 from ..operands.dispatch import function_named
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
@@ -210,6 +211,13 @@ class ArrayObject(Methods):
         """Return a result of rank 0 as this kind of array has it."""
         return made
 
+    def __imatmul__(self, other: object) -> Any:
+        """Apply ``matmul`` in place, by NumPy's rule; a lazy result gets memory of its own."""
+        if tracing.is_active() or not self.shape:
+            return NotImplemented
+        self._target().__imatmul__(other)
+        return self
+
     def view(self, dtype: object = None) -> Any:
         """Return the same memory with another dtype; a lazy result gets memory of its own for it.
 
@@ -339,7 +347,7 @@ class ArrayObject(Methods):
 
     def is_integer(self) -> bool:
         """Tell whether the only value is a whole number."""
-        return bool(self.item().is_integer())
+        return kind(self.dtype) in "biu" or bool(self.item().is_integer())
 
     def as_integer_ratio(self) -> tuple[int, int]:
         """Return the only value, a real one, as a fraction."""
@@ -416,6 +424,7 @@ class ArrayObject(Methods):
     def _in_order(self, order: str, operation: str) -> Any:
         """Return the array whose row-major order is what ``order`` says of this one's elements."""
         place = getattr(self, "_map", None)
+        order = str(order).upper()
         if order not in ("C", "F", "A", "K"):
             raise ValueError(f"{operation}: order must be 'C', 'F', 'A' or 'K', got {order!r}")
         if order == "K" and isinstance(place, Strided):

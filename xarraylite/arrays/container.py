@@ -271,7 +271,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         for the rest.
         """
         cls = key.__class__
-        if cls is int or (cls is tuple and key and key[-1].__class__ is int):
+        if cls is int or (cls is tuple and key and key[-1].__class__ is int is key[0].__class__):
             try:
                 one = self._array[key]
             except (AttributeError, IndexError):

@@ -185,7 +185,6 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
     def astype(
         self,
         dtype: object,
-        /,
         order: str = "K",
         casting: str = "unsafe",
         subok: bool = True,

@@ -52,7 +52,7 @@ def _lies_by_rows(layout: LayoutLike) -> bool:
 
 
 def arange(
-    start: float,
+    start: float | None = None,
     stop: float | None = None,
     step: float = 1,
     dtype: object = None,
@@ -89,13 +89,16 @@ def arange(
     XArray([1, 3, 5])
     """
     alone = stop is None and step == 1 and dtype is None and device is None and layout is None
-    if alone and type(start) is int and start <= FEW:
-        made = xarray.owned(np.arange(start))
+    first: Any = start
+    if alone and type(first) is int and first <= FEW:
+        made = xarray.owned(np.arange(first))
         if made is not None:
             return made
     check_device(device, "arange")
-    if stop is None:
-        start, stop = 0, start
+    if start is None and stop is None:
+        raise DTypeError("arange: stop is needed")
+    if start is None or stop is None:
+        start, stop = 0, start if stop is None else stop
     if array_of(start) is not None or dtype_of(dtype) is not None:
         return cast("XArray", np.arange(start, stop, step, dtype))  # type: ignore[call-overload]
     check_numbers("arange", float, start=start, stop=stop, step=step)
@@ -191,7 +194,9 @@ def linspace(
     if kind(kind_) in "iu":
         np.floor(values, out=values)
     made = _wrap(values, kind_, layout, "linspace")
-    return (made, container(step) if step.shape else scalar_of(step)) if retstep else made
+    if not retstep:
+        return made
+    return made, container(step) if np.ndim(step) else step if step != step else scalar_of(step)
 
 
 def _number_or_array(x: object, operation: str, name: str) -> Any:
@@ -423,6 +428,8 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     """
     if isinstance(dtype, np.dtype) and dtype.shape:  # rows
         return container(np.fromiter(iter, dtype, count))
+    if dtype_of(dtype) is not None:
+        return np.fromiter(iter, dtype, count)  # type: ignore[call-overload]
     values = list(iter if count < 0 else itertools.islice(iter, count))
     if len(values) < count:
         raise ShapeError(f"fromiter: {count} elements are wanted, there are {len(values)}")
