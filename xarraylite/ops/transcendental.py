@@ -29,10 +29,15 @@ def _smooth(
     return row(name, rule, bodies, summary, cost=cost, exact="", example=example, **more)
 
 
+def _near(name: str) -> dict[str, tuple[str, str]]:
+    """Return the bodies for angles that are not huge."""
+    return {"f64": ("is_far_f64({0})", f"{name}_near_f64({{0}})")}
+
+
 ROWS: tuple[Op, ...] = (
-    _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine"),
-    _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine"),
-    _smooth("tan", "Tangent of an angle in radians.", 20, hlo="tan"),
+    _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine", near=_near("sin")),
+    _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine", near=_near("cos")),
+    _smooth("tan", "Tangent of an angle in radians.", 20, hlo="tan", near=_near("tan")),
     _smooth(
         "asin",
         "Inverse sine, in -pi/2 to pi/2.",

@@ -25,7 +25,7 @@ from enum import Enum
 from ..._records import record
 from . import routine
 from .body import Body, emit_body, through
-from .builder import Builder, Module, Pace, Value
+from .builder import Builder, Emit, Module, Pace, Value
 from .memory import fetch, keep, stream_line
 from .streams import (
     RANGES,
@@ -115,7 +115,13 @@ class MapSpec:
     def staged(self) -> bool:
         """Whether elements go by way of scratch: what vectors are worth for lies apart."""
         apart = self.mode is Mode.DIRECT and self.pace is Pace.SINGLE and self.body.cost >= LIGHT
-        return apart or self.mode in _STAGES
+        return apart or self.mode in _STAGES or (self.mode is Mode.DIRECT and self.again)
+
+    @property
+    def again(self) -> bool:
+        """Whether elements may be computed twice, and an operand shares the first ones' memory."""
+        read = [o.access for o in self.operands[1:]]
+        return self.body.has_near and not {Access.APART, Access.POSITION}.issuperset(read)
 
     @property
     def strip(self) -> int:
@@ -188,8 +194,27 @@ class _Row:
     def fill(self, low: Value, high: Value) -> None:
         """Emit the loop that computes elements ``low`` to ``high`` into scratch."""
         memory = token(self.spec.operands[0].dtype).memory
-        with self.b.loop(low, high) as j:
-            keep(self.b, memory, self.value(j), self.scratch, j - low, "tmp")
+        self.each(
+            low, high, lambda j: keep(self.b, memory, self.value(j), self.scratch, j - low, "tmp")
+        )
+
+    def each(self, low: Value | int, high: Value | int, emit: Emit, pace: Pace = Pace.FULL) -> None:
+        """Emit a loop over some elements.
+
+        What can be computed in less time for most arguments is, and where one was hard all of them
+        are computed once more.
+        """
+        b = self.b
+        if self.spec.body.has_near:
+            b.hard = hard = b.local(Value(b, "i1", "false"))
+            with b.loop(low, high, pace=pace) as j:
+                emit(j)
+            b.hard = None
+            with b.when(hard.get()), b.loop(low, high, pace=pace) as j:
+                emit(j)
+        else:
+            with b.loop(low, high, pace=pace) as j:
+                emit(j)
 
     def drain(self, low: Value, high: Value) -> None:
         """Emit the loop that stores scratch to elements ``low`` to ``high``."""
@@ -226,8 +251,16 @@ def _direct(row: _Row) -> None:
     if row.spec.staged:
         _blocks(row, *row.bounds)
         return
-    with row.b.loop(*row.bounds, pace=row.spec.pace) as j:
+    b, (start, end), step = row.b, row.bounds, BLOCK
+
+    def emit(j: Value) -> None:
         row.store(j, row.value(j))
+
+    if row.spec.body.has_near:
+        with b.loop(start, end, step) as low:
+            row.each(low, (low + step).least(end), emit, row.spec.pace)
+    else:
+        row.each(start, end, emit, row.spec.pace)
 
 
 def _tiled(row: _Row) -> None:
@@ -352,8 +385,7 @@ def _nontemporal(row: _Row) -> None:
     whole = b.select(aligned, (end - high) // step, 0)
     with b.loop(0, whole) as k:
         low = high + k * step
-        with b.loop(0, step) as y:
-            keep(b, memory, row.value(low + y), row.scratch, y, "tmp")
+        row.each(0, step, lambda y: keep(b, memory, row.value(low + y), row.scratch, y, "tmp"))
         line = to + low * size
         with b.loop(0, _AT_ONCE // 64) as y:
             stream_line(b, line + y * 64, row.scratch + y * 64)
