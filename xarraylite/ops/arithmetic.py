@@ -127,6 +127,7 @@ ROWS: tuple[Op, ...] = (
         reference=power_reference,
         hlo="power",
         cost=40,
+        near={"f64": ("pow_is_hard_f64({0}, {1})", "pow_near_f64({0}, {1})")},
         exact="biu",
         aliases=("power",),
         example=([2.0, 3.0], [3.0, 0.5]),

@@ -29,15 +29,16 @@ def _smooth(
     return row(name, rule, bodies, summary, cost=cost, exact="", example=example, **more)
 
 
-def _near(name: str) -> dict[str, tuple[str, str]]:
-    """Return the bodies for angles that are not huge."""
-    return {"f64": ("is_far_f64({0})", f"{name}_near_f64({{0}})")}
+def near(name: str, hard: str = "", arguments: str = "{0}") -> dict[str, tuple[str, str]]:
+    """Return the bodies of a function for arguments that are not hard."""
+    guard = f"{hard or name}_is_hard_f64({arguments})"
+    return {"f64": (guard, f"{name}_near_f64({arguments})")}
 
 
 ROWS: tuple[Op, ...] = (
-    _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine", near=_near("sin")),
-    _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine", near=_near("cos")),
-    _smooth("tan", "Tangent of an angle in radians.", 20, hlo="tan", near=_near("tan")),
+    _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine", near=near("sin", "angle")),
+    _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine", near=near("cos", "angle")),
+    _smooth("tan", "Tangent of an angle in radians.", 20, hlo="tan", near=near("tan", "angle")),
     _smooth(
         "asin",
         "Inverse sine, in -pi/2 to pi/2.",
@@ -69,14 +70,34 @@ ROWS: tuple[Op, ...] = (
         example=([0.0, 0.5],),
         notes="Infinite at -1 and 1, NaN outside.",
     ),
-    _smooth("exp", "e to the power of x.", 10, hlo="exponential"),
-    _smooth("exp2", "2 to the power of x.", 10),
+    _smooth("exp", "e to the power of x.", 10, hlo="exponential", near=near("exp")),
+    _smooth("exp2", "2 to the power of x.", 10, near=near("exp2")),
     _smooth("expm1", "exp(x) - 1, accurate near 0.", 15, hlo="exponential-minus-one"),
     _smooth(
-        "log", "Natural logarithm.", 12, hlo="log", example=_POSITIVE, notes="-inf at 0, NaN below."
+        "log",
+        "Natural logarithm.",
+        12,
+        hlo="log",
+        example=_POSITIVE,
+        notes="-inf at 0, NaN below.",
+        near=near("log"),
     ),
-    _smooth("log2", "Logarithm to base 2.", 12, example=_POSITIVE, notes="-inf at 0, NaN below."),
-    _smooth("log10", "Logarithm to base 10.", 12, example=_POSITIVE, notes="-inf at 0, NaN below."),
+    _smooth(
+        "log2",
+        "Logarithm to base 2.",
+        12,
+        example=_POSITIVE,
+        notes="-inf at 0, NaN below.",
+        near=near("log2", "log"),
+    ),
+    _smooth(
+        "log10",
+        "Logarithm to base 10.",
+        12,
+        example=_POSITIVE,
+        notes="-inf at 0, NaN below.",
+        near=near("log10", "log"),
+    ),
     _smooth(
         "log1p",
         "log(1 + x), accurate near 0.",
@@ -84,7 +105,15 @@ ROWS: tuple[Op, ...] = (
         hlo="log-plus-one",
         notes="-inf at -1, NaN below.",
     ),
-    _smooth("cbrt", "Cube root.", 20, rule=rules.REAL_FLOATS, hlo="cbrt", example=([8.0, -27.0],)),
+    _smooth(
+        "cbrt",
+        "Cube root.",
+        20,
+        rule=rules.REAL_FLOATS,
+        hlo="cbrt",
+        example=([8.0, -27.0],),
+        near=near("cbrt"),
+    ),
     _smooth(
         "atan2",
         "Angle of the point (x2, x1) from the positive x axis, in -pi to pi.",

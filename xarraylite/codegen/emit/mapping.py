@@ -25,7 +25,7 @@ from enum import Enum
 from ..._records import record
 from . import routine
 from .body import Body, emit_body, through
-from .builder import Builder, Emit, Module, Pace, Value
+from .builder import Builder, Emit, Local, Module, Pace, Value
 from .memory import fetch, keep, stream_line
 from .streams import (
     RANGES,
@@ -48,6 +48,9 @@ from .transpose import Block
 
 #: Elements per block of the staged modes: with 8-byte elements 8 KiB, a quarter of an L1 cache.
 BLOCK = 1024
+
+#: How many times elements are taken to be hard after some were.
+PATIENCE = 8
 
 #: Bytes that `Mode.NONTEMPORAL` stores at once: eight lines.  The loop over them has a fixed
 #: length, so that it is unrolled, and every operand's stream of reads pauses only shortly.
@@ -159,6 +162,7 @@ class _Row:
     pointers: Sequence[Value]
     loops: MultiIndex
     scratch: Value
+    patience: Local | None = None
     known: Mapping[int, Value] = field(default_factory=dict)
 
     @property
@@ -202,16 +206,21 @@ class _Row:
         """Emit a loop over some elements.
 
         What can be computed in less time for most arguments is, and where one was hard all of them
-        are computed once more.
+        are computed once more; the next ones are taken to be hard, too.
         """
-        b = self.b
-        if self.spec.body.has_near:
-            b.hard = hard = b.local(Value(b, "i1", "false"))
-            with b.loop(low, high, pace=pace) as j:
-                emit(j)
-            b.hard = None
-            with b.when(hard.get()), b.loop(low, high, pace=pace) as j:
-                emit(j)
+        b, patience = self.b, self.patience
+        if patience is not None:
+            hard = b.local(patience.get() > 0)
+            with b.when(hard.get().equals(0)):
+                b.hard = hard
+                with b.loop(low, high, pace=pace) as j:
+                    emit(j)
+                b.hard = None
+                patience.set(b.select(hard.get(), b.integer(PATIENCE), 0))
+            with b.when(hard.get()):
+                patience.add(-1)
+                with b.loop(low, high, pace=pace) as j:
+                    emit(j)
         else:
             with b.loop(low, high, pace=pace) as j:
                 emit(j)
@@ -233,13 +242,14 @@ def emit_map(spec: MapSpec) -> Module:
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.staged else 0
     scratch = b.scratch(stage) if stage else b.integer(0)
+    patience = b.local(0) if spec.body.has_near else None
     loops = MultiIndex.at(b, "t", spec.outer, words, moving, words["t0"])
     # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
     # it varies.
     several = b.loop(words["t0"], words["t1"]) if spec.outer else b.when(words["t0"] < words["t1"])
     with several:
         pointers = [pointer.get() for pointer in moving.values()]
-        _ROWS[spec.mode](_Row(b, spec, words, pointers, loops, scratch))
+        _ROWS[spec.mode](_Row(b, spec, words, pointers, loops, scratch, patience))
         loops.step()
     if spec.mode is Mode.NONTEMPORAL or spec.past:
         b.fence()
@@ -256,7 +266,7 @@ def _direct(row: _Row) -> None:
     def emit(j: Value) -> None:
         row.store(j, row.value(j))
 
-    if row.spec.body.has_near:
+    if row.patience is not None:
         with b.loop(start, end, step) as low:
             row.each(low, (low + step).least(end), emit, row.spec.pace)
     else:

@@ -92,7 +92,8 @@ def near(op: Op, loops: tuple[DType, ...], dtype: DType) -> tuple[Routine, Routi
     args, result = tuple([token(loop).value for loop in loops]), token(dtype).value
     if args[0] not in op.near:
         return None
-    hard, body = [template.format("a0") for template in op.near[args[0]]]
+    names = [f"a{k}" for k in range(op.arity)]
+    hard, body = [template.format(*names) for template in op.near[args[0]]]
     guard = Routine(f"b1({hard})", args, "b1", hint=f"hard_{op.name}")
     return guard, Routine(f"{result}({body})", args, result, hint=f"near_{op.name}")
 

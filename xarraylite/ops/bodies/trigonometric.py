@@ -121,7 +121,7 @@ def tan_f64(x: Any) -> Any:
     return tangent_f64(x, q, s, c) if abs(x) < math.inf else math.nan
 
 
-def is_far_f64(x: Any) -> Any:
+def angle_is_hard_f64(x: Any) -> Any:
     """Whether an angle is beyond those of `sin_near_f64` and the like, or none."""
     return not abs(x) <= NEAR
 
