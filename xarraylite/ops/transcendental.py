@@ -29,16 +29,17 @@ def _smooth(
     return row(name, rule, bodies, summary, cost=cost, exact="", example=example, **more)
 
 
-def near(name: str, hard: str = "", arguments: str = "{0}") -> dict[str, tuple[str, str]]:
+def _near(name: str, hard: str = "", types: str = "f64") -> dict[str, tuple[str, str]]:
     """Return the bodies of a function for arguments that are not hard."""
-    guard = f"{hard or name}_is_hard_f64({arguments})"
-    return {"f64": (guard, f"{name}_near_f64({arguments})")}
+    return {
+        t: (f"{hard or name}_is_hard_{t}({{0}})", f"{name}_near_{t}({{0}})") for t in types.split()
+    }
 
 
 ROWS: tuple[Op, ...] = (
-    _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine", near=near("sin", "angle")),
-    _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine", near=near("cos", "angle")),
-    _smooth("tan", "Tangent of an angle in radians.", 20, hlo="tan", near=near("tan", "angle")),
+    _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine", near=_near("sin", "angle")),
+    _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine", near=_near("cos", "angle")),
+    _smooth("tan", "Tangent of an angle in radians.", 20, hlo="tan", near=_near("tan", "angle")),
     _smooth(
         "asin",
         "Inverse sine, in -pi/2 to pi/2.",
@@ -70,8 +71,8 @@ ROWS: tuple[Op, ...] = (
         example=([0.0, 0.5],),
         notes="Infinite at -1 and 1, NaN outside.",
     ),
-    _smooth("exp", "e to the power of x.", 10, hlo="exponential", near=near("exp")),
-    _smooth("exp2", "2 to the power of x.", 10, near=near("exp2")),
+    _smooth("exp", "e to the power of x.", 10, hlo="exponential", near=_near("exp")),
+    _smooth("exp2", "2 to the power of x.", 10, near=_near("exp2")),
     _smooth("expm1", "exp(x) - 1, accurate near 0.", 15, hlo="exponential-minus-one"),
     _smooth(
         "log",
@@ -80,7 +81,7 @@ ROWS: tuple[Op, ...] = (
         hlo="log",
         example=_POSITIVE,
         notes="-inf at 0, NaN below.",
-        near=near("log"),
+        near=_near("log", "log", "f64 f32"),
     ),
     _smooth(
         "log2",
@@ -88,7 +89,7 @@ ROWS: tuple[Op, ...] = (
         12,
         example=_POSITIVE,
         notes="-inf at 0, NaN below.",
-        near=near("log2", "log"),
+        near=_near("log2", "log", "f64 f32"),
     ),
     _smooth(
         "log10",
@@ -96,7 +97,7 @@ ROWS: tuple[Op, ...] = (
         12,
         example=_POSITIVE,
         notes="-inf at 0, NaN below.",
-        near=near("log10", "log"),
+        near=_near("log10", "log", "f64 f32"),
     ),
     _smooth(
         "log1p",
@@ -112,7 +113,7 @@ ROWS: tuple[Op, ...] = (
         rule=rules.REAL_FLOATS,
         hlo="cbrt",
         example=([8.0, -27.0],),
-        near=near("cbrt"),
+        near=_near("cbrt", "cbrt", "f64 f32"),
     ),
     _smooth(
         "atan2",

@@ -166,7 +166,11 @@ def exp2_near_f64(x: Any) -> Any:
 def exp2_short_f64(x: Any) -> Any:
     """``2**x`` to 2**-34, for float32 results; the argument is clamped to [-200, 200]."""
     a = -200.0 if x < -200.0 else x
-    a = 200.0 if a > 200.0 else a
+    return exp2_short_near_f64(200.0 if a > 200.0 else a)
+
+
+def exp2_short_near_f64(a: Any) -> Any:
+    """`exp2_short_f64` for ``|a| <= 200``."""
     t = a + SHIFTER
     r = a - (t - SHIFTER)
     z = r * r

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f64, float_f64, fma
+from ...dtypes.bits import bits_f32, bits_f64, float_f32, float_f64, fma
 from .exponential import (
     LN2,
     LOG2E,
@@ -28,6 +28,7 @@ from .exponential import (
     SHIFTER,
     SHIFTER_BITS,
     exp2_short_f64,
+    exp2_short_near_f64,
     exp2_sum_f64,
     exp2_sum_near_f64,
     exp_f64,
@@ -39,8 +40,15 @@ from .exponential import (
     pow2_f64,
 )
 
+f32 = np.float32
+i32 = np.int32
+
 _TWO_THIRDS_LOG2E = 0.9617966939259756  # and what its rounding left off
 _TWO_THIRDS_LOG2E_LO = 5.0577616648125907e-17
+_FRACTION_F32 = np.int32(0x007FFFFF)
+_HALF_BITS_F32 = np.int32(0x3F000000)
+_MIN_NORMAL_F32 = np.float32(2.0**-126)
+_BIASED = np.float32(12582912.0 + 127.0)  # the sum's low bits hold an exponent with its bias
 _FRACTION = 0x000FFFFFFFFFFFFF
 _HALF_BITS = 0x3FE0000000000000
 
@@ -91,13 +99,44 @@ def cbrt_near_f64(x: Any) -> Any:
     return math.copysign(y * pow2_f64(k), x)
 
 
+def cbrt_parts_f32(a: Any) -> Any:
+    """``(r, scale)`` with ``r * scale`` the cube root of a normal ``a``; see `cbrt_parts_f64`."""
+    i = bits_f32(a)
+    m = float_f32(i32(i32(i & _FRACTION_F32) | _HALF_BITS_F32))
+    e = f32(i32(i >> i32(23))) - f32(126.0)
+    b = fma(e, f32(0.33333334), _BIASED)
+    r = fma(f32(-3.0), b - _BIASED, e)
+    up = r > f32(0.0)
+    down = r < f32(0.0)
+    v = (m + m if up else m) * (f32(0.5) if down else f32(1.0))
+    c = f32(0.7937005) if up else (f32(1.2599211) if down else f32(1.0))
+    y = c * fma(m, fma(m, f32(0.47069556), f32(-1.2178959)), f32(1.748968))
+    h = fma(-(v * y), y * y, f32(1.0))
+    y = fma(y, h * fma(h, f32(0.22222222), f32(0.33333334)), y)
+    t = (v * y) * y
+    z = t * t
+    rest = fma(-fma(t, t, -z), t, fma(-z, t, v))  # v - t**3
+    return fma(rest, (y * y) * f32(0.33333334), t), float_f32(i32(bits_f32(b) << i32(23)))
+
+
 def cbrt_f32(x: Any) -> Any:
     """Cube root."""
-    b = np.float64(x)
-    a = abs(b)
-    v, t, k = cbrt_seed_f64(a)
-    y = math.copysign(np.float32(((v * t) * t) * pow2_f64(k)), x)
-    return y if (a > 0.0) & (a < math.inf) else x
+    a = abs(x)
+    tiny = a < _MIN_NORMAL_F32
+    y, scale = cbrt_parts_f32(a * f32(2.0**24) if tiny else a)
+    y = math.copysign(y * (scale * f32(2.0**-8) if tiny else scale), x)
+    return y if (a > f32(0.0)) & (a < f32(math.inf)) else x
+
+
+def cbrt_is_hard_f32(x: Any) -> Any:
+    """Whether `cbrt_near_f32` is not for ``x``."""
+    return not ((abs(x) >= _MIN_NORMAL_F32) & (abs(x) < f32(math.inf)))
+
+
+def cbrt_near_f32(x: Any) -> Any:
+    """`cbrt_f32` of normal numbers."""
+    y, scale = cbrt_parts_f32(abs(x))
+    return math.copysign(y * scale, x)
 
 
 def hypot_f64(x: Any, y: Any) -> Any:
@@ -211,19 +250,36 @@ def pow_near_f64(x: Any, y: Any) -> Any:
     return exp2_sum_near_f64(a, fma(y, u, fma(y, t, -a)))
 
 
-def pow_f32(x: Any, y: Any) -> Any:
-    """x to the power y."""
-    a = np.float64(x)
-    b = np.float64(y)
-    m = abs(a)
+def log2_short_f64(m: Any) -> Any:
+    """``log2(m)`` to 2**-37, for float32 results and normal ``m > 0``."""
     j, g = log_split_f64(m)
     g = g - 1.0
     r = g / (2.0 + g)
     z = r * r
     w = fma(z, 0.2358232118664406, 0.2853730166489985)
     g = r * fma(z, fma(z * z, w, fma(z, 0.40000335248869734, 0.666666656455584)), 2.0)
-    g = fma(g, LOG2E, float_f64(j + SHIFTER_BITS) - SHIFTER)  # to 2**-37: y multiplies it
+    return fma(g, LOG2E, float_f64(j + SHIFTER_BITS) - SHIFTER)
+
+
+def pow_f32(x: Any, y: Any) -> Any:
+    """x to the power y."""
+    a = np.float64(x)
+    b = np.float64(y)
+    m = abs(a)
+    g = log2_short_f64(m)
     g = -math.inf if m == 0.0 else g
     g = math.inf if m == math.inf else g
     c = b if abs(b) < math.inf else math.copysign(2.0**66, b)
     return pow_edges(x, y, np.float32(exp2_short_f64(c * g)))
+
+
+def pow_is_hard_f32(x: Any, y: Any) -> Any:
+    """Whether `pow_near_f32` is not for the arguments."""
+    g = log2_short_f64(np.float64(x))
+    return not ((x > f32(0.0)) & (x < f32(math.inf)) & (abs(np.float64(y) * g) <= 190.0))
+
+
+def pow_near_f32(x: Any, y: Any) -> Any:
+    """`pow_f32` of a number above 0, where the result is not far out of range."""
+    g = log2_short_f64(np.float64(x))
+    return np.float32(exp2_short_near_f64(np.float64(y) * g))
