@@ -136,12 +136,19 @@ def test_functions_write_into_the_lazy_result_that_they_are_given(name: str) -> 
         lambda xp, x: xp.atleast_2d(x),
         lambda xp, x: xp.reshape(x, (1,)),
         lambda xp, x: xp.expand_dims(x, 0),
+        lambda xp, x: xp.ravel(x),
+        lambda xp, x: x[None],
+        lambda xp, x: x.reshape(1, 1),
     ],
 )
-def test_arrays_made_of_a_value_are_arrays_of_their_own(view: Any) -> None:
+@pytest.mark.parametrize(
+    "fold", [lambda v: v.sum(), lambda v: v @ v, lambda v: v.astype("int64") @ v.astype("int64")]
+)
+def test_arrays_made_of_a_value_are_arrays_of_their_own(view: Any, fold: Any) -> None:
     for xp in (np, xl):
-        value = xp.sum(xp.asarray([1.0, 2.0]))
+        value = fold(xp.asarray([1.0, 2.0]))
+        before = float(value)
         made = view(xp, value)
-        made[...] = 9.0
-        made += 1.0
-        assert (float(value), float(xp.sum(made))) == (3.0, 10.0)
+        made[...] = 9
+        made += 1
+        assert (float(value), float(xp.sum(made))) == (before, 10.0)

@@ -48,3 +48,38 @@ def test_what_numpy_refuses_is_refused(key: Any) -> None:
     with pytest.raises(IndexError):
         a[key] = 1
     assert not a.any()
+
+
+@pytest.mark.parametrize(
+    "pick",
+    [
+        lambda x, i: x[:, i],
+        lambda x, i: x[i],
+        lambda x, i: x[1:, i],
+        lambda x, i: x[i, 1],
+        lambda x, i: x[::-1][i][:, [2, 0]],
+        lambda x, i: x[1, i.reshape(1, 2)],
+        lambda x, i: x[..., i, None],
+    ],
+)
+def test_positions_in_what_was_selected(pick: Any) -> None:
+    """Rows, then columns: a copy of a copy, which `late` selects again."""
+    values, rows, columns = np.arange(40.0).reshape(10, 4), np.array([3, 0, 3]), np.array([-1, 1])
+    for index in (columns, xl.asarray(columns)):
+        a = xl.asarray(values)
+        made, late = pick(a[rows], index), xl.late(pick(a[rows], index))
+        before = pick(values[rows], columns)
+        a[...] = -a
+        index[...] = 0
+        columns = np.array([-1, 1])
+        assert_same_bits(made, before)
+        assert_same_bits(late, -before)
+        made[...] = 1.0
+        assert float(xl.max(a)) == 0.0
+
+
+def test_positions_out_of_bounds_in_what_was_selected() -> None:
+    picked = xl.asarray(np.arange(12.0).reshape(3, 4))[[0, 2]]
+    for key in ((slice(None), [0, 4]), ([2],), (slice(None), [0.5])):
+        with pytest.raises(IndexError, match=r"\[2, 4\]|2, 4|index"):
+            picked[key]

@@ -147,6 +147,12 @@ def test_blocks_that_need_more_than_workers_declare(client: Any) -> None:
         xl.store(e, Sink(large, large.shape), memory="40 GB", client=client)
 
 
+def test_what_is_no_client_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"client must be a distributed\.Client, got int"):
+        xl.store(xl.open(np.zeros(3)) + 1, tmp_path / "out", client=3)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_cluster_whose_workers_come_later() -> None:
     """As after all were lost: nobody has declared a resource that tasks could ask for."""
     distributed = pytest.importorskip("distributed")

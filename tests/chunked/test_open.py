@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.chunked.kept import Kept
+from tests.chunked.kept import Kept, child_of
 
 pytestmark = pytest.mark.once
 
@@ -126,6 +126,35 @@ def test_a_file_of_several_arrays_asks_for_a_name(tmp_path: Path) -> None:
     path, _ = _hdf5(tmp_path)
     with pytest.raises(xl.StorageError, match=r"is a group, .*; it has \['group'\]"):
         xl.open(path)
+
+
+def test_groups_in_groups_ask_for_a_name(tmp_path: Path) -> None:
+    path, _ = _hdf5(tmp_path)
+    with pytest.raises(xl.StorageError, match=r"is a group, .*; it has \['x'\]"):
+        xl.open(path, "group")
+    xarray = pytest.importorskip("xarray")
+    kept = xl.open(xarray.Dataset({"u": (("y", "x"), VALUES)}), "u")
+    assert repr(kept).startswith("<XFunction over xarray Dataset:u")
+
+
+def test_a_file_that_becomes_shorter_is_an_error(tmp_path: Path) -> None:
+    child = child_of(f"""
+        import os
+        import numpy as np
+        import xarraylite as xl
+        path = {str(tmp_path / "a.npy")!r}
+        np.save(path, np.zeros((1000, 1000)))
+        a = xl.open(path)
+        os.truncate(path, 5000)
+        try:
+            float(xl.sum(a))
+        except xl.StorageError as error:
+            print(error)
+    """)
+    out, err = child.communicate()
+    assert child.returncode == 0, err
+    assert "a.npy float64[1000, 1000], elements" in out
+    assert "EOFError: the file has 5000 bytes, and had 8000128 when it was opened" in out
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

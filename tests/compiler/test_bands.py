@@ -35,6 +35,7 @@ def scaled(x: Any, xp: Any = xl) -> Any:
 def small(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     """Return a switch: whether little work runs in bands of two rows, and is shared."""
     monkeypatch.setattr(run, "PARALLEL_FROM", 1)
+    monkeypatch.setattr(run, "SHARED_FROM", 1)
 
     def switch(on: bool) -> None:
         monkeypatch.setattr(bands, "_LARGE", 0 if on else 1 << 60)

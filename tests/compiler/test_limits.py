@@ -74,7 +74,9 @@ def test_what_is_the_same_for_all_rows_is_computed_once() -> None:
 # --- thresholds ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threshold", ["PARALLEL_FROM", "GRAIN", "STREAM_BYTES", "CHUNK"])
+@pytest.mark.parametrize(
+    "threshold", ["PARALLEL_FROM", "SHARED_FROM", "GRAIN", "STREAM_BYTES", "CHUNK"]
+)
 @pytest.mark.parametrize("off", [-1, 0, 1])
 def test_on_either_side_of_a_threshold(
     threshold: str, off: int, monkeypatch: pytest.MonkeyPatch
@@ -83,7 +85,7 @@ def test_on_either_side_of_a_threshold(
     module = steps if hasattr(steps, threshold) else running
     monkeypatch.setattr(module, threshold, 1 << 12)
     clear_programs()
-    scale = {"PARALLEL_FROM": 3, "GRAIN": 3, "STREAM_BYTES": 4, "CHUNK": 1}[threshold]
+    scale = {"STREAM_BYTES": 4, "CHUNK": 1}.get(threshold, 3)
     for n in ((1 << 12) // scale + off, (2 << 12) // scale + off):
         a = (np.arange(n) * 7 % 31 - 9).astype(np.float32)
         e = xl.asarray(a) * 2 + 1

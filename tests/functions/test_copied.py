@@ -126,6 +126,12 @@ MOVED: dict[str, Callable[[Any, Any], Any]] = {
     "tile": lambda xp, x: xp.tile(x, (2, 3)),
     "roll": lambda xp, x: xp.roll(x, (1, -2), axis=(0, -1)) if x.ndim > 1 else xp.roll(x, 3),
     "diff": lambda xp, x: xp.diff(x, axis=0),
+    "repeat": lambda xp, x: xp.repeat(x, 3, axis=-1),
+    "repeat, flat": lambda xp, x: xp.repeat(x, 2),
+    "pad": lambda xp, x: xp.pad(x, [(1, 2)] * x.ndim, constant_values=(3, 1)),
+    "diag": lambda xp, x: xp.diag(x.reshape(-1), -2),
+    "tril": lambda xp, x: xp.tril(x, 1),
+    "triu": lambda xp, x: xp.triu(x, -1),
 }
 
 
@@ -144,3 +150,27 @@ def test_elements_are_moved_in_ever_new_shapes(move: Callable[[Any, Any], Any]) 
             ours[0] = 5
             assert_same_bits(made, before)
             assert_same_bits(late, move(xl, ours))
+
+
+def test_what_lies_apart_is_reshaped_in_ever_new_shapes() -> None:
+    whole = np.arange(200.0).reshape(50, 4)
+    ours = xl.asarray(whole)
+    for k in range(2, 50):
+        made, late = xl.ravel(ours[:k, 1:3]), xl.late(xl.reshape(ours[:k, 1:3], (2, k)))
+        before = np.ravel(whole[:k, 1:3])
+        ours[k - 1, 2] = whole[k - 1, 2] = -k
+        before_is_kept = xl.eval(made)
+        assert_same_bits(before_is_kept, before)
+        assert_same_bits(late, whole[:k, 1:3].reshape(2, k))
+        made[0] = 1.0  # of memory of its own
+        assert float(ours[0, 1]) == whole[0, 1]
+
+
+def test_large_results_stay_lazy_in_ever_new_shapes() -> None:
+    """A million copies of a few numbers are never made."""
+    for k in range(2, 60):
+        few = xl.ones(k)
+        assert xl.repeat(few, 10**12).shape == (k * 10**12,)
+        assert xl.tile(few, 10**12).shape == (k * 10**12,)
+        assert xl.pad(few, 10**12).shape == (k + 2 * 10**12,)
+        assert xl.diag(few, 10**6).shape == (k + 10**6,) * 2

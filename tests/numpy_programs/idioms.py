@@ -174,6 +174,20 @@ xp.isclose(a, a + 0.1, rtol=0, atol=v / 20)
 xp.isclose(v, v * 1.5, [0.0, 1.0, 0.4])
 xp.nan_to_num(v - xp.array([xp.inf, 0, 0]), neginf=v)
 xp.nan_to_num(xp.array([xp.nan, 1.0, xp.inf]), nan=v, posinf=[7, 8, 9])
+xp.argmax(a, axis=0, out=xp.zeros(3, "i4")), xp.argmin(a, 0, xp.zeros(3, "u1"))
+a.astype(dtype=xp.float32), xp.float64(3.7).astype(dtype=int)
+xp.concatenate([v.astype("f4"), v], out=xp.zeros(6, "i4"), casting="unsafe")
+xp.linspace(0, 1, 1, retstep=True), xp.linspace(0, 1, 0, retstep=True)
+xp.zeros((0, 3)).take([0, -4], axis=1, mode="wrap"), v.take([5, -7], mode="wrap")
+xp.int8(3).is_integer(), xp.float32(1.5).is_integer(), xp.iinfo(12).max
+a.view(xp.ndarray), v[::2].view(type(v))
+a.flatten("f"), a.reshape(3, 2, order="f"), a.copy("f").flags.f_contiguous, xp.ravel(a, "k")
+issubclass(xp.int32, xp.integer), issubclass(xp.int8, xp.unsignedinteger)
+xp.piecewise(xp.array(3), xp.array(3) > 2, [4, 0]), xp.piecewise(v[1], v[1] > 3, [4, 0])
+next(xp.ndindex(2, 2)), list(xp.ndindex(2))
+xp.nanmin(v, where=v > 1, initial=5), xp.nanmax(a, 0, where=a < 4, initial=-5)
+xp.fromiter(((k, k) for k in range(3)), dtype="i,i")
+xp.resize(v, xp.int32(4)), xp.histogram(v, xp.int64(2)), xp.bincount(i, minlength=xp.int8(5))
 """
 
 WRITING = r"""
@@ -235,4 +249,17 @@ a[:, [0,2]] = [[[5]]]
 a.flat = [1, 2]; v.flat = 7
 a.flat[1:5] = (7, 8)
 e = a * 2; xp.add(e, a, out=e); a[...] = e
+t = xp.block(a); t[0, 0] = 9
+t = a.astype("f2"); xp.putmask(t, t > 2, -t); xp.place(t, t < 0, t[0]); a[...] = t
+t = a.view(xp.ndarray); t[0] = 5
+v = v.astype(int); xp.copyto(v, 3.7, casting="unsafe", where=[True, False, False])
+"""
+
+REFUSED = r"""
+xp.argmax(a, axis=0, out=xp.zeros(3))
+xp.concatenate([v.astype("f4"), v], casting="no")
+xp.zeros((0, 3)).take([0], axis=0, mode="wrap")
+xp.nanmin(v, where=v > 1)
+xp.hstack(1)
+xp.column_stack(5)
 """

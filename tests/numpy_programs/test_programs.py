@@ -129,3 +129,19 @@ def test_an_idiom_writes_what_numpy_writes(line: str) -> None:
     exec(line, theirs)
     for name in ("a", "v", "i"):
         same(ours[name], theirs[name], f"{name} after {line}")
+
+
+def refusal(line: str, xp: ModuleType) -> Exception | None:
+    """Return what a line raises."""
+    try:
+        eval(line, names(xp))
+    except Exception as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("line", idioms.REFUSED.strip().splitlines())
+def test_what_numpy_refuses_is_refused_with_an_error_of_its_class(line: str) -> None:
+    theirs = refusal(line, np)
+    assert theirs is not None
+    assert isinstance(refusal(line, xl), type(theirs))

@@ -230,6 +230,16 @@ def classes_made_of_numbers(xp: Xp) -> Any:
     return made, sizes, steps, v[Level.LOW], xp.real(1 + 2j), xp.imag(1 + 2j), xp.real(3)
 
 
+def floats_that_fill_integers(xp: Xp) -> Any:
+    n = xp.zeros(3, int)
+    made = [xp.full(2, x, dtype) for x in (xp.nan, xp.inf, 2.9, -2.9) for dtype in ("i8", "i4")]
+    xp.copyto(n, 2.9, casting="unsafe", where=[True, False, False])
+    made.append(xp.full_like(n, xp.nan))
+    m = n.copy()
+    xp.copyto(m, xp.nan, casting="unsafe")
+    return made, n, m
+
+
 def numbers_that_do_not_fit(xp: Xp) -> Any:
     v = xp.asarray([xp.inf, xp.nan, 1e6, 1e30, 70000, -100.7])
     made: list[Any] = []

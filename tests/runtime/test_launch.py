@@ -53,6 +53,20 @@ def test_strided_and_lower_operands_have_loops_of_the_shape() -> None:
     assert to[27] == -1
 
 
+@pytest.mark.parametrize("step", [2, -1, -3, 7])
+def test_vectors_of_any_stride_are_folded_as_those_that_lie_side_by_side(step: int) -> None:
+    v, w = np.random.default_rng(1).random((2, 7000)) - 0.5
+    a, b = xl.asarray(v), xl.asarray(w)
+    made = program(xl.sum(a[::step] * b[: a[::step].size] + 0.25))
+    for n in (1, 9, 64, 255, 1000):
+        ours = a[::step][:n], b[:n]
+        e = xl.sum(ours[0] * ours[1] + 0.25)
+        to = room(2)
+        assert made.call(to.ctypes.data, *e._operands) is None
+        together = xl.sum(ours[0].copy() * ours[1] + 0.25)
+        assert to.tolist() == [float(xl.eval(together)), -1]
+
+
 @pytest.mark.parametrize(
     "dtype", ["bool", "int8", "uint8", "int32", "uint64", "float32", "float64", "bfloat16"]
 )

@@ -126,6 +126,7 @@ def division(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     if request.param == "pieces":
         monkeypatch.setattr(running, "GRAIN", 1 << 10)
         monkeypatch.setattr(running, "PARALLEL_FROM", 0)
+        monkeypatch.setattr(running, "SHARED_FROM", 0)
         xl.config(threads=3)
     yield request.param
     clear_programs()
@@ -323,6 +324,7 @@ def test_threads_change_no_bit(threads: int, monkeypatch: pytest.MonkeyPatch) ->
     """The values are such that any other order of additions would show."""
     monkeypatch.setattr(running, "GRAIN", 1 << 12)
     monkeypatch.setattr(running, "PARALLEL_FROM", 0)
+    monkeypatch.setattr(running, "SHARED_FROM", 0)
     rng = np.random.default_rng(1)
     a = xl.asarray(rng.standard_normal((600, 700)) * 10.0 ** rng.integers(-8, 8, (600, 700)))
     expressions = [xl.sum(a), xl.sum(a, axis=0), xl.sum(a.T * a.T, axis=0), a / 3 + a[:1]]
@@ -331,6 +333,30 @@ def test_threads_change_no_bit(threads: int, monkeypatch: pytest.MonkeyPatch) ->
     with xl.config(threads=threads):
         for e, expected in zip(expressions, serial, strict=True):
             assert_same_bits(e, expected)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    ("n", "threads"), [(400_000, 1), (1_500_000, 2)], ids=["some hundred us", "more"]
+)
+def test_what_is_done_before_another_thread_has_woken_up_is_not_shared(
+    n: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    class Watched:
+        def run(self, pieces: Any, make: Any, most: int) -> None:
+            asked.append(most)
+            pool.run(pieces, make, most)
+
+    pool = running.pool
+    monkeypatch.setattr(running, "pool", Watched())
+    a = xl.asarray(np.arange(n, dtype=np.float64))
+    rows = xl.asarray(np.arange(n, dtype=np.float64).reshape(-1, 1000))
+    with xl.config(threads=2):
+        assert_same_bits(a + a * 2, np.arange(n) * 3.0)
+        xl.eval(rows / xl.sum(rows, axis=1, keepdims=True))
+    assert set(asked) == {threads}
 
 
 @pytest.mark.usefixtures("compiled")

@@ -174,3 +174,37 @@ def test_a_program_of_elements_alone_gets_machine_code() -> None:
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "True"
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+def test_elements_are_read_where_they_lie(dtype: str) -> None:
+    values = np.arange(24, dtype=dtype).reshape(2, 3, 4)
+    a = xl.asarray(values, copy=True)
+    read_only = a.view()
+    read_only.flags.writeable = False
+    cases: list[tuple[Any, Any]] = [
+        (a, values),
+        (a[::-1, 1:, ::2], values[::-1, 1:, ::2]),
+        (a.T, values.T),
+        (xl.asarray(values, layout="column_major"), values),
+        (xl.asarray(values[0], layout="{1,0:T(2,2)}"), values[0]),
+        (xl.broadcast_to(a[:, :1], values.shape), np.broadcast_to(values[:, :1], values.shape)),
+        (xl.adapt(values[1].copy()), values[1]),
+        (xl.XTensor(values)[1, 2], values[1, 2]),
+        (read_only, values),
+    ]
+    for ours, theirs in cases:
+        for index in np.ndindex(theirs.shape):
+            back = tuple(k - n for k, n in zip(index, theirs.shape, strict=True))
+            assert ours[index] == ours[back] == theirs[index]
+            assert np.asarray(ours[index]).dtype == theirs.dtype
+        assert list(xl.flat(ours, "column_major")) == theirs.reshape(-1, order="F").tolist()
+        assert [type(x) for x in ours[(0,) * (ours.ndim - 1)]] == [type(ours[(0,) * ours.ndim])] * (
+            theirs.shape[-1]
+        )
+        for bad in (theirs.shape, (-1 - theirs.shape[0], *(0,) * (ours.ndim - 1)), (1 << 70,)):
+            with pytest.raises(xl.IndexRangeError):
+                ours[bad]
+    first = a[0, 0, 0]
+    a[0, 0, 0] = 9
+    assert (first, a[0, 0, 0]) == (0, 9)

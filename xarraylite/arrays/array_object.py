@@ -224,7 +224,8 @@ class ArrayObject(Methods):
         ValueError
             If the bytes of the last dimension are no whole number of elements.
         """
-        return self._target().view(dtype)
+        of: Any = self
+        return (of if of.shape or not of._is_value() else of.copy())._target().view(dtype)
 
     @property
     def base(self) -> Any:
@@ -338,7 +339,7 @@ class ArrayObject(Methods):
 
     def is_integer(self) -> bool:
         """Tell whether the only value is a whole number."""
-        return bool(self.item().is_integer())
+        return kind(self.dtype) in "biu" or bool(self.item().is_integer())
 
     def as_integer_ratio(self) -> tuple[int, int]:
         """Return the only value, a real one, as a fraction."""
@@ -415,6 +416,7 @@ class ArrayObject(Methods):
     def _in_order(self, order: str, operation: str) -> Any:
         """Return the array whose row-major order is what ``order`` says of this one's elements."""
         place = getattr(self, "_map", None)
+        order = str(order).upper()
         if order not in ("C", "F", "A", "K"):
             raise ValueError(f"{operation}: order must be 'C', 'F', 'A' or 'K', got {order!r}")
         if order == "K" and isinstance(place, Strided):

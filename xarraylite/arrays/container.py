@@ -174,6 +174,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
         What NumPy writes through it is not seen by the rule that pending expressions keep old
         values.  Tiled memory, which NumPy cannot describe, is copied instead.
         """
+        if self._kind is not NODE:
+            return self.__array__()
         tracing.note_values()
         if isinstance(self._map, TiledMap):
             return self._values()
@@ -269,7 +271,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         for the rest.
         """
         cls = key.__class__
-        if cls is int or (cls is tuple and key and key[-1].__class__ is int):
+        if cls is int or (cls is tuple and key and key[-1].__class__ is int is key[0].__class__):
             try:
                 one = self._array[key]
             except (AttributeError, IndexError):
@@ -296,12 +298,16 @@ class XContainer(Placed, DescribedMemory, XExpression):
         return elements.number(self)
 
     def _view(self, step: steps.Transform) -> XExpression:
+        if not self._shape and self._is_value():
+            return self.copy()._view(step)  # of a scalar NumPy makes another array
         return self._over(self._map.apply(step))
 
     def _over(self, layout: Map) -> XExpression:
         return self._view_class._wrap(self._buffer, layout, self._dtype)
 
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
+        if not self._shape and self._is_value():
+            return self.copy()._reshaped(shape)
         if self._kind is not NODE and self._kind.strides is None:
             return elements.view_of(self, shape)  # type: ignore[no-any-return]
         node = build.reshape(self.node, shape)

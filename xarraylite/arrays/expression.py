@@ -25,8 +25,8 @@ from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
 from ..ir.build import describe
-from ..ir.kind import NODE, Kind, Operands, owner_class
-from ..ir.node import RANK, Node
+from ..ir.kind import NODE, Kind, Operands
+from ..ir.node import Node
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
 from ..ir.walk import reads_late
@@ -45,7 +45,7 @@ from ..runtime import evaluate as engine
 from . import factors, ownership
 from .array_object import ArrayObject
 from .described import Described
-from .selections import is_advanced, selected
+from .selections import is_advanced, of_copy, selected
 
 if TYPE_CHECKING:
     from ..labels import labelled, products
@@ -306,10 +306,9 @@ class XExpression(
         own = ownership.indexed(self, key) if type(self) is XExpression else None
         if own is not None:
             return own[key]
-        if is_advanced(key):
-            values = selected(self._values(), key, self.summary())
-            owner = owner_class(min(self._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
-            return owner._adopted(values)
+        made = selected(self, key) if is_advanced(key) else of_copy(self, key)
+        if made is not None:
+            return made
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
         if selection.take is None:
@@ -461,7 +460,6 @@ class XExpression(
     def astype(
         self,
         dtype: object,
-        /,
         order: str = "K",
         casting: str = "unsafe",
         subok: bool = True,

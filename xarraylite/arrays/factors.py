@@ -141,7 +141,7 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
 
 def _is_long(left: Any, right: Any) -> bool:
     """Tell whether operands are vectors in memory that are multiplied in several calls."""
-    lasting = left.lasting or right.lasting
+    lasting = any([getattr(x, "lasting", True) for x in (left, right)])  # so are NumPy's arrays
     if lasting or left.ndim != 1 or right.ndim != 1 or left.shape[0] <= calls.DOT:
         return False
     kinds = left._kind, right._kind

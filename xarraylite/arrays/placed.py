@@ -16,6 +16,7 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, Or
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer, Shield
 from ..operands import dispatch
+from ..operands.namespace import namespace
 from ..operands.non_numeric import dtype_of
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class Placed:
     def view(self, dtype: object = None) -> Any:
         """Return the same memory with another dtype; see `ArrayObject.view`.
 
+        As in NumPy a class of arrays may stand in its place, of NumPy's or of ours.
+
         Raises
         ------
         ValueError, LayoutError
@@ -101,6 +104,11 @@ class Placed:
         >>> xl.asarray([1.0, -0.0]).view("uint64") >> 63
         <XFunction bitwise_right_shift: uint64[2], lazy>
         """
+        if isinstance(dtype, type):
+            if issubclass(dtype, np.ndarray):
+                return np.asarray(self).view(dtype)
+            if issubclass(dtype, Placed) or dtype is namespace(None).ndarray:
+                dtype = None
         if dtype is None:
             own: Any = self
             if own._is_strided():

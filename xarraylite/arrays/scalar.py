@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from numbers import Complex, Integral, Number, Real
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,7 +64,8 @@ def scalar_of(value: Any) -> XScalar:
 
 def values_of(numbers: Iterable[Any], dtype: np.dtype[Any]) -> Iterator[Any]:
     """Return NumPy scalars of a dtype as values, each made when it is reached."""
-    return map(XFloat64 if dtype.type is np.float64 else scalar_of, numbers)
+    plain = isinstance(scalar_of, FunctionType)  # not yet in machine code
+    return map(XFloat64 if plain and dtype.type is np.float64 else scalar_of, numbers)
 
 
 class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
@@ -183,7 +185,6 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
     def astype(
         self,
         dtype: object,
-        /,
         order: str = "K",
         casting: str = "unsafe",
         subok: bool = True,

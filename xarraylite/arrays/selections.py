@@ -4,6 +4,8 @@ An index of integers, slices and one integer array is lazy: it is a view, or a g
 kernel.  Boolean masks (whose result has as many elements as they have trues), several arrays,
 which are broadcast against each other, and sequences of other libraries are computed when they are
 written, by NumPy on the evaluated elements, so that every combination means what it means there.
+So is what one array selects of few elements that were copied when they were written: an expression
+of another copy, which says what it is of.
 """
 
 from __future__ import annotations
@@ -13,9 +15,16 @@ from typing import Any
 import numpy as np
 
 from .._errors import BroadcastError, IndexRangeError, TracedValueError
-from ..dtypes.names import NumpyArray, is_narrow_int
+from ..dtypes.names import NumpyArray, as_dtype, is_narrow_int
+from ..index.indices import parse_index
+from ..ir import build
+from ..ir.kind import NODE, owner_class, row_major
+from ..ir.node import RANK, Node
+from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
+from ..operands.gathers import FEW, gather, is_index_array
 from ..operands.nodes import HasNode, OneValue, is_masked, unwrapped, values_in
+from .recomputed import Recomputed, outlined
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
 _PLAIN = (HasNode, OneValue, np.ndarray, np.generic, str)
@@ -83,8 +92,8 @@ def _numpy_item(item: Any) -> Any:
     return item.astype(np.int64) if narrow else item
 
 
-def selected(values: NumpyArray, key: Any, summary: str) -> NumpyArray:
-    """Return what NumPy selects: values of their own.
+def selected(of: Any, key: Any) -> Any:
+    """Return a container of what NumPy selects of an array's values.
 
     Raises
     ------
@@ -92,9 +101,45 @@ def selected(values: NumpyArray, key: Any, summary: str) -> NumpyArray:
         For indices out of range, of other kinds, or that do not broadcast.
     """
     try:
-        return np.asarray(values[numpy_index(key, "index")])
+        values = np.asarray(of._values()[numpy_index(key, "index")])
     except IndexError as error:
-        raise IndexRangeError(f"index of {summary}: {error}") from None
+        raise IndexRangeError(f"index of {of.summary()}: {error}") from None
+    owner = owner_class(min(of._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
+    return owner._adopted(values)
+
+
+def of_copy(e: Any, key: Any) -> Any:
+    """Return what one integer array, and slices, select of a copy of few elements.
+
+    None of all other results, and where NumPy refuses it.
+    """
+    kind = e._kind
+    if not e.lasting or kind is NODE or kind.op is not None or kind.strides is not None:
+        return None
+    snapshot, start = e._operands
+    if snapshot.__class__ is not Copy or start or e.size > FEW or tracing.running.value:
+        return None
+    index = numpy_index(key, "index")
+    index = index if isinstance(index, tuple) else (index,)
+    if not any([isinstance(item, np.ndarray) for item in index]):
+        return None
+    index = tuple([np.array(x) if isinstance(x, np.ndarray) else x for x in index])
+    try:
+        picked = snapshot.array(kind.dtype, e._shape)[index]
+    except IndexError:
+        return None
+
+    def lazily(node: Node) -> Node:
+        found = parse_index(index, node.shape, is_index_array)
+        return gather(build.view(node, found.transform), found)
+
+    part = kind, e._shape, outlined(kind, e._operands)
+    to = Snapshot.alone(picked.nbytes, Recomputed(part, lazily, kind.dtype))
+    to.array(kind.dtype, picked.shape)[...] = picked
+    made = object.__new__(e.__class__)
+    made._kind = row_major(kind.dtype, picked.ndim, min(kind.fixed, RANK))
+    made._shape, made._operands = picked.shape, (to, 0)
+    return made
 
 
 def put(values: NumpyArray, key: Any, new: NumpyArray, summary: str) -> None:

@@ -60,7 +60,7 @@ _ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": C
 def layout_named(order: str) -> Order | None:
     """Return the layout that NumPy's letter names; None where the elements decide."""
     try:
-        return _ORDERS[order]
+        return _ORDERS[str(order).upper()]
     except KeyError:
         raise ValueError(f"copy: order must be one of {list(_ORDERS)}, got {order!r}") from None
 

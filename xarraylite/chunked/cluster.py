@@ -215,6 +215,10 @@ class DaskCluster:
     keeps = False  # tasks go to any worker
 
     def __init__(self, client: Any) -> None:
+        if not hasattr(client, "scheduler_info"):
+            raise TypeError(
+                f"store: client must be a distributed.Client, got {type(client).__name__}"
+            )
         self.client = client
 
     def run_blocks(
@@ -233,7 +237,7 @@ class DaskCluster:
         piece = pieces.make(first)
         keys = itertools.chain([first], keys)
         workers = list(self.client.scheduler_info()["workers"].values())
-        threads = max(1, sum([worker["nthreads"] for worker in workers]))
+        threads = max(1, sum(self.client.nthreads().values()))  # the former may be of some only
         tasks = threads * (_QUEUED if take is None else _AHEAD)
         options = _asked_of(workers, piece.need)
         per = 1 if take is not None else max(1, _SHARED // max(1, piece.inputs + piece.nbytes))

@@ -73,7 +73,7 @@ def open_(
     if isinstance(what, str | os.PathLike):
         array, name = _from_path(local(os.fspath(what)), key, dtype)
     else:
-        array, name = _chosen(what, key), name_of(what)
+        array, name = _chosen(what, key), f"{name_of(what)}:{key}" if key else name_of(what)
     if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
         raise DTypeError(
             f"open: got {type(what).__name__}; it must be a path, a URL or an object with shape, "
@@ -106,9 +106,14 @@ def _from_path(path: str, key: str, dtype: object) -> tuple[Any, str]:
 
 def _chosen(what: Any, key: str) -> Any:
     """Return an array of a file or group, or what is one itself."""
-    if key or not hasattr(what, "shape"):
-        if hasattr(what, "keys") and (not key or key not in what):
-            lacks = f"has no array {key!r}" if key else "is a group, and which array is not said"
-            raise StorageError(f"open: {name_of(what)} {lacks}; it has {sorted(what.keys())}")
-        what = what[key] if key else what
+    if key:
+        if hasattr(what, "keys") and key not in what:
+            raise StorageError(f"open: {_lacks(what, f'has no array {key!r}')}")
+        what = what[key]
+    if hasattr(what, "keys") and not hasattr(what, "shape"):
+        raise StorageError(f"open: {_lacks(what, 'is a group, and which array is not said')}")
     return getattr(what, "variable", what)  # of xarray's DataArray
+
+
+def _lacks(group: Any, told: str) -> str:
+    return f"{name_of(group)} {told}; it has {sorted(group.keys())}"

@@ -127,12 +127,30 @@ def _form(array: Any) -> tuple[Any, ...]:
 
 def _position(array: Any) -> int:
     """Return where in its file a map, or a view of one, begins."""
-    base = array
-    while not isinstance(base, mmap.mmap):
-        base = base.base
-    begin = np.frombuffer(base, np.uint8, 1)
+    begin = np.frombuffer(_map_of(array), np.uint8, 1)
     ahead = array.offset % mmap.ALLOCATIONGRANULARITY
     return int(array.offset - ahead + array.ctypes.data - begin.ctypes.data)
+
+
+def _map_of(array: Any) -> mmap.mmap:
+    while not isinstance(array, mmap.mmap):
+        array = array.base
+    return array
+
+
+def refuse_shortened(array: Any) -> None:
+    """Refuse a map of a file that has become shorter: to read what was there ends the process.
+
+    Raises
+    ------
+    EOFError
+        If it has.
+    """
+    if isinstance(array, np.memmap) and array.filename is not None:
+        pages = _map_of(array)
+        had = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY + len(pages)
+        if pages.size() < had:
+            raise EOFError(f"the file has {pages.size()} bytes, and had {had} when it was opened")
 
 
 def _share_memory(one: Any, other: Any) -> bool | None:

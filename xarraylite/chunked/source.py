@@ -23,7 +23,7 @@ from .._errors import DTypeError, ShapeError
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .frames import new_array
-from .places import Carried, identity_of, library_of
+from .places import Carried, identity_of, library_of, refuse_shortened
 from .retries import chunk_by_chunk
 from .selection import (
     Box,
@@ -278,6 +278,7 @@ def _from_any(
 ) -> NumpyArray:
     if complete:
         refuse_missing(array, key)
+    refuse_shortened(array)
     values = np.asarray(array[key])
     if values.shape != shape:
         raise ShapeError(f"got shape {values.shape}")

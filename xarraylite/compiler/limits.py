@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-#: Steps below this cost, an eighth of a millisecond, run on the calling thread at once: waking
-#: another takes about 90 us.
+#: Steps below this cost, an eighth of a millisecond, run at once: nobody waits long for them.
 PARALLEL_FROM = 1 << 20
+
+#: Steps from this cost on, some 0.3 to 0.5 milliseconds, are shared among threads.  It takes 30 to
+#: 90 us until another thread has woken up and taken the interpreter's lock, and again when the
+#: lock goes back, and it reads what lies in the first one's cache.
+SHARED_FROM = 1 << 22
 
 #: Destinations that have this many bytes together with what is read are stored past the caches
 #: (`Mode.NONTEMPORAL`).  Below, all of it stays in the last cache, whoever reads it next.

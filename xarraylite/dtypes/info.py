@@ -90,6 +90,8 @@ class IInfo:
 def _dtype_of(x: object) -> DType:
     """The dtype of an array, or the dtype that `x` names."""
     dt = getattr(x, "dtype", None)
+    if type(x) in (int, float, complex):  # as NumPy takes numbers
+        x = type(x)
     return names.as_dtype(dt if isinstance(dt, np.dtype) else x)
 
 

@@ -139,7 +139,8 @@ def piecewise(
     """
     array = as_array(x, "piecewise")
     given: Any = condlist
-    if np.isscalar(given) or (array.ndim and np.ndim(given[0]) == 0):
+    one = np.isscalar(given) or getattr(given, "ndim", 1) == 0
+    if one or (array.ndim and np.ndim(given[0]) == 0):
         given = [given]
     conditions, functions = list(given), list(funclist)
     if len(functions) not in (len(conditions), len(conditions) + 1):
@@ -190,6 +191,9 @@ class ndindex:
 
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return iter(self._places)
+
+    def __next__(self) -> tuple[int, ...]:
+        return next(self._places)
 
 
 def ndenumerate(arr: object) -> Iterator[tuple[tuple[int, ...], Any]]:

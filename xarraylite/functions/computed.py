@@ -47,7 +47,7 @@ from ..ir.node import FREE, RANK, SHAPE
 from ..operands import dispatch, non_numeric
 from ..operands.convert import plain_array
 from ..operands.moving import Parted, of_parts
-from ..operands.nodes import HasNode, Lifted, apart_by_elements, is_masked
+from ..operands.nodes import HasNode, Lifted, apart_by_elements, is_masked, unwrapped
 from ..operands.non_numeric import is_other
 from ..operands.tracing import note_values
 from ..operands.tracing import writer as trace_writer
@@ -414,10 +414,12 @@ def invoked(
             at = k if k < rest else rest
             take = positional[at] if at < count else None
             if take is not None and (value is not None or names[at] not in optional):
-                taken[k] = take(value, name, narrow)
-        for key in kwargs.keys() & takes:
-            if kwargs[key] is not None or key not in optional:
-                kwargs[key] = takes[key](kwargs[key], name, narrow)
+                value = take(value, name, narrow)
+            taken[k] = unwrapped(value)
+        for key, value in kwargs.items():
+            if key in takes and (value is not None or key not in optional):
+                value = takes[key](value, name, narrow)
+            kwargs[key] = unwrapped(value)
         dtype = args[typed] if len(args) > typed else kwargs.get("dtype")
         try:
             if dtype is not None and typed < count:

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 else:
     axis_folds = later(".runtime.axis_folds")
 
-#: The most bytes of an operand.
-FEW = 1 << 16
+#: The most bytes of an operand that is computed first, and of all others and results.
+FEW, _MOST = 1 << 16, 1 << 20
 
 
 def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
@@ -70,7 +70,11 @@ def copy_with(values: NumpyArray, fixed: int, made: Gathers) -> XExpression:
 
 
 def computed_at_once(
-    function: Callable[..., Any], a: object, lazily: Callable[[Node], Node], **options: Any
+    function: Callable[..., Any],
+    a: object,
+    lazily: Callable[[Node], Node],
+    shape: Shape,
+    **options: Any,
 ) -> XExpression | None:
     """Return what NumPy makes of a small array, in a loop over ever new extents.
 
@@ -84,12 +88,14 @@ def computed_at_once(
         The operand.
     lazily : callable
         Makes the result's node of the operand's.
+    shape : tuple of int
+        Of the result.
     **options
         What else NumPy is given.
     """
     if not growing.value or not isinstance(a, XExpression) or tracing.running.value:
         return None
-    if a.size * a.dtype.itemsize > FEW or not a.size:
+    if not a.size or max(a.size, math.prod(shape)) * a.dtype.itemsize > _MOST:
         return None
     found = part_of(a, FEW)
     if found is None:

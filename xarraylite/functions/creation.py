@@ -16,7 +16,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment import elements
-from ..dtypes.names import as_dtype, dtype_name, float64
+from ..dtypes.names import as_dtype, dtype_name, float64, kind
 from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
 from ..ir import build
 from ..ir.kind import NODE, owner_class, row_major
@@ -237,6 +237,8 @@ def full(
     >>> xl.full((2,), 7)
     XArray([7, 7])
     """
+    if type(fill_value) is float and dtype is not None and kind(as_dtype(dtype)) in "iu":
+        fill_value = np.float64(fill_value)  # converted as NumPy converts an array of it
     plain = type(fill_value) in build.WEAK_TYPES
     if plain:
         wanted = np.dtype(type(fill_value)) if dtype is None else dtype
@@ -320,9 +322,9 @@ def ordered(order: MemoryOrder, layout: LayoutLike, name: str) -> LayoutLike:
     """
     if order is None:
         return layout
-    if order not in ("C", "F") or layout is not None:
+    if str(order).upper() not in ("C", "F") or layout is not None:
         raise LayoutError(f"{name}: order must be 'C' or 'F' and without a layout, got {order!r}")
-    return COLUMN_MAJOR if order == "F" else ROW_MAJOR
+    return COLUMN_MAJOR if order in ("F", "f") else ROW_MAJOR
 
 
 def _made_like(

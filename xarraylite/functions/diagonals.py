@@ -9,6 +9,8 @@ from __future__ import annotations
 import builtins
 from typing import SupportsIndex
 
+import numpy as np
+
 from .._errors import AxisError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised
@@ -21,10 +23,10 @@ from ..ir.build import describe
 from ..ir.node import Iota, Node
 from ..layout.strided import Strided
 from ..operands.moving import moves
-from ..operands.nodes import as_node
 from ..ops.table import OPS
 from .arguments import whole
 from .computed import into
+from .copied import computed_at_once
 from .manipulation import broadcast_to, expand_dims, moveaxis, reshape, stack
 from .reducers import sum as total
 
@@ -114,13 +116,19 @@ def _distance(shape: tuple[int, ...]) -> Node:
 
 
 def _triangle(x: object, k: int, name: str, upper: bool) -> XExpression:
-    node = as_node(x, name)
-    if len(node.shape) == 1:
-        node = build.broadcast_to(node, node.shape * 2)
-    build.require_rank(node, 2, name)
-    inside = OPS["greater_equal" if upper else "less_equal"]
-    chosen = build.elementwise(inside, _distance(node.shape), whole(k, name, "k", cut=True))
-    return XExpression(build.elementwise(OPS["where"], chosen, node, build.scalar(0, node.dtype)))
+    array = as_array(x, name)
+    shape = array.shape * 2 if array.ndim == 1 else array.shape
+    build.require_rank(array.node, 1, name)
+    last = whole(k, name, "k", cut=True)
+
+    def lazily(node: Node) -> Node:
+        node = build.broadcast_to(node, shape)
+        inside = OPS["greater_equal" if upper else "less_equal"]
+        chosen = build.elementwise(inside, _distance(shape), last)
+        return build.elementwise(OPS["where"], chosen, node, build.scalar(0, node.dtype))
+
+    made = computed_at_once(np.triu if upper else np.tril, array, lazily, shape, k=k)
+    return XExpression(lazily(array.node)) if made is None else made
 
 
 @memoised
@@ -205,14 +213,18 @@ def diag(v: object, k: int = 0) -> XExpression:
         raise ShapeError(f"diag({describe(array.node)}): the rank must be 1 or 2")
     k, length = whole(k, "diag", "k"), array.shape[0]
     size = length + builtins.abs(k)
-    # Element i of the vector stands in row i + down and column i + right.
     zero = build.scalar(0, array.dtype)
     gap = build.broadcast_to(zero, (builtins.abs(k),))
-    parts = [array.node, gap] if k < 0 else [gap, array.node]
-    row = build.concat(parts, 0) if k else array.node
-    inside = build.elementwise(OPS["equal"], _distance((size, size)), k)
-    rows = build.broadcast_to(row, (size, size))
-    return XExpression(build.elementwise(OPS["where"], inside, rows, zero))
+
+    def lazily(node: Node) -> Node:
+        # Element i of the vector stands in row i + down and column i + right.
+        row = build.concat([node, gap] if k < 0 else [gap, node], 0) if k else node
+        inside = build.elementwise(OPS["equal"], _distance((size, size)), k)
+        rows = build.broadcast_to(row, (size, size))
+        return build.elementwise(OPS["where"], inside, rows, zero)
+
+    made = computed_at_once(np.diag, array, lazily, (size, size), k=k)
+    return XExpression(lazily(array.node)) if made is None else made
 
 
 @memoised

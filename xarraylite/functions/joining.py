@@ -352,7 +352,7 @@ def block(arrays: Any) -> XExpression:
         return concat([joined(p, level + 1) for p in part], axis=rank - depth + level)
 
     made: XExpression = joined(arrays, 0)
-    return made
+    return made if depth else made.copy()  # one array alone
 
 
 def _depth(arrays: Any) -> int:
@@ -434,10 +434,6 @@ def meshgrid(
     return tuple([XArray(x) for x in made] if copy else made)
 
 
-#: What an empty list of positions is.
-_NOWHERE = np.empty(0, int64)
-
-
 def ix_(*args: object) -> tuple[XExpression, ...]:
     """Return index arrays that select the product of positions.
 
@@ -466,9 +462,12 @@ def ix_(*args: object) -> tuple[XExpression, ...]:
     """
     found = []
     for place, arg in enumerate(args):
-        array = as_array(_NOWHERE if isinstance(arg, list) and not arg else arg, "ix_")
+        plain = type(arg) is list and {*map(type, arg)} <= {int, bool}
+        given = container(np.array(arg, None if arg else int64)) if plain else arg
+        array = as_array(given, "ix_")
         if array.ndim != 1:
             raise ShapeError(f"ix_({describe(array.node)}): positions are of rank 1")
         array = nonzero(array)[0] if array.dtype == bool_ else array
-        found.append(reshape(array, [array.size if k == place else 1 for k in range(len(args))]))
+        shape = [array.size if k == place else 1 for k in range(len(args))]
+        found.append(array._reshaped(tuple(shape)))
     return tuple(found)

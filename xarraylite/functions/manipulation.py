@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, SupportsIndex
 
-from .._errors import AxisError, AxisTypeError, CastError, ShapeError
+from .._errors import AxisError, AxisTypeError, CastError, DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype, dtype_name
-from ..dtypes.promotion import can_cast
+from ..dtypes.promotion import can_cast, result_type
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import (
@@ -36,6 +36,7 @@ from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
 from . import copied_joins, jagged_joins
 from .computed import into
+from .copied import computed_at_once
 from .groups import Lazy, takes_jagged
 
 Axes = SupportsIndex | Iterable[SupportsIndex]
@@ -228,7 +229,7 @@ def reshape(
     """
     array = as_array(a, "reshape")
     target = infer_extent(shape, array.size)
-    if order not in ("C", "F", "A"):
+    if str(order).upper() not in ("C", "F", "A"):
         raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
     if array._in_order(order, "reshape") is not array:
         turned: XExpression = reshape(array.T, target[::-1], copy=copy).T
@@ -242,6 +243,13 @@ def reshape(
     view = array._reshaped(target)
     if copy is False and type(view) is XExpression:
         raise ValueError(f"reshape: {describe(array.node)} cannot become {target} without a copy")
+    if type(view) is XExpression and isinstance(array, XContainer):
+
+        def lazily(node: Node) -> Node:
+            return build.reshape(node, target)
+
+        made = computed_at_once(lambda values: values.reshape(target), array, lazily, target)
+        return view if made is None else made
     return view
 
 
@@ -344,7 +352,7 @@ def moveaxis(a: object, source: Axes, destination: Axes) -> XExpression:
 
 def listed(arrays: Any, operation: str) -> list[object]:
     if not isinstance(arrays, Iterable) or isinstance(arrays, str | bytes):
-        raise ShapeError(f"{operation}: a sequence of arrays is needed, got {arrays!r}")
+        raise DTypeError(f"{operation}: a sequence of arrays is needed, got {arrays!r}")
     return list(arrays)
 
 
@@ -353,9 +361,9 @@ def _parts(arrays: Sequence[object], dtype: object, casting: str, operation: str
     nodes = [as_node(x, operation) for x in arrays]
     if not nodes:
         raise ShapeError(f"{operation}: at least one array is needed")
-    if dtype is None:
+    if dtype is None and casting == "same_kind":
         return nodes
-    wanted = as_dtype(dtype)
+    wanted = result_type(*[n.dtype for n in nodes]) if dtype is None else as_dtype(dtype)
     for node in nodes:
         if not can_cast(node.dtype, wanted, casting):
             raise CastError(
@@ -414,7 +422,8 @@ def concat(
     arrays = listed(arrays, "concat")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.concat(arrays, axis)
-    copied = None if dtype is not None else copied_joins.joined(arrays, axis, False)
+    usual = dtype is None and casting == "same_kind"
+    copied = copied_joins.joined(arrays, axis, False) if usual else None
     if copied is not None:
         return into(out, copied, "concat")
     nodes = _parts(arrays, dtype, casting, "concat")
@@ -423,7 +432,7 @@ def concat(
     if not nodes[0].shape:
         raise ShapeError("concat: arrays of rank 0 cannot be joined")
     joined = XExpression(build.concat(nodes, check_axis(axis, len(nodes[0].shape), "concat")))
-    return into(out, joined, "concat")
+    return into(out, joined, "concat", rule=casting)
 
 
 @takes_jagged
@@ -472,7 +481,8 @@ def stack(
     arrays = listed(arrays, "stack")
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.stack(arrays, axis)
-    copied = None if dtype is not None else copied_joins.joined(arrays, axis, True)
+    usual = dtype is None and casting == "same_kind"
+    copied = copied_joins.joined(arrays, axis, True) if usual else None
     if copied is not None:
         return into(out, copied, "stack")
     nodes = _parts(arrays, dtype, casting, "stack")
@@ -484,4 +494,4 @@ def stack(
     check_rank(len(shape) + 1, "stack")
     step = steps.expand(shape, (place,))
     joined = XExpression(build.concat([build.view(n, step) for n in nodes], place, "stack"))
-    return into(out, joined, "stack")
+    return into(out, joined, "stack", rule=casting)

@@ -82,7 +82,7 @@ def roll(a: object, shift: Ints, axis: Axes | None = None) -> XExpression:
             node = _rolled(node, distance, one)
         return node
 
-    made = computed_at_once(np.roll, array, lazily, shift=shift, axis=axis)
+    made = computed_at_once(np.roll, array, lazily, array.shape, shift=shift, axis=axis)
     return XExpression(lazily(array.node)) if made is None else made
 
 
@@ -280,7 +280,7 @@ def tile(A: object, reps: Ints) -> XExpression:
     def lazily(node: Node) -> Node:
         return build.reshape(build.broadcast_to(build.reshape(node, apart), spread), shape)
 
-    made = computed_at_once(np.tile, array, lazily, reps=times)
+    made = computed_at_once(np.tile, array, lazily, tuple(shape), reps=times)
     return XExpression(lazily(array.node)) if made is None else made
 
 
@@ -332,8 +332,13 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
         times = int(counts.reshape(()))
         spread = (*array.shape[: along + 1], times, *array.shape[along + 1 :])
         shape = (*array.shape[:along], extent * times, *array.shape[along + 1 :])
-        stretched = broadcast_to(expand_dims(array, axis=along + 1), spread)
-        return XExpression(reshape(stretched, shape).node)
+
+        def lazily(node: Node) -> Node:
+            stretched = broadcast_to(expand_dims(XExpression(node), axis=along + 1), spread)
+            return reshape(stretched, shape).node
+
+        made = computed_at_once(np.repeat, array, lazily, shape, repeats=times, axis=along)
+        return XExpression(lazily(array.node)) if made is None else made
     if counts.size != extent:
         raise ShapeError(
             f"repeat({describe(array.node)}): {counts.size} repeats for an extent of {extent}"
@@ -396,10 +401,15 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
     widths = _pairs(pad_width, x, "pad_width")
     if mode == "constant" and not options.keys() - {"constant_values"}:
         values = _pairs_of(options.get("constant_values", 0), x, "constant_values")
-        node = x.node
-        for axis, (width, value) in enumerate(zip(widths, values, strict=True)):
-            node = _framed(node, axis, width, value)
-        return XExpression(node)
+        shape = tuple([n + builtins.sum(more) for n, more in zip(x.shape, widths, strict=True)])
+
+        def lazily(node: Node) -> Node:
+            for axis, (width, value) in enumerate(zip(widths, values, strict=True)):
+                node = _framed(node, axis, width, value)
+            return node
+
+        made = computed_at_once(np.pad, x, lazily, shape, pad_width=widths, constant_values=values)
+        return XExpression(lazily(x.node)) if made is None else made
     if mode in _MOVING and not options and x.size:
         node = x.node
         for axis, (before, after) in enumerate(widths):
@@ -410,10 +420,10 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
     narrow = Narrow()
     middle = numpy_of(x, "pad", narrow)
     try:
-        made = np.pad(middle, widths, mode=mode, **options)
+        padded = np.pad(middle, widths, mode=mode, **options)
     except (ValueError, TypeError) as error:
         raise ValueError(f"pad({describe(x.node)}, mode={mode!r}): {error}") from None
-    return container(narrow.rounded(made))
+    return container(narrow.rounded(padded))
 
 
 #: Modes of `pad` in which what stands around an array are elements of its own.

@@ -15,7 +15,9 @@ import numpy as np
 
 from .._errors import DTypeError, ShapeError
 from ..arrays import expression
+from ..arrays.expression import XExpression
 from ..arrays.memo import memoised_values
+from ..assignment.assign import check_cast
 from ..dtypes.names import DType, as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
@@ -117,7 +119,7 @@ def _folded(
     where: object,
 ) -> Lazy:
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
-    if op is MIN or op is MAX:
+    if op.identity is None:
         return _chosen(op, node, groups, initial, where)
     inner, end = _total_dtype(node, dtype)
     op = _OF_TRUTH.get(op, op) if inner == bool_ else op
@@ -318,15 +320,17 @@ def _position(
     axes: Any = (asked,) if isinstance(asked, Iterable) else asked
     node, groups = operand_and_groups(a, axes, keepdims, name)
     refuse_empty(groups, name, node)
+    if isinstance(out, XExpression | np.ndarray):  # as NumPy: what holds all positions
+        check_cast(name, "out", out.dtype, int64, "safe")
 
     def lazily(node: Node) -> Node:
         return _first(MIN if name == "argmin" else MAX, node, groups)
 
     made: Lazy | None = None
     if kind(node.dtype) != "c":
-        made = computed_at_once(getattr(np, name), a, lazily, axis=axis, keepdims=keepdims)
+        made = computed_at_once(getattr(np, name), a, lazily, (), axis=axis, keepdims=keepdims)
     made = groups.wrap(lazily(node)) if made is None else made
-    return made if out is None else into(out, made, name)
+    return made if out is None else into(out, made, name, rule="unsafe")
 
 
 def _first(op: Reduction, node: Node, groups: Groups) -> Node:

@@ -45,8 +45,9 @@ class _Kind(type):
             return issubclass(STANDS[kind(value.dtype)], cls.__mro__[1])
         return isinstance(value, cls.__mro__[1])
 
-    def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, cls.__mro__[1])
+    def __subclasscheck__(cls, other: Any) -> bool:
+        found = STANDS[kind(other.dtype)] if isinstance(other, ScalarType) else other
+        return issubclass(found, cls.__mro__[1])
 
 
 def is_value(x: Any) -> bool:

@@ -298,8 +298,8 @@ def take(
         node, axis = build.reshape(node, (-1,)), 0
     axis = check_axis(axis, len(node.shape), "take")
     extent = node.shape[axis]
-    if mode == "wrap" and extent:
-        indices = np.asarray(indices) % extent
+    if mode == "wrap":
+        indices = np.asarray(indices) % max(extent, 1)
     elif mode == "clip":
         indices = np.clip(np.asarray(indices), 0, max(extent - 1, 0))
     elif mode != "raise":

@@ -191,7 +191,9 @@ def linspace(
     if kind(kind_) in "iu":
         np.floor(values, out=values)
     made = _wrap(values, kind_, layout, "linspace")
-    return (made, container(step) if step.shape else scalar_of(step)) if retstep else made
+    if not retstep:
+        return made
+    return made, container(step) if np.ndim(step) else step if step != step else scalar_of(step)
 
 
 def _number_or_array(x: object, operation: str, name: str) -> Any:
@@ -423,6 +425,8 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     """
     if isinstance(dtype, np.dtype) and dtype.shape:  # rows
         return container(np.fromiter(iter, dtype, count))
+    if dtype_of(dtype) is not None:
+        return np.fromiter(iter, dtype, count)  # type: ignore[call-overload]
     values = list(iter if count < 0 else itertools.islice(iter, count))
     if len(values) < count:
         raise ShapeError(f"fromiter: {count} elements are wanted, there are {len(values)}")

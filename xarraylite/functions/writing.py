@@ -76,8 +76,9 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
         return np.asarray(number, to.dtype)
     values = _values(x, operation)
     if values.ndim and not isinstance(x, list | tuple):
-        what = f"{to.summary()}, {dtype_name(values.dtype)}{list(values.shape)}"
-        check_cast(operation, what, values.dtype, to.dtype, rule)
+        own = x.dtype if isinstance(x, XExpression) else values.dtype  # not that of computing
+        what = f"{to.summary()}, {dtype_name(own)}{list(values.shape)}"
+        check_cast(operation, what, own, to.dtype, rule)
     return values
 
 
@@ -114,8 +115,8 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
     """
     to = _destination(a, "put")
     places = _values(ind, "put").ravel()
-    if mode == "wrap" and to.size:
-        places = places % to.size
+    if mode == "wrap":
+        places = places % max(to.size, 1)
     elif mode == "clip":
         places = np.clip(places, 0, max(to.size - 1, 0))
     elif mode != "raise":
@@ -252,6 +253,8 @@ def copyto(
     if usual and isinstance(src, XExpression) and src.dtype == to.dtype:
         to[...] = src
         return
+    if type(src) is float and casting == "unsafe":
+        src = np.float64(src)  # cast as an array of it, into integers too
     node = as_node(src, "copyto")
     source: Any = type(src) if type(src) in WEAK_TYPES else node.dtype
     check_cast("copyto", f"{to.summary()}, {describe(node)}", source, to.dtype, casting)

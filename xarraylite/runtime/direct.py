@@ -14,6 +14,7 @@ The kernels are those the planner would choose, so results have the same bits.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .._lazy_import import later
@@ -128,7 +129,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     lowered, places = found
     flat = _is_row(target, kind.rank) and all([_is_row(leaf, body.rank) for leaf in leaves])
     build = _fold if fold else _map
-    if fold and not flat:
+    if fold and not flat and body.rank > 1:
         return None
     made = build(kind, target, leaves, lowered, places, same, flat)
     if made is None:
@@ -245,6 +246,16 @@ def _marks(leaves: list[Kind], same: tuple[bool, ...] | None) -> list[bool]:
     return [False if leaf.scalar else next(given, False) for leaf in leaves]
 
 
+def _template(words: Words, operands: Sequence[Operand], kinds: Sequence[Kind]) -> list[int]:
+    """Return the words of an argument block that do not change: strides of the inner loop."""
+    template = [0] * len(words)
+    for w, (operand, kind) in enumerate(zip(operands, kinds, strict=True)):
+        if operand.inner is Inner.ANY:
+            assert kind.strides is not None
+            template[words.index[f"e{w}"]] = kind.strides[-1] * kind.dtype.itemsize
+    return template
+
+
 def _map(
     kind: Kind,
     target: Kind,
@@ -258,12 +269,7 @@ def _map(
     operands, whose = _operands(target, leaves, places, same)
     spec = MapSpec(Mode.DIRECT, loops - 1, operands, lowered.body, 0)
     words = spec.words()
-    template = [0] * len(words)
-    for w, operand in enumerate(operands):
-        if operand.inner is Inner.ANY:
-            leaf = leaves[whose[w - 1]] if w else target
-            assert leaf.strides is not None
-            template[words.index[f"e{w}"]] = leaf.strides[-1] * leaf.dtype.itemsize
+    template = _template(words, operands, [target, *[leaves[whose[w]] for w in range(len(whose))]])
     entries = _entries(target, leaves, places, same, words, kind.rank)
     return kernels.get(spec, emit_map), words, entries, template
 
@@ -278,10 +284,10 @@ def _fold(
     flat: bool,
 ) -> Made | None:
     assert isinstance(kind.op, Reduction)
-    operands, _ = _operands(target, leaves, places, same)
+    operands, whose = _operands(target, leaves, places, same)
     spec = folding.ReduceSpec(folding.Form.ALONG, 1, 0, operands, lowered.body, kind.op, 0, False)
     words = spec.words()
-    template = [0] * len(words)
+    template = _template(words, operands, [target, *[leaves[whose[w]] for w in range(len(whose))]])
     for name, value in (("t1", 1), ("r1", 1), ("n_k0", 1)):
         template[words.index[name]] = value
     for name, value in zip(("z", "z+"), identity_words(kind.op, kind.dtype), strict=False):

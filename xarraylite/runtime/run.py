@@ -17,7 +17,7 @@ import numpy as np
 from .._config import settings
 from ..codegen.kernel import KernelRaised
 from ..compiler.identities import scalar_words
-from ..compiler.limits import PARALLEL_FROM
+from ..compiler.limits import PARALLEL_FROM, SHARED_FROM
 from ..compiler.program import (
     BandedStep,
     HostArray,
@@ -105,10 +105,11 @@ def run_kernel(step: KernelStep, addresses: list[int], nodes: Nodes, buffers: li
 
         return one
 
-    if not work.chunks and work.outer * work.cost < PARALLEL_FROM:
+    cost = work.outer * work.cost
+    if not work.chunks and cost < PARALLEL_FROM:
         make()((0, work.outer, 0, work.inner, 0, work.rows, 0))
         return
-    threads = 1 if work.ordered else settings.threads
+    threads = 1 if work.ordered or cost < SHARED_FROM else settings.threads
     pool.run(pieces(work, LARGEST if threads == 1 else GRAIN), make, threads)
 
 
@@ -134,7 +135,9 @@ def run_bands(step: BandedStep, addresses: list[int], nodes: Nodes, buffers: lis
 
         return one
 
-    pool.run(range(0, step.rows, step.band), make, settings.threads)
+    cost = sum([one.work.outer * one.work.cost for one in step.kernels])
+    threads = settings.threads if cost >= SHARED_FROM else 1
+    pool.run(range(0, step.rows, step.band), make, threads)
 
 
 def filled(step: KernelStep, addresses: list[int], nodes: Nodes) -> array[int]:

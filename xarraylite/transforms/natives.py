@@ -13,7 +13,7 @@ from typing import Any
 
 from .._config import Settings
 from ..arrays import adapt as adapting
-from ..arrays import expression, few, xarray
+from ..arrays import expression, few, scalar, xarray
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -159,6 +159,7 @@ _USUAL: tuple[tuple[str, Any, str, int | None], ...] = (
     ("basic", selection, "basic", w.BASIC),
     ("element", selection, "element", w.ELEMENT),
     ("wrapped", selection, "wrapped", w.WRAPPED),
+    ("valued", scalar, "scalar_of", w.VALUED),
     ("jitted", Jitted, "__call__", w.JITTED),
 )
 

@@ -144,6 +144,8 @@ def iter_axis(x: object, /, axis: SupportsIndex = 0) -> Iterator[XExpression]:
     [[1, 4], [2, 5], [3, 6]]
     """
     array, number = _walked(x, axis, "iter_axis")
+    if number == 0:
+        return _views(array, range(array.shape[0]))
     before = (itertools.repeat(_ALL),) * number
     return _views(array, zip(*before, range(array.shape[number]), strict=False))
 
@@ -157,11 +159,12 @@ def _walked(x: object, axis: SupportsIndex, operation: str) -> tuple[XExpression
     return array, check_axis(axis, len(array.shape), operation)
 
 
-def _views(array: XExpression, keys: Iterable[tuple[Any, ...]]) -> Iterator[XExpression]:
-    """Return the views that indices select, each of one integer at least."""
+def _views(array: XExpression, keys: Iterable[Any]) -> Iterator[XExpression]:
+    """Return the views that indices select, each an integer or with one at least."""
     if isinstance(array, XContainer) and len(array._shape) > 1:
         return map(array.__getitem__, keys)
-    return map(selection.plain, itertools.repeat(array), keys)  # also of one element
+    every = (key if key.__class__ is tuple else (key,) for key in keys)
+    return map(selection.plain, itertools.repeat(array), every)  # also of one element
 
 
 def iter_lines(
@@ -201,6 +204,8 @@ def iter_lines(
     """
     array, number = _walked(x, axis, "iter_lines")
     shape = array.shape
+    if order is None and number == 1 and len(shape) == 2:
+        return _views(array, range(shape[0]))  # the rows
     if order is None:
         ranges: list[Any] = list(map(range, shape))
         ranges[number:] = [(_ALL,), *ranges[number + 1 :]] if number + 1 < len(shape) else []

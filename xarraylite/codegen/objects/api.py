@@ -102,6 +102,7 @@ METHODS = {
     "basic": (TWO, "a2, a3"),
     "element": (TWO, "a2, a3"),
     "wrapped": (TWO, "a2, a3"),
+    "valued": (ONE, "a2"),
     "scalar_forward": (ONE, "a1, a2, a4"),
     "scalar_reflected": (ONE, "a1, a2, a4"),
     "held_forward": (ONE, "a1, a2, a4"),

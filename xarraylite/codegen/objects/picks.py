@@ -44,7 +44,7 @@ from .evaluation import (
 )
 from .operators import expression
 from .scalars import value_of
-from .views import is_index, tuple_from, view_class, view_of
+from .views import given_of, is_index, steps_of, tuple_from, view_class, view_of
 
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
 FEW_PICKED = 1 << 12
@@ -417,10 +417,32 @@ def selected_few(of: int, key: int) -> int:
     return made if made != 0 else call(word(w.FEW_SELECTED), of, key, 2)
 
 
+def double_at(thing: int, key: int) -> int:
+    """Return the element of float64 at as many integers as dimensions; 0 where one is too large."""
+    words, many, start = scratch(), load(key + CLASS) == word(w.TUPLE), 0
+    rank = steps_of(thing, words, words + 8 * DIMENSIONS)
+    for k in range(rank):
+        at, extent = whole(item(key, k) if many else key), load(words + 8 * k)
+        at += extent if at < 0 else 0
+        if not 0 <= at < extent:
+            return 0
+        start += at * load(words + 8 * (DIMENSIONS + k))
+    made = new(word(w.SCALAR_FLOAT)) if rank != 0 else 0
+    if made != 0:
+        store(made + DATA, load(begin_of(thing) + 8 * start))
+    return made
+
+
 def value_at(thing: int, key: int) -> int:
     """Return the element at integers as a value; 0 if they do not select one."""
     if not is_container(thing) or is_traced():
         return 0
+    if given_of(key) != load(get(thing, w.SHAPE) + SIZE):
+        return 0
+    if get(get(thing, w.KIND), w.DTYPE) == word(w.FLOAT64):
+        made = double_at(thing, key)
+        if made != 0:
+            return made
     array = get(thing, w.OWN_ARRAY)
     if array == 0 and get(get(thing, w.KIND), w.STRIDES) == word(w.NONE):
         array = array_of(thing)

@@ -62,6 +62,12 @@ def value_of(one: int) -> int:
     return made
 
 
+def valued(one: int) -> int:
+    """``scalar_of(one)``."""
+    made = value_of(one)
+    return made if made != 0 else call(word(w.VALUED), one, 0, 1)
+
+
 def is_double(thing: int) -> bool:
     """Tell whether an object is a float, or a value of float64, which is one."""
     cls = load(thing + CLASS)
