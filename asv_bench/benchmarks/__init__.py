@@ -30,6 +30,9 @@ clock = (
 # A round repeats its case until it takes this long, so that the clock's grain does not show.
 MIN_ROUND_SECONDS = 0.0 if SMALL else 2e-3
 
+# Calls, or seconds, before anything is timed: programs that run often are what is compared.
+_WARM, _WARM_SECONDS = 300, 0.2
+
 
 def size(full: int, small: int) -> int:
     """The extent to use: full, or small in the smoke test."""
@@ -148,8 +151,14 @@ class Comparison(ABC):
     def repeats(self, side: Callable[[], object]) -> int:
         """How many calls fill a round; the calls made to find out also warm the side up.
 
-        Each number is tried twice: what is done at a first call must not fill the round.
+        Each number is tried twice: what is done at a first call must not fill the round, nor what
+        is interpreted until it is compiled, or runs in Python until machine code is loaded.
         """
+        end = clock() + _WARM_SECONDS
+        for _ in range(0 if SMALL else _WARM):
+            side()
+            if clock() > end:
+                break
         number = 1
         while (
             once := min(self.seconds(side, number), self.seconds(side, number))

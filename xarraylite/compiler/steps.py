@@ -186,7 +186,20 @@ def _is_large(nest: Nest, lowered: Lowered, memory: Sequence[OperandSlot], to: D
         math.prod([n for n, step in zip(nest.extents, w.strides, strict=True) if step]) * b
         for b, w in zip(bits, nest.streams, strict=True)
     ]
-    return sum(touched) >= 8 * STREAM_BYTES
+    return touched[0] + _read(touched[1:], memory) >= 8 * STREAM_BYTES
+
+
+def _read(touched: Sequence[int], memory: Sequence[OperandSlot]) -> int:
+    """Return how many bits are read of operands, those twice that lie in one memory but once."""
+    operands = list(zip([m.span for m in memory], touched, strict=True))
+    total = sum([bits for span, bits in operands if span is None])
+    begin, end, before = 0, -1, 0  # of leaves that overlap, and how many of their bits are read
+    for (first, last), bits in sorted([(span, bits) for span, bits in operands if span]):
+        if first > end:
+            total, begin, before = total + before, first, 0
+        end = max(end, last)
+        before = min(before + bits, 8 * (end + 1 - begin))
+    return total + before
 
 
 def _interleaved_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:
