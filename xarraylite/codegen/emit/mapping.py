@@ -98,6 +98,8 @@ class MapSpec:
         Whether whole lines are stored past the caches (`Mode.TILED`).
     lines : int
         Lines of each crossed operand that a strip is high (`Mode.TILED`).
+    near : bool
+        Whether what takes less time for most arguments is tried first, which is twice the code.
     """
 
     mode: Mode
@@ -108,6 +110,7 @@ class MapSpec:
     lanes: int = 1
     past: bool = False
     lines: int = 1
+    near: bool = False
 
     @property
     def pace(self) -> Pace:
@@ -124,7 +127,7 @@ class MapSpec:
     def again(self) -> bool:
         """Whether elements may be computed twice, and an operand shares the first ones' memory."""
         read = [o.access for o in self.operands[1:]]
-        return self.body.has_near and not {Access.APART, Access.POSITION}.issuperset(read)
+        return self.near and not {Access.APART, Access.POSITION}.issuperset(read)
 
     @property
     def strip(self) -> int:
@@ -219,7 +222,7 @@ class _Row:
                 patience.set(b.select(hard.get(), b.integer(PATIENCE), 0))
             with b.when(hard.get()):
                 patience.add(-1)
-                with b.loop(low, high, pace=pace) as j:
+                with b.loop(low, high, pace=Pace.SLOW if pace is Pace.FULL else pace) as j:
                     emit(j)
         else:
             with b.loop(low, high, pace=pace) as j:
@@ -242,7 +245,7 @@ def emit_map(spec: MapSpec) -> Module:
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.staged else 0
     scratch = b.scratch(stage) if stage else b.integer(0)
-    patience = b.local(0) if spec.body.has_near else None
+    patience = b.local(0) if spec.near else None
     loops = MultiIndex.at(b, "t", spec.outer, words, moving, words["t0"])
     # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
     # it varies.
