@@ -104,6 +104,18 @@ def test_large_contiguous_results_bypass_the_caches() -> None:
     assert tag(step_for(narrow * ones(1000))).startswith("[direct")
 
 
+def test_what_is_read_twice_counts_once() -> None:
+    n = STREAM_BYTES // 20
+    a, b = xl.adapt(np.zeros(n)), xl.adapt(np.zeros(n))
+    assert tag(step_for(b[1:] - a[:-1])).startswith("[non-temporal")
+    assert tag(step_for(a[1:] - a[:-1])).startswith("[direct")
+    assert tag(step_for(a[2:] - 2 * a[1:-1] + a[:-2])).startswith("[direct")
+    for e, mode in ((b - a, "non-temporal"), (a[1:] - a[:-1], "direct"), (a - b[:], "non")):
+        for _ in range(3):  # also by a plan that is kept with the kind
+            assert f"[{mode}" in str(xl.explain(e))
+            xl.eval(e)
+
+
 def test_what_is_updated_in_place_is_not_streamed() -> None:
     """It is in the caches already, or read anyway."""
     a = xl.adapt(np.zeros(STREAM_BYTES // 8))

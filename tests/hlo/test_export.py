@@ -175,6 +175,20 @@ def test_refusals():
         xl.to_hlo(lambda x: x * float(x[0]), "f64[2]")
 
 
+def test_what_is_written_is_printed_as_it_is_read_again():
+    """Orders have parts that nobody needs: numbers of elements, and comparators by dtypes."""
+
+    def orders(a, unused):
+        shares = xl.percentile(a, 30, axis=0), xl.median(a)
+        return xl.sort(a, axis=0), xl.argsort(a, axis=1), *shares, xl.cumsum(a, axis=1)
+
+    module = xl.to_hlo(orders, "f64[6,5]", "s32[3]").verify()
+    text = module.to_text("short_parsable")
+    assert xl.hlo.parse(text).to_text("short_parsable") == text
+    assert all(i.users for i in module.entry.instructions[1:-1] if i.opcode != "parameter")
+    assert [p.name for p in module.entry.parameters] == ["parameter.1", "parameter.2"]
+
+
 def test_jaxlib_compiles_it_and_agrees():
     jax = pytest.importorskip("jax")
     xla = pytest.importorskip("jaxlib._hlo")

@@ -369,5 +369,11 @@ def test_no_way_to_a_pickle() -> None:
 def test_ways_to_map_that_numpy_does_not_know_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "q.npy", np.arange(3))
     assert xl.load(tmp_path / "q.npy", "r").tolist() == [0, 1, 2]
+    mapped = xl.load(tmp_path / "q.npy", "r+")
+    mapped[1] = 7
+    del mapped
+    assert xl.load(tmp_path / "q.npy").tolist() == [0, 7, 2]
+    with pytest.raises(ValueError, match="read-only"):
+        xl.load(tmp_path / "q.npy", "r")[0] = 1
     with pytest.raises(ValueError, match=r"mmap_mode is one of.*'zzz'"):
         xl.load(tmp_path / "q.npy", "zzz")

@@ -184,6 +184,7 @@ a.view(xp.ndarray), v[::2].view(type(v))
 a.flatten("f"), a.reshape(3, 2, order="f"), a.copy("f").flags.f_contiguous, xp.ravel(a, "k")
 issubclass(xp.int32, xp.integer), issubclass(xp.int8, xp.unsignedinteger)
 xp.piecewise(xp.array(3), xp.array(3) > 2, [4, 0]), xp.piecewise(v[1], v[1] > 3, [4, 0])
+xp.arange(stop=3), xp.arange(stop=5.0, step=2)
 next(xp.ndindex(2, 2)), list(xp.ndindex(2))
 xp.nanmin(v, where=v > 1, initial=5), xp.nanmax(a, 0, where=a < 4, initial=-5)
 xp.fromiter(((k, k) for k in range(3)), dtype="i,i")
@@ -250,6 +251,7 @@ a.flat = [1, 2]; v.flat = 7
 a.flat[1:5] = (7, 8)
 e = a * 2; xp.add(e, a, out=e); a[...] = e
 t = xp.block(a); t[0, 0] = 9
+e = a[:, :2] * 1; t = e; e @= [[1, 2], [3, 4.0]]; a[:, :2] = t
 t = a.astype("f2"); xp.putmask(t, t > 2, -t); xp.place(t, t < 0, t[0]); a[...] = t
 t = a.view(xp.ndarray); t[0] = 5
 v = v.astype(int); xp.copyto(v, 3.7, casting="unsafe", where=[True, False, False])
@@ -261,5 +263,6 @@ xp.concatenate([v.astype("f4"), v], casting="no")
 xp.zeros((0, 3)).take([0], axis=0, mode="wrap")
 xp.nanmin(v, where=v > 1)
 xp.hstack(1)
+xp.arange()
 xp.column_stack(5)
 """

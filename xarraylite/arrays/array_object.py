@@ -17,6 +17,7 @@ from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..index import transform as steps
 from ..layout.strided import ByteCount, Strided
 from ..memory.dlpack import exported
+from ..operands import tracing
 from ..operands.dispatch import function_named
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
@@ -209,6 +210,13 @@ class ArrayObject(Methods):
     def _like(self, made: Any) -> Any:
         """Return a result of rank 0 as this kind of array has it."""
         return made
+
+    def __imatmul__(self, other: object) -> Any:
+        """Apply ``matmul`` in place, by NumPy's rule; a lazy result gets memory of its own."""
+        if tracing.is_active() or not self.shape:
+            return NotImplemented
+        self._target().__imatmul__(other)
+        return self
 
     def view(self, dtype: object = None) -> Any:
         """Return the same memory with another dtype; a lazy result gets memory of its own for it.

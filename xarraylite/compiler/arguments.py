@@ -47,10 +47,21 @@ def rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Dest
 
 @record(frozen=True, slots=True)
 class OperandSlot:
-    """What a step knows of one operand besides its use: its slot and how it may be accessed."""
+    """What a step knows of one operand besides its use.
+
+    Attributes
+    ----------
+    slot : int
+        Where its address is.
+    access : Access
+        How it may be accessed.
+    span : tuple of int, optional
+        The first and the last byte that a leaf reads.
+    """
 
     slot: int
     access: Access
+    span: tuple[int, int] | None = None
 
 
 def streams_of(lowered: Lowered) -> list[AddressStream]:

@@ -22,7 +22,7 @@ from ..layout.splitting import TooManyBoxes
 from ..layout.strided import Strided
 from .arguments import Destination, OperandSlot
 from .boxes import Part, divide, spread
-from .graph import Graph
+from .graph import Graph, byte_span
 from .lower import Lowered, Materialise, Use, is_host, lower
 from .program import TARGET, HostArray, HostStep, Program, Step, Temporary
 from .size import materialise_large, materialise_stretched
@@ -169,7 +169,8 @@ class Planner:
         if use.iota:
             return OperandSlot(-1, Access.POSITION)
         if isinstance(node, Leaf) and (use.ordinal not in self.materialised or use.ordinal == own):
-            return OperandSlot(self.leaf_slot[id(node)], access)
+            first, last, _ = byte_span(node.snapshot, node.map, node.dtype.itemsize)
+            return OperandSlot(self.leaf_slot[id(node)], access, (first, last))
         slot = self.slot(use.ordinal)
         return OperandSlot(slot, access if slot == TARGET else Access.APART)
 

@@ -29,7 +29,7 @@ from .arguments import (
     unit,
 )
 from .identities import identity_words
-from .limits import CHUNK, LONG_CHUNK, STREAM_BYTES
+from .limits import CHUNK, LONG_CHUNK, NEAR_FROM, STREAM_BYTES
 from .loops import AddressStream, Nest, address_stream, deepen, move_to_end, normalise, split
 from .lower import Lowered
 from .program import KernelStep, Work
@@ -88,7 +88,11 @@ def map_step(
     if mode is Mode.TILED:
         operands, lines = crossed(nest, lowered, operands)
         past = _is_large(nest, lowered, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
-    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
+    many = nest.outer * nest.extents[-1] >= NEAR_FROM
+    near = many and mode not in _SECOND and lowered.body.has_near
+    spec = MapSpec(
+        mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines, near
+    )
     block = ArgumentBlock(spec.words())
     outer = _put_loops(block, nest, spec)
     across = spec.tall if mode is Mode.TILED else lanes
@@ -114,6 +118,7 @@ def map_step(
 
 #: Modes of maps whose outer loop may be divided anywhere, and folds of a row each.
 _BY_ROWS = (Mode.DIRECT, Mode.NONTEMPORAL)
+_SECOND = (Mode.TILED, Mode.INTERLEAVED)
 _ROWS = (Form.ALONG, 1, 0)
 
 
@@ -186,7 +191,20 @@ def _is_large(nest: Nest, lowered: Lowered, memory: Sequence[OperandSlot], to: D
         math.prod([n for n, step in zip(nest.extents, w.strides, strict=True) if step]) * b
         for b, w in zip(bits, nest.streams, strict=True)
     ]
-    return sum(touched) >= 8 * STREAM_BYTES
+    return touched[0] + _read(touched[1:], memory) >= 8 * STREAM_BYTES
+
+
+def _read(touched: Sequence[int], memory: Sequence[OperandSlot]) -> int:
+    """Return how many bits are read of operands, those twice that lie in one memory but once."""
+    operands = list(zip([m.span for m in memory], touched, strict=True))
+    total = sum([bits for span, bits in operands if span is None])
+    begin, end, before = 0, -1, 0  # of leaves that overlap, and how many of their bits are read
+    for (first, last), bits in sorted([(span, bits) for span, bits in operands if span]):
+        if first > end:
+            total, begin, before = total + before, first, 0
+        end = max(end, last)
+        before = min(before + bits, 8 * (end + 1 - begin))
+    return total + before
 
 
 def _interleaved_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:

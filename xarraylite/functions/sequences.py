@@ -52,7 +52,7 @@ def _lies_by_rows(layout: LayoutLike) -> bool:
 
 
 def arange(
-    start: float,
+    start: float | None = None,
     stop: float | None = None,
     step: float = 1,
     dtype: object = None,
@@ -89,13 +89,16 @@ def arange(
     XArray([1, 3, 5])
     """
     alone = stop is None and step == 1 and dtype is None and device is None and layout is None
-    if alone and type(start) is int and start <= FEW:
-        made = xarray.owned(np.arange(start))
+    first: Any = start
+    if alone and type(first) is int and first <= FEW:
+        made = xarray.owned(np.arange(first))
         if made is not None:
             return made
     check_device(device, "arange")
-    if stop is None:
-        start, stop = 0, start
+    if start is None and stop is None:
+        raise DTypeError("arange: stop is needed")
+    if start is None or stop is None:
+        start, stop = 0, start if stop is None else stop
     if array_of(start) is not None or dtype_of(dtype) is not None:
         return cast("XArray", np.arange(start, stop, step, dtype))  # type: ignore[call-overload]
     check_numbers("arange", float, start=start, stop=stop, step=step)

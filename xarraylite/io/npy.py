@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Self, TypeAlias
 
+import numpy as np
+
 from .._errors import FormatError
 from ..arrays.xarray import XArray
 from ..dtypes.names import as_dtype
@@ -236,7 +238,7 @@ def load(
     *,
     dtype: object = None,
     max_ratio: float = 200.0,
-) -> XArray | Archive:
+) -> Any:
     """Load what `save`, ``np.save`` or ``np.savez`` has written.
 
     Nothing in the file is trusted: shapes and sizes are compared with the size of the file before
@@ -247,9 +249,10 @@ def load(
     file : path or file
         Path, or a file opened in binary mode that can seek, at whose position the array or the
         archive begins; it must be the last thing in the file.
-    mmap_mode, allow_pickle, fix_imports, encoding : optional
-        Taken as NumPy takes them, and of no effect: all of the file is read, and objects are
-        refused whatever is allowed.
+    mmap_mode : {"r", "r+", "w+", "c"}, optional
+        Map the array of a file that is given by its path, as NumPy does, instead of reading it.
+    allow_pickle, fix_imports, encoding : optional
+        Taken as NumPy takes them, and of no effect: objects are refused whatever is allowed.
     dtype : dtype or mapping of str to dtype, optional
         What elements are that the file does not name, as ``np.save`` leaves bfloat16; by name if
         the arrays of an archive differ.  Elements are never converted.
@@ -259,8 +262,9 @@ def load(
 
     Returns
     -------
-    XArray or Archive
-        One array, column-major if it was saved so; or the arrays of an archive, a dict by name.
+    XArray, Archive or numpy.memmap
+        One array, column-major if it was saved so; the arrays of an archive, a dict by name; or
+        the file as memory, which is NumPy's, as `memmap` is.
 
     Raises
     ------
@@ -294,6 +298,10 @@ def load(
     if isinstance(file, str | os.PathLike):
         # A pipe without a writer must not block: it is refused, since it cannot seek.
         with open(file, "rb", buffering=0, opener=_without_waiting) as opened:
+            if mmap_mode is not None and opened.seekable():
+                if opened.read(len(MAGIC)) == MAGIC:
+                    return np.load(file, mmap_mode, allow_pickle=False)  # type: ignore[arg-type]
+                opened.seek(0)
             return _load(opened, repr(os.fspath(file)), wanted, max_ratio)
     return _load(file, _name_of(file), wanted, max_ratio)
 

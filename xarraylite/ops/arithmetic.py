@@ -133,6 +133,10 @@ ROWS: tuple[Op, ...] = (
         reference=power_reference,
         hlo="power",
         cost=40,
+        near={
+            t: (f"pow_is_hard_{t}({{0}}, {{1}})", f"pow_near_{t}({{0}}, {{1}})")
+            for t in ("f32", "f64")
+        },
         exact="biu",
         aliases=("power",),
         example=([2.0, 3.0], [3.0, 0.5]),

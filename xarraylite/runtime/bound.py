@@ -79,7 +79,7 @@ class Bound:
 
 
 def sameness(operands: Sequence[Any]) -> tuple[Hashable, ...] | None:
-    """Return which operands of a kind are the same, and the extents of what is folded.
+    """Return which operands of a kind are one, or in one memory, and extents of what is folded.
 
     None where one cannot be read as it is: overwritten, or an argument of a function being traced.
     """
@@ -94,6 +94,7 @@ def sameness(operands: Sequence[Any]) -> tuple[Hashable, ...] | None:
         elif isinstance(item, Memory):
             if isinstance(item, Snapshot) and (item.stale is not None or item.traced or item.late):
                 return None
+            found.append(first.setdefault(id(item), k))
             found.append(first.setdefault((id(item), operands[k + 1]), k))
             follows = True
         elif isinstance(item, Scalar):
@@ -109,11 +110,13 @@ def sample(
     """Return operands over memory that does not exist, and their places in the tuple.
 
     The places are known by the identity of what stands there.  No two are the same but those that
-    begin at one distance from a destination, or ``shared`` those that are among ``operands``.
+    begin at one distance from a destination, or ``shared`` those that are among ``operands``; of
+    these, what is in one memory lies as far apart as there.
     """
     made: list[Any] = []
     places: dict[int, int] = {}
     known: dict[Hashable, Any] = {}
+    first: dict[int, tuple[int, int]] = {}
     dtypes = iter(scalars_of(kind))
     follows = False
     for k, item in enumerate(operands):
@@ -128,16 +131,21 @@ def sample(
         if shared:
             key = (id(item), operands[k + 1] if follows else dtype)
         if key not in known:
-            known[key] = _memory(k) if dtype is None else Scalar((), dtype, dtype.type(k % 100 + 2))
+            if dtype is None:
+                begin = operands[k + 1]
+                number, start = first.setdefault(id(item) if shared else k, (k, begin))
+                known[key] = _memory(number, begin - start)
+            else:
+                known[key] = Scalar((), dtype, dtype.type(k % 100 + 2))
             places[id(known[key])] = k
         made.append(known[key])
     return made, places
 
 
-def _memory(number: int) -> Snapshot:
-    """Return memory apart from all other."""
+def _memory(number: int, distance: int) -> Snapshot:
+    """Return memory apart from that of other numbers."""
     made = Snapshot.of(NOWHERE)
-    made.address = (number + 1) << 40
+    made.address = ((number + 1) << 44) + distance
     return made
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import singledispatchmethod
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -41,6 +42,7 @@ from ...transforms.planned import results_of
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
+from ..order import callees_first, depth_first
 from ..values import Signature, SliceDimension
 from .calls import CALLS
 from .contractions import contracted
@@ -223,10 +225,13 @@ class _Export:
         if several:
             shape = ArraySpec.tuple([term.instruction.shape for term in results])
             root = self.writer.add("tuple", shape, [term.instruction for term in results])
-        entry = HloComputation("main", tuple(self.writer.instructions), root)
+        # Parts that nobody needs, as sorts have, would be printed in another place than read.
+        given = [made for made in self.writer.instructions if made.opcode == "parameter"]
+        needed = depth_first([*given, root], attrgetter("operands"))
+        entry = HloComputation("main", tuple(needed), root)
         signature = Signature(tuple(self.parameters), root.shape)
         attributes = MappingProxyType({"entry_computation_layout": signature})
-        computations = (*self.writer.regions.values(), entry)
+        computations = tuple(callees_first([entry]))
         clean = "".join([char if char.isalnum() or char in "_.-" else "_" for char in name])
         return HloModule(clean or "module", computations, entry, False, attributes)
 
