@@ -151,6 +151,7 @@ def _operations() -> Iterator[Routine]:
                 continue
             if op.body(loops) is not None:
                 yield routines.apply(op, loops, result)
+                yield from routines.near(op, loops, result) or ()
 
 
 def _folds() -> Iterator[Routine]:
