@@ -9,9 +9,11 @@ travels as whatever the pickler of the scheduler makes of it (distributed's take
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import singledispatch
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,8 @@ from ..operands.nodes import borrow_array
 from ..ops.op import Op
 from ..ops.reductions import REDUCTIONS
 from ..ops.table import OPS
-from ..ops.user import UserOp
+from ..ops.user import UserOp, described, global_names
+from .places import is_told_apart
 
 #: Parcels kept by a process, by their keys.
 _KEPT = 32
@@ -129,6 +132,7 @@ def fingerprint(root: ir.Node, chunks: Sequence[int], apart: Operands | None = N
     """Return a hash of an expression, of its operands as they are now, and of chunks.
 
     ``apart``, if given, takes what tells the operands; hashed are their places in it instead.
+    Otherwise operands that nothing tells from others have another hash each time.
     """
     digest = hashlib.sha256(repr(tuple(chunks)).encode())
     number: dict[int, int] = {}
@@ -151,7 +155,10 @@ def _content(node: ir.Node, apart: Operands | None = None) -> tuple[Any, ...]:
         factors = getattr(source, "factors", ()) if apart is not None else ()
         if factors:
             return tuple([(fingerprint(inner, (), apart), labels) for inner, labels in factors])
-        return (_named(str(source), source.identity(), apart),)
+        told = source.identity()
+        if apart is None and not is_told_apart(getattr(source, "array", None)):
+            told += uuid.uuid4().hex  # two of them are not the same task
+        return (_named(str(source), told, apart),)
     if isinstance(node, ir.Scalar):
         return (np.asarray(node.value, node.dtype).tobytes(),)
     if isinstance(node, ir.Elementwise) and isinstance(node.op, UserOp):
@@ -170,8 +177,34 @@ def _named(name: str, told: str, apart: Operands | None) -> str:
 
 
 def _code(op: UserOp) -> tuple[Any, ...]:
-    code = op.function.__code__
-    return (op.name, code.co_code.hex(), repr(code.co_consts), code.co_names)
+    return (op.name, _meant(op.function, ()))
+
+
+def _meant(value: Any, around: tuple[Any, ...]) -> Any:
+    """Return what a name of a user's function means; of a function, what its own names mean too."""
+    value = getattr(value, "py_func", value)  # of one that Numba compiles
+    if isinstance(value, FunctionType):
+        if value in around:
+            return around.index(value)
+        known, around = value.__globals__, (*around, value)
+        names = [name for name in sorted(global_names(value.__code__)) if name in known]
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        named = sorted((value.__kwdefaults__ or {}).items())
+        own = [*map(known.get, names), *cells, value.__defaults__, named]
+        return (described(value.__code__), names, [_meant(x, around) for x in own])
+    if isinstance(value, tuple | list):
+        return [_meant(x, around) for x in value]
+    if isinstance(value, np.ndarray | np.generic):
+        content = np.ascontiguousarray(value).tobytes()
+        return (str(value.dtype), value.shape, hashlib.sha256(content).hexdigest())
+    if isinstance(value, ModuleType | BuiltinFunctionType | np.ufunc | type):
+        return (type(value).__name__, getattr(value, "__module__", ""), value.__name__)
+    if type(value) in _CONSTANTS:
+        return (type(value).__name__, repr(value))
+    return uuid.uuid4().hex  # nobody knows what it is, so it is never the same
+
+
+_CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
 
 
 def identity(node: ir.Node) -> tuple[Any, ...]:
@@ -203,6 +236,6 @@ _MAKE: dict[str, Callable[..., ir.Node]] = {
     "Gather": lambda shape, dtype, args, axis: ir.Gather(shape, dtype, args[0], axis, args[1]),
     "Concat": lambda shape, dtype, args, axis: ir.Concat(shape, dtype, tuple(args), axis),
     "Reduce": lambda shape, dtype, args, op, axes, kept: ir.Reduce(
-        shape, dtype, REDUCTIONS[op], args[0], axes, kept
+        shape, dtype, REDUCTIONS[op] if isinstance(op, str) else op, args[0], axes, kept
     ),
 }

@@ -164,6 +164,12 @@ def _share_memory(one: Any, other: Any) -> bool | None:
     return bool(alike and one.shape == other.shape and one.strides == other.strides)
 
 
+def is_told_apart(array: Any) -> bool:
+    """Tell whether `identity_of` tells an array from others of its shape, dtype and chunks."""
+    own = isinstance(array, np.ndarray) or hasattr(array, "__dask_tokenize__")
+    return array is None or own or hasattr(array, "store_path") or path_of(array) is not None
+
+
 def identity_of(array: Any) -> Iterator[str]:
     """Yield what tells an array from what it was before a change, as far as that can be known.
 

@@ -17,7 +17,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from types import CodeType, FunctionType
+from types import FunctionType
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from .._errors import DTypeError
 from ..dtypes.names import SUPPORTED
 from ..ops.reductions import REDUCTIONS
 from ..ops.table import OPS
-from ..ops.user import global_names
+from ..ops.user import described, global_names
 from . import archive, machine, store
 from .emit import routine as routines
 from .emit.builder import Module
@@ -151,6 +151,7 @@ def _operations() -> Iterator[Routine]:
                 continue
             if op.body(loops) is not None:
                 yield routines.apply(op, loops, result)
+                yield from routines.near(op, loops, result) or ()
 
 
 def _folds() -> Iterator[Routine]:
@@ -189,12 +190,4 @@ def fingerprint(function: FunctionType) -> str:
         for name in sorted(global_names(function.__code__))
         if isinstance(namespace.get(name), _PLAIN)
     ]
-    return repr((_describe(function.__code__), function.__defaults__, constants))
-
-
-def _describe(code: CodeType) -> tuple[object, ...]:
-    constants = tuple(
-        _describe(c) if isinstance(c, CodeType) else (type(c).__name__, repr(c))
-        for c in code.co_consts
-    )
-    return (code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, constants)
+    return repr((described(function.__code__), function.__defaults__, constants))

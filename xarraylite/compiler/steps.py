@@ -29,7 +29,7 @@ from .arguments import (
     unit,
 )
 from .identities import identity_words
-from .limits import CHUNK, LONG_CHUNK, STREAM_BYTES
+from .limits import CHUNK, LONG_CHUNK, NEAR_FROM, STREAM_BYTES
 from .loops import AddressStream, Nest, address_stream, deepen, move_to_end, normalise, split
 from .lower import Lowered
 from .program import KernelStep, Work
@@ -88,7 +88,11 @@ def map_step(
     if mode is Mode.TILED:
         operands, lines = crossed(nest, lowered, operands)
         past = _is_large(nest, lowered, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
-    spec = MapSpec(mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines)
+    many = nest.outer * nest.extents[-1] >= NEAR_FROM
+    near = many and mode not in _SECOND and lowered.body.has_near
+    spec = MapSpec(
+        mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines, near
+    )
     block = ArgumentBlock(spec.words())
     outer = _put_loops(block, nest, spec)
     across = spec.tall if mode is Mode.TILED else lanes
@@ -114,6 +118,7 @@ def map_step(
 
 #: Modes of maps whose outer loop may be divided anywhere, and folds of a row each.
 _BY_ROWS = (Mode.DIRECT, Mode.NONTEMPORAL)
+_SECOND = (Mode.TILED, Mode.INTERLEAVED)
 _ROWS = (Form.ALONG, 1, 0)
 
 

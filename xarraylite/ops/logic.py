@@ -139,7 +139,7 @@ ROWS: tuple[Op, ...] = (
         row(
             f"bitwise_{way}_shift",
             rules.SHIFTS,
-            {kind: f"{way}_shift_{kind}({{0}}, {{1}})" for kind in "iu"},
+            {kind: f"{way}_shift_{kind}({{0}}, {{1}}, last_{{t}}())" for kind in "iu"},
             f"Bits moved {moved}.",
             aliases=(f"{way}_shift",),
             example=(_I, _J),

@@ -79,6 +79,9 @@ class Op:
         Arguments of the documentation's example, as nested lists.
     notes : str
         Paragraph of the documentation on special values.
+    near : mapping of str to (str, str)
+        By register type, the bodies that tell whether an argument is one of few that are hard, and
+        that do the same to all others in less time.
     scalars : ScalarRule, optional
         Refuses or adapts Python scalars by value.
     reflected : object
@@ -97,6 +100,7 @@ class Op:
     aliases: tuple[str, ...] = ()
     example: tuple[Any, ...] = ()
     notes: str = ""
+    near: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
     scalars: ScalarRule | None = field(default=None, repr=False)
     reflected: object = field(default_factory=object, repr=False)
 

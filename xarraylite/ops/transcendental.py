@@ -29,10 +29,17 @@ def _smooth(
     return row(name, rule, bodies, summary, cost=cost, exact="", example=example, **more)
 
 
+def _near(name: str, hard: str = "", types: str = "f64") -> dict[str, tuple[str, str]]:
+    """Return the bodies of a function for arguments that are not hard."""
+    return {
+        t: (f"{hard or name}_is_hard_{t}({{0}})", f"{name}_near_{t}({{0}})") for t in types.split()
+    }
+
+
 ROWS: tuple[Op, ...] = (
-    _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine"),
-    _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine"),
-    _smooth("tan", "Tangent of an angle in radians.", 20, hlo="tan"),
+    _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine", near=_near("sin", "angle")),
+    _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine", near=_near("cos", "angle")),
+    _smooth("tan", "Tangent of an angle in radians.", 20, hlo="tan", near=_near("tan", "angle")),
     _smooth(
         "asin",
         "Inverse sine, in -pi/2 to pi/2.",
@@ -64,14 +71,34 @@ ROWS: tuple[Op, ...] = (
         example=([0.0, 0.5],),
         notes="Infinite at -1 and 1, NaN outside.",
     ),
-    _smooth("exp", "e to the power of x.", 10, hlo="exponential"),
-    _smooth("exp2", "2 to the power of x.", 10),
+    _smooth("exp", "e to the power of x.", 10, hlo="exponential", near=_near("exp")),
+    _smooth("exp2", "2 to the power of x.", 10, near=_near("exp2")),
     _smooth("expm1", "exp(x) - 1, accurate near 0.", 15, hlo="exponential-minus-one"),
     _smooth(
-        "log", "Natural logarithm.", 12, hlo="log", example=_POSITIVE, notes="-inf at 0, NaN below."
+        "log",
+        "Natural logarithm.",
+        12,
+        hlo="log",
+        example=_POSITIVE,
+        notes="-inf at 0, NaN below.",
+        near=_near("log", "log", "f64 f32"),
     ),
-    _smooth("log2", "Logarithm to base 2.", 12, example=_POSITIVE, notes="-inf at 0, NaN below."),
-    _smooth("log10", "Logarithm to base 10.", 12, example=_POSITIVE, notes="-inf at 0, NaN below."),
+    _smooth(
+        "log2",
+        "Logarithm to base 2.",
+        12,
+        example=_POSITIVE,
+        notes="-inf at 0, NaN below.",
+        near=_near("log2", "log", "f64 f32"),
+    ),
+    _smooth(
+        "log10",
+        "Logarithm to base 10.",
+        12,
+        example=_POSITIVE,
+        notes="-inf at 0, NaN below.",
+        near=_near("log10", "log", "f64 f32"),
+    ),
     _smooth(
         "log1p",
         "log(1 + x), accurate near 0.",
@@ -79,7 +106,15 @@ ROWS: tuple[Op, ...] = (
         hlo="log-plus-one",
         notes="-inf at -1, NaN below.",
     ),
-    _smooth("cbrt", "Cube root.", 20, rule=rules.REAL_FLOATS, hlo="cbrt", example=([8.0, -27.0],)),
+    _smooth(
+        "cbrt",
+        "Cube root.",
+        20,
+        rule=rules.REAL_FLOATS,
+        hlo="cbrt",
+        example=([8.0, -27.0],),
+        near=_near("cbrt", "cbrt", "f64 f32"),
+    ),
     _smooth(
         "atan2",
         "Angle of the point (x2, x1) from the positive x axis, in -pi to pi.",

@@ -125,6 +125,15 @@ _GLOBAL = frozenset(
 )
 
 
+def described(code: CodeType) -> tuple[object, ...]:
+    """Return what code does, as text that is the same in every process."""
+    constants = tuple(
+        described(c) if isinstance(c, CodeType) else (type(c).__name__, repr(c))
+        for c in code.co_consts
+    )
+    return (code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, constants)
+
+
 def is_closed(function: FunctionType) -> bool:
     """Tell whether a function's code, defaults and plain constants say all it depends on."""
     if function.__closure__:

@@ -95,6 +95,12 @@ class Body:
         return sum([s.op.cost if isinstance(s, Apply) else 1 for s in self.instructions])
 
     @property
+    def has_near(self) -> bool:
+        """Whether some operation is computed in less time for all but few arguments."""
+        applied = [s for s in self.instructions if isinstance(s, Apply) and s.op.near]
+        return any([routine.near(s.op, s.loops, s.dtype) for s in applied])
+
+    @property
     def vector_cost(self) -> int:
         """What `VECTOR` elements cost where elements are computed as vectors.
 
@@ -169,7 +175,13 @@ def apply(
     b: Builder, op: Op, loops: tuple[DType, ...], dtype: DType, args: Sequence[Value]
 ) -> Value:
     """Emit one application, settled to its dtype."""
-    return through(b, routine.settle(dtype), b.call(routine.apply(op, loops, dtype), args))
+    made, near = routine.apply(op, loops, dtype), None
+    if b.hard is not None:
+        near = routine.near(op, loops, dtype)
+        if near is not None:
+            guard, made = near
+            b.hard.set(b.hard.get() | b.call(guard, args))
+    return through(b, routine.settle(dtype), b.call(made, args))
 
 
 def through(b: Builder, step: routine.Routine | None, value: Value) -> Value:

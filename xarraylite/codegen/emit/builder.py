@@ -206,6 +206,8 @@ class Builder:
     _declared: str = ""
     #: Whether the kernel computes so little that it waits for memory.
     light: bool = False
+    #: Whether an argument was hard, where what is emitted is for all others.
+    hard: Local | None = None
     _entry: list[str] = field(default_factory=list)
     _lines: list[str] = field(default_factory=list)
     _loops: list[str] = field(default_factory=list)

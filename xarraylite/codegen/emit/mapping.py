@@ -25,7 +25,7 @@ from enum import Enum
 from ..._records import record
 from . import routine
 from .body import Body, emit_body, through
-from .builder import Builder, Module, Pace, Value
+from .builder import Builder, Emit, Local, Module, Pace, Value
 from .memory import fetch, keep, stream_line
 from .streams import (
     RANGES,
@@ -48,6 +48,9 @@ from .transpose import Block
 
 #: Elements per block of the staged modes: with 8-byte elements 8 KiB, a quarter of an L1 cache.
 BLOCK = 1024
+
+#: How many times elements are taken to be hard after some were.
+PATIENCE = 8
 
 #: Bytes that `Mode.NONTEMPORAL` stores at once: eight lines.  The loop over them has a fixed
 #: length, so that it is unrolled, and every operand's stream of reads pauses only shortly.
@@ -95,6 +98,8 @@ class MapSpec:
         Whether whole lines are stored past the caches (`Mode.TILED`).
     lines : int
         Lines of each crossed operand that a strip is high (`Mode.TILED`).
+    near : bool
+        Whether what takes less time for most arguments is tried first, which is twice the code.
     """
 
     mode: Mode
@@ -105,6 +110,7 @@ class MapSpec:
     lanes: int = 1
     past: bool = False
     lines: int = 1
+    near: bool = False
 
     @property
     def pace(self) -> Pace:
@@ -115,7 +121,13 @@ class MapSpec:
     def staged(self) -> bool:
         """Whether elements go by way of scratch: what vectors are worth for lies apart."""
         apart = self.mode is Mode.DIRECT and self.pace is Pace.SINGLE and self.body.cost >= LIGHT
-        return apart or self.mode in _STAGES
+        return apart or self.mode in _STAGES or (self.mode is Mode.DIRECT and self.again)
+
+    @property
+    def again(self) -> bool:
+        """Whether elements may be computed twice, and an operand shares the first ones' memory."""
+        read = [o.access for o in self.operands[1:]]
+        return self.near and not {Access.APART, Access.POSITION}.issuperset(read)
 
     @property
     def strip(self) -> int:
@@ -153,6 +165,7 @@ class _Row:
     pointers: Sequence[Value]
     loops: MultiIndex
     scratch: Value
+    patience: Local | None = None
     known: Mapping[int, Value] = field(default_factory=dict)
 
     @property
@@ -188,8 +201,32 @@ class _Row:
     def fill(self, low: Value, high: Value) -> None:
         """Emit the loop that computes elements ``low`` to ``high`` into scratch."""
         memory = token(self.spec.operands[0].dtype).memory
-        with self.b.loop(low, high) as j:
-            keep(self.b, memory, self.value(j), self.scratch, j - low, "tmp")
+        self.each(
+            low, high, lambda j: keep(self.b, memory, self.value(j), self.scratch, j - low, "tmp")
+        )
+
+    def each(self, low: Value | int, high: Value | int, emit: Emit, pace: Pace = Pace.FULL) -> None:
+        """Emit a loop over some elements.
+
+        What can be computed in less time for most arguments is, and where one was hard all of them
+        are computed once more; the next ones are taken to be hard, too.
+        """
+        b, patience = self.b, self.patience
+        if patience is not None:
+            hard = b.local(patience.get() > 0)
+            with b.when(hard.get().equals(0)):
+                b.hard = hard
+                with b.loop(low, high, pace=pace) as j:
+                    emit(j)
+                b.hard = None
+                patience.set(b.select(hard.get(), b.integer(PATIENCE), 0))
+            with b.when(hard.get()):
+                patience.add(-1)
+                with b.loop(low, high, pace=Pace.SLOW if pace is Pace.FULL else pace) as j:
+                    emit(j)
+        else:
+            with b.loop(low, high, pace=pace) as j:
+                emit(j)
 
     def drain(self, low: Value, high: Value) -> None:
         """Emit the loop that stores scratch to elements ``low`` to ``high``."""
@@ -208,13 +245,14 @@ def emit_map(spec: MapSpec) -> Module:
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.staged else 0
     scratch = b.scratch(stage) if stage else b.integer(0)
+    patience = b.local(0) if spec.near else None
     loops = MultiIndex.at(b, "t", spec.outer, words, moving, words["t0"])
     # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
     # it varies.
     several = b.loop(words["t0"], words["t1"]) if spec.outer else b.when(words["t0"] < words["t1"])
     with several:
         pointers = [pointer.get() for pointer in moving.values()]
-        _ROWS[spec.mode](_Row(b, spec, words, pointers, loops, scratch))
+        _ROWS[spec.mode](_Row(b, spec, words, pointers, loops, scratch, patience))
         loops.step()
     if spec.mode is Mode.NONTEMPORAL or spec.past:
         b.fence()
@@ -226,8 +264,16 @@ def _direct(row: _Row) -> None:
     if row.spec.staged:
         _blocks(row, *row.bounds)
         return
-    with row.b.loop(*row.bounds, pace=row.spec.pace) as j:
+    b, (start, end), step = row.b, row.bounds, BLOCK
+
+    def emit(j: Value) -> None:
         row.store(j, row.value(j))
+
+    if row.patience is not None:
+        with b.loop(start, end, step) as low:
+            row.each(low, (low + step).least(end), emit, row.spec.pace)
+    else:
+        row.each(start, end, emit, row.spec.pace)
 
 
 def _tiled(row: _Row) -> None:
@@ -352,8 +398,7 @@ def _nontemporal(row: _Row) -> None:
     whole = b.select(aligned, (end - high) // step, 0)
     with b.loop(0, whole) as k:
         low = high + k * step
-        with b.loop(0, step) as y:
-            keep(b, memory, row.value(low + y), row.scratch, y, "tmp")
+        row.each(0, step, lambda y: keep(b, memory, row.value(low + y), row.scratch, y, "tmp"))
         line = to + low * size
         with b.loop(0, _AT_ONCE // 64) as y:
             stream_line(b, line + y * 64, row.scratch + y * 64)

@@ -84,6 +84,21 @@ def apply(op: Op, loops: tuple[DType, ...], dtype: DType) -> Routine:
 
 
 @lru_cache(maxsize=4096)
+def near(op: Op, loops: tuple[DType, ...], dtype: DType) -> tuple[Routine, Routine] | None:
+    """Return what tells whether arguments are hard, and what does the same to all others.
+
+    None of operations for which arguments are alike.
+    """
+    args, result = tuple([token(loop).value for loop in loops]), token(dtype).value
+    if args[0] not in op.near:
+        return None
+    names = [f"a{k}" for k in range(op.arity)]
+    hard, body = [template.format(*names) for template in op.near[args[0]]]
+    guard = Routine(f"b1({hard})", args, "b1", hint=f"hard_{op.name}")
+    return guard, Routine(f"{result}({body})", args, result, hint=f"near_{op.name}")
+
+
+@lru_cache(maxsize=4096)
 def cast(source: DType, result: DType) -> Routine:
     """Return the routine of a conversion, its result not yet settled."""
     text, names = cast_body(source, result).format("a0"), token(result)

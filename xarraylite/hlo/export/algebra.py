@@ -18,6 +18,7 @@ from ..._errors import HloError
 from ...arrays.expression import XExpression, apply
 from ...arrays.operand import as_array
 from ...dtypes.names import float32, int64, is_narrow_float, kind
+from ...dtypes.promotion import result_type
 from ...functions import reducers
 from ...functions.diagonals import tril, triu
 from ...functions.manipulation import broadcast_to, expand_dims, reshape, squeeze
@@ -25,6 +26,7 @@ from ...functions.sequences import eye
 from ...index.broadcast import check_axis
 from ...linalg import vector_norm
 from ...ops.table import OPS
+from ..values import ConvolutionLabels, WindowDimension
 from .terms import Export
 
 
@@ -102,6 +104,49 @@ def _polyval(export: Export, p: Any, x: Any) -> Any:
     return made
 
 
+def _slid(export: Export, line: XExpression, short: XExpression, mode: str) -> XExpression:
+    """Return a correlation along a line, with no less elements than the window that slides."""
+    dtype = result_type(line.dtype, short.dtype)
+    if mode not in ("full", "same", "valid") or kind(dtype) == "b" or not short.size:
+        raise HloError(f"to_hlo: there is no HLO for convolutions of {dtype}, mode {mode!r}")
+    size, wide = short.size, np.dtype(float32) if is_narrow_float(dtype) else dtype
+    ends = {"full": (size - 1, size - 1), "same": (size // 2, (size - 1) // 2), "valid": (0, 0)}
+    low, high = ends[mode]
+    count = line.size + low + high - size + 1
+    lines = [export.term(x).cast(wide).reshaped((1, 1, x.size)) for x in (line, short)]
+    made = export.writer.term(
+        "convolution",
+        wide,
+        (1, 1, count),
+        *lines,
+        window=(WindowDimension(size, padding_low=low, padding_high=high),),
+        dim_labels=ConvolutionLabels("bf0", "oi0", "bf0"),
+    )
+    return export.result(made.reshaped((count,)).cast(dtype))
+
+
+def _convolve(export: Export, a: Any, v: Any, mode: str = "full") -> Any:
+    line, short = sorted([as_array(x, "convolve") for x in (a, v)], key=lambda x: -x.size)
+    # Not a window that is reversed: XLA's CPU compiler forgets that where it covers the line.
+    return _slid(export, line, short[::-1], mode)
+
+
+def _correlate(export: Export, a: Any, v: Any, mode: str = "valid") -> Any:
+    line, short = as_array(a, "correlate"), as_array(v, "correlate")
+    short = apply(OPS["conj"], short) if kind(short.dtype) == "c" else short
+    if line.size < short.size:
+        return _slid(export, short, line, mode)[::-1]
+    return _slid(export, line, short, mode)
+
+
+def _bitwise_count(export: Export, x: Any) -> Any:
+    term = export.term(as_array(x, "bitwise_count"))
+    if term.kind not in "iu":
+        raise HloError(f"to_hlo: there is no HLO for bitwise_count of {term.dtype}")
+    size = abs(term) if term.kind == "i" else term
+    return export.result(size.apply("popcnt").cast(np.dtype("uint8")))
+
+
 def _trapezoid(export: Export, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     array = as_array(y, "trapezoid")
     along = check_axis(axis, array.ndim, "trapezoid")
@@ -145,7 +190,10 @@ def _take_along_axis(export: Export, arr: Any, indices: Any, axis: int | None = 
 
 ALGEBRA: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
+        "bitwise_count": _bitwise_count,
         "cholesky": _cholesky,
+        "convolve": _convolve,
+        "correlate": _correlate,
         "erf": _erf,
         "matrix_norm": _matrix_norm,
         "matrix_power": _matrix_power,

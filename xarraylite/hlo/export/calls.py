@@ -125,6 +125,19 @@ def _growing(opcode: str) -> Callable[..., Any]:
     return written
 
 
+def _without_nan(opcode: str) -> Callable[..., Any]:
+    """Return what writes the same of elements of which NaN change nothing."""
+
+    def written(export: Export, a: Any, axis: Any = None, dtype: Any = None) -> Any:
+        array = as_array(a, "cumulative fold")
+        if kind(array.dtype) in "fc":
+            missing = apply(OPS["isnan"], array)
+            array = elementwise.where(missing, int(opcode == "multiply"), array)
+        return _growing(opcode)(export, array, axis, dtype)
+
+    return written
+
+
 def _summed(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype in which integers and booleans are added up."""
     return np.dtype("uint64" if kind(dtype) == "u" else "int64")
@@ -213,6 +226,8 @@ CALLS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         "cumulative_prod": _standard("multiply"),
         "cumulative_sum": _standard("add"),
         "median": _median,
+        "nancumprod": _without_nan("multiply"),
+        "nancumsum": _without_nan("add"),
         "percentile": _quantile(100),
         "quantile": _quantile(1),
         "searchsorted": _searchsorted,

@@ -1,5 +1,6 @@
 """Reduction of any angle by multiples of pi/2, without branches and without tables in memory.
 
+Most angles are near, and what they leave takes ten operations.  For all others
 ``|x| = M * 2**e`` with an integer ``M``.  Only the bits of ``2/pi`` that ``M * 2**e`` does not turn
 into multiples of four quarter turns matter (Payne and Hanek, 1983), so a window of 192 bits of
 ``2/pi`` is taken at the position ``e`` asks for, multiplied by ``M`` modulo ``2**192`` in pieces of
@@ -26,7 +27,13 @@ import numpy as np
 from ...dtypes.bits import bits_f64, float_f64, fma
 from .exponential import SHIFTER, SHIFTER_BITS
 
+#: Angles up to this one are near: their bits are those of `near_turns_f64`, everywhere.
+NEAR = 4194304.0
+
+_TWO_OVER_PI = 0.6366197723675814
 _PIO2 = 1.5707963267948966
+_PIO2_MID = 6.12323399409214e-17  # 30 bits
+_PIO2_LOW = 1.6446256936324258e-26
 _PIO2_22 = 1.570796012878418  # 22 bits: exact times a 31-bit integer
 _PIO2_REST = 3.139164786504813e-07
 _FRACTION = 0x000FFFFFFFFFFFFF
@@ -97,6 +104,20 @@ def two_over_pi_f64(position: Any) -> Any:
     d3 = c4 if p else c3
     s = np.uint64(position & 63)
     return funnel_u64(d0, d1, s), funnel_u64(d1, d2, s), funnel_u64(d2, d3, s)
+
+
+def near_turns_f64(a: Any) -> Any:
+    """Like `quarter_turns_f64`, for ``0 <= a <= NEAR``; q is to be taken mod 4.
+
+    ``a - n pi/2`` with pi/2 in three parts (Cody and Waite): the first product is taken off
+    exactly, since what is left is a multiple of 2**-53; so is the second where much of it cancels.
+    """
+    t = fma(a, _TWO_OVER_PI, SHIFTER)
+    n = t - SHIFTER
+    u = fma(-n, _PIO2, a)
+    v = fma(-n, _PIO2_MID, u)
+    hi = fma(-n, _PIO2_LOW, v)
+    return bits_f64(t), hi, fma(-n, _PIO2_LOW, v - hi) + fma(-n, _PIO2_MID, u - v)
 
 
 def quarter_turns_f64(a: Any) -> Any:

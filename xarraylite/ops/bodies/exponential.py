@@ -15,6 +15,10 @@ steps of which the first is exact, so that results in the subnormal range are ro
 ``log(1+f) = 2 atanh(s) = f - (f*f/2 - s*(f*f/2 + R(s*s)))``: the leading term ``f`` is exact, so
 the result is good to one unit in the last place however near ``x`` is to 1.
 
+*Near and hard arguments.*  The ``near`` functions have the same bits as those without the word, and
+leave out what few arguments need: their result, and the argument of a logarithm, must be finite
+and no subnormal number.
+
 The ``_short`` functions serve float32 bodies that need more digits than float32 has.
 """
 
@@ -30,6 +34,7 @@ SHIFTER = 6755399441055744.0
 SHIFTER_BITS = 0x4338000000000000
 _UP = 6755399441055744.0 + 1023.0 - 512.0  # the sum's low bits hold n - 512 with its bias
 _DOWN = 6755399441055744.0 + 1023.0 + 512.0
+_EVEN = 6755399441055744.0 + 1023.0
 LOG2E = 1.4426950408889634
 LN2 = 0.6931471805599453
 _LN2_REST = 2.3190468138462996e-17  # what its rounding left off
@@ -72,6 +77,16 @@ def joined_f64(a: Any, b: Any, c: Any) -> Any:
     return y + (((a - y) + b) + c)
 
 
+def exp_shifted_f64(a: Any, shift: Any) -> Any:
+    """``(t, p)`` with ``exp(a) = 2**n p``, for ``|a| <= 750`` and ``t = n + shift``."""
+    t = fma(a, LOG2E, shift)
+    n = t - shift
+    hi = fma(-n, _LN2_HI, a)
+    lo = n * _LN2_LO
+    r = hi - lo
+    return t, joined_f64(1.0, hi, fma(r * r, exp_tail_f64(r), -lo))
+
+
 def exp_f64(x: Any) -> Any:
     """Exponential; the argument is clamped where the result is 0 or inf anyway.
 
@@ -81,14 +96,19 @@ def exp_f64(x: Any) -> Any:
     a = -746.0 if x < -746.0 else x
     a = 711.0 if a > 711.0 else a
     down = x < 0.0
-    shift = _DOWN if down else _UP
-    t = fma(a, LOG2E, shift)
-    n = t - shift
-    hi = fma(-n, _LN2_HI, a)
-    lo = n * _LN2_LO
-    r = hi - lo
-    p = joined_f64(1.0, hi, fma(r * r, exp_tail_f64(r), -lo))
+    t, p = exp_shifted_f64(a, _DOWN if down else _UP)
     return (p * float_f64(bits_f64(t) << 52)) * (2.0**-512 if down else 2.0**512)
+
+
+def exp_is_hard_f64(x: Any) -> Any:
+    """Whether `exp_near_f64` is not for ``x``."""
+    return abs(x) > 700.0
+
+
+def exp_near_f64(x: Any) -> Any:
+    """`exp_f64` of all but the largest and smallest arguments."""
+    t, p = exp_shifted_f64(x, _EVEN)
+    return p * float_f64(bits_f64(t) << 52)
 
 
 def exp_half_f64(x: Any) -> Any:
@@ -99,10 +119,8 @@ def exp_half_f64(x: Any) -> Any:
     return (p * pow2_f64(k >> 1)) * pow2_f64((k >> 1) + ((k & 1) - 1))
 
 
-def exp2_sum_f64(a: Any, b: Any) -> Any:
-    """``2**(a + b)`` for ``|a| <= 1100`` and a correction b to a; scaled as in `exp_f64`."""
-    down = a < 0.0
-    shift = _DOWN if down else _UP
+def exp2_shifted_f64(a: Any, b: Any, shift: Any) -> Any:
+    """``(t, p)`` with ``2**(a + b) = 2**n p``, for ``t = n + shift`` and a correction b to a."""
     t = a + shift
     r = (a - (t - shift)) + b
     z = r * r
@@ -113,8 +131,20 @@ def exp2_sum_f64(a: Any, b: Any) -> Any:
     s = fma(z * z, 4.4574001034115415e-10, s)
     q = fma(r, fma(z * z, s, q), 0.24022650695910133)
     u = r * LN2
-    p = joined_f64(1.0, u, fma(z, q, fma(r, _LN2_REST, fma(r, LN2, -u))))
+    return t, joined_f64(1.0, u, fma(z, q, fma(r, _LN2_REST, fma(r, LN2, -u))))
+
+
+def exp2_sum_f64(a: Any, b: Any) -> Any:
+    """``2**(a + b)`` for ``|a| <= 1100`` and a correction b to a; scaled as in `exp_f64`."""
+    down = a < 0.0
+    t, p = exp2_shifted_f64(a, b, _DOWN if down else _UP)
     return (p * float_f64(bits_f64(t) << 52)) * (2.0**-512 if down else 2.0**512)
+
+
+def exp2_sum_near_f64(a: Any, b: Any) -> Any:
+    """`exp2_sum_f64` for ``|a| <= 1000``."""
+    t, p = exp2_shifted_f64(a, b, _EVEN)
+    return p * float_f64(bits_f64(t) << 52)
 
 
 def exp2_f64(x: Any) -> Any:
@@ -123,10 +153,24 @@ def exp2_f64(x: Any) -> Any:
     return exp2_sum_f64(1100.0 if a > 1100.0 else a, 0.0)
 
 
+def exp2_is_hard_f64(x: Any) -> Any:
+    """Whether `exp2_near_f64` is not for ``x``."""
+    return abs(x) > 1000.0
+
+
+def exp2_near_f64(x: Any) -> Any:
+    """`exp2_f64` of all but the largest and smallest arguments."""
+    return exp2_sum_near_f64(x, 0.0)
+
+
 def exp2_short_f64(x: Any) -> Any:
     """``2**x`` to 2**-34, for float32 results; the argument is clamped to [-200, 200]."""
     a = -200.0 if x < -200.0 else x
-    a = 200.0 if a > 200.0 else a
+    return exp2_short_near_f64(200.0 if a > 200.0 else a)
+
+
+def exp2_short_near_f64(a: Any) -> Any:
+    """`exp2_short_f64` for ``|a| <= 200``."""
     t = a + SHIFTER
     r = a - (t - SHIFTER)
     z = r * r
@@ -162,6 +206,17 @@ def log_parts_f64(x: Any) -> Any:
     return float_f64(j + SHIFTER_BITS) - (SHIFTER + 54.0 if tiny else SHIFTER), m - 1.0
 
 
+def log_is_hard_f64(x: Any) -> Any:
+    """Whether the ``near`` logarithms are not for ``x``."""
+    return not ((x >= MIN_NORMAL) & (x < math.inf))
+
+
+def log_parts_near_f64(x: Any) -> Any:
+    """`log_parts_f64` of normal numbers."""
+    j, m = log_split_f64(x)
+    return float_f64(j + SHIFTER_BITS) - SHIFTER, m - 1.0
+
+
 def log_series_f64(s: Any) -> Any:
     """``R`` of ``2 atanh(s) = 2 s + s R`` for ``|s| <= 0.1716``."""
     z = s * s
@@ -172,13 +227,23 @@ def log_series_f64(s: Any) -> Any:
     return z * fma(w * w, fma(w, 0.14795945639515395, c), fma(w, b, a))
 
 
+def log_joined_f64(k: Any, f: Any) -> Any:
+    """``k ln2 + log(1 + f)``."""
+    s = f / (2.0 + f)
+    h = (0.5 * f) * f
+    return fma(k, _LN2_HI, f - (h - fma(k, _LN2_LO, s * (h + log_series_f64(s)))))
+
+
 def log_f64(x: Any) -> Any:
     """Natural logarithm."""
     k, f = log_parts_f64(x)
-    s = f / (2.0 + f)
-    h = (0.5 * f) * f
-    y = fma(k, _LN2_HI, f - (h - fma(k, _LN2_LO, s * (h + log_series_f64(s)))))
-    return log_edges_f64(x, y)
+    return log_edges_f64(x, log_joined_f64(k, f))
+
+
+def log_near_f64(x: Any) -> Any:
+    """`log_f64` of normal numbers."""
+    k, f = log_parts_near_f64(x)
+    return log_joined_f64(k, f)
 
 
 def log_edges_f64(x: Any, y: Any) -> Any:
@@ -188,33 +253,56 @@ def log_edges_f64(x: Any, y: Any) -> Any:
     return x if x == math.inf else y
 
 
-def log_wide_f64(x: Any) -> Any:
-    """``(k, hi, lo)``: ``log(x) = k ln2 + hi + lo``, ``hi`` in 21 bits, about 2**-60 accurate."""
-    k, f = log_parts_f64(x)
+def log_wide_f64(f: Any) -> Any:
+    """``(hi, lo)``: ``log(1 + f) = hi + lo``, ``hi`` in 21 bits, about 2**-60 accurate."""
     s = f / (2.0 + f)
     h = (0.5 * f) * f
     hi = float_f64(bits_f64(f - h) & -0x100000000)
     lo = fma(s, h + log_series_f64(s), (f - hi) - h)
-    return k, hi, lo
+    return hi, lo
+
+
+def log2_joined_f64(k: Any, f: Any) -> Any:
+    """``k + log2(1 + f)``."""
+    hi, lo = log_wide_f64(f)
+    a = hi * 1.4426950407214463
+    b = fma(lo, 1.4426950407214463, (lo + hi) * 1.6751713164886512e-10)
+    w = k + a
+    return w + (b + ((k - w) + a))
 
 
 def log2_f64(x: Any) -> Any:
     """Logarithm to base 2; exact at powers of two."""
-    k, hi, lo = log_wide_f64(x)
-    a = hi * 1.4426950407214463
-    b = fma(lo, 1.4426950407214463, (lo + hi) * 1.6751713164886512e-10)
-    w = k + a
-    return log_edges_f64(x, w + (b + ((k - w) + a)))
+    k, f = log_parts_f64(x)
+    return log_edges_f64(x, log2_joined_f64(k, f))
 
 
-def log10_f64(x: Any) -> Any:
-    """Logarithm to base 10."""
-    k, hi, lo = log_wide_f64(x)
+def log2_near_f64(x: Any) -> Any:
+    """`log2_f64` of normal numbers."""
+    k, f = log_parts_near_f64(x)
+    return log2_joined_f64(k, f)
+
+
+def log10_joined_f64(k: Any, f: Any) -> Any:
+    """``k log10(2) + log10(1 + f)``."""
+    hi, lo = log_wide_f64(f)
     a = hi * 0.4342944818781689
     b = fma(lo, 0.4342944818781689, (lo + hi) * 2.5082946711645275e-11)
     c = k * 0.30102999566383914
     w = c + a
-    return log_edges_f64(x, w + (fma(k, 1.42050232272661e-13, b) + ((c - w) + a)))
+    return w + (fma(k, 1.42050232272661e-13, b) + ((c - w) + a))
+
+
+def log10_f64(x: Any) -> Any:
+    """Logarithm to base 10."""
+    k, f = log_parts_f64(x)
+    return log_edges_f64(x, log10_joined_f64(k, f))
+
+
+def log10_near_f64(x: Any) -> Any:
+    """`log10_f64` of normal numbers."""
+    k, f = log_parts_near_f64(x)
+    return log10_joined_f64(k, f)
 
 
 def log_ratio_f64(f: Any) -> Any:

@@ -136,23 +136,68 @@ def log_parts_f32(x: Any) -> Any:
     return f32(j) - (f32(149.0) if tiny else f32(0.0)), f, log_rest_f32(f)
 
 
+def log_is_hard_f32(x: Any) -> Any:
+    """Whether the ``near`` logarithms are not for ``x``."""
+    return not ((x >= _MIN_NORMAL) & (x < _INF))
+
+
+def log_parts_near_f32(x: Any) -> Any:
+    """`log_parts_f32` of normal numbers."""
+    j, m = log_split_f32(x)
+    f = m - f32(1.0)
+    return f32(j), f, log_rest_f32(f)
+
+
+def log_joined_f32(k: Any, f: Any, w: Any) -> Any:
+    """Natural logarithm of `log_parts_f32`."""
+    return fma(k, _LN2_HI, f - fma(-k, _LN2_LO, w))
+
+
 def log_f32(x: Any) -> Any:
     """Natural logarithm."""
     k, f, w = log_parts_f32(x)
-    return log_edges_f32(x, fma(k, _LN2_HI, f - fma(-k, _LN2_LO, w)))
+    return log_edges_f32(x, log_joined_f32(k, f, w))
+
+
+def log_near_f32(x: Any) -> Any:
+    """`log_f32` of normal numbers."""
+    k, f, w = log_parts_near_f32(x)
+    return log_joined_f32(k, f, w)
+
+
+def log2_joined_f32(k: Any, f: Any, w: Any) -> Any:
+    """Logarithm to base 2 of `log_parts_f32`: ``log2(e)`` is 1, which is exact, and a rest."""
+    return k + (f + fma(f32(0.44269505), f - w, -w))
 
 
 def log2_f32(x: Any) -> Any:
-    """Logarithm to base 2; exact at powers of two: ``log2(e)`` is 1, which is exact, and a rest."""
+    """Logarithm to base 2; exact at powers of two."""
     k, f, w = log_parts_f32(x)
-    return log_edges_f32(x, k + (f + fma(f32(0.44269505), f - w, -w)))
+    return log_edges_f32(x, log2_joined_f32(k, f, w))
+
+
+def log2_near_f32(x: Any) -> Any:
+    """`log2_f32` of normal numbers."""
+    k, f, w = log_parts_near_f32(x)
+    return log2_joined_f32(k, f, w)
+
+
+def log10_joined_f32(k: Any, f: Any, w: Any) -> Any:
+    """Logarithm to base 10: ``log10(e)`` is 1/2, which is exact, less a little."""
+    low = fma(f32(0.06570552), f, fma(-k, f32(-3.0243555e-06), f32(0.4342945) * w))
+    return fma(k, f32(0.30103302001953125), fma(f32(0.5), f, -low))
 
 
 def log10_f32(x: Any) -> Any:
-    """Logarithm to base 10: ``log10(e)`` is 1/2, which is exact, less a little."""
+    """Logarithm to base 10."""
     k, f, w = log_parts_f32(x)
-    low = fma(f32(0.06570552), f, fma(-k, f32(-3.0243555e-06), f32(0.4342945) * w))
-    return log_edges_f32(x, fma(k, f32(0.30103302001953125), fma(f32(0.5), f, -low)))
+    return log_edges_f32(x, log10_joined_f32(k, f, w))
+
+
+def log10_near_f32(x: Any) -> Any:
+    """`log10_f32` of normal numbers."""
+    k, f, w = log_parts_near_f32(x)
+    return log10_joined_f32(k, f, w)
 
 
 def log_sum_f32(u: Any, c: Any) -> Any:

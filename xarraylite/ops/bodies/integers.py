@@ -157,32 +157,60 @@ def power_u(a: Any, n: Any) -> Any:
     return squarings(np.uint64(a), np.uint64(n), np.uint64(1))
 
 
-def left_shift_i(a: Any, n: Any) -> Any:
-    """a << n; 0 if n is negative or reaches the width (cast to a narrower type keeps that)."""
+def last_8() -> Any:
+    """The number of the last of 8 bits."""
+    return np.int64(7)
+
+
+def last_16() -> Any:
+    """The number of the last of 16 bits."""
+    return np.int64(15)
+
+
+def last_32() -> Any:
+    """The number of the last of 32 bits."""
+    return np.int64(31)
+
+
+def last_64() -> Any:
+    """The number of the last of 64 bits."""
+    return np.int64(63)
+
+
+last_i8 = last_u8 = last_8
+last_i16 = last_u16 = last_16
+last_i32 = last_u32 = last_32
+last_i64 = last_u64 = last_64
+
+
+def left_shift_i(a: Any, n: Any, last: Any) -> Any:
+    """a << n; 0 if n is negative or beyond the last bit, which keeps LLVM in the type of a."""
     a = np.int64(a)
     n = np.int64(n)
-    return a << (n & np.int64(63)) if (n >= 0) & (n < 64) else np.int64(0)
+    return a << (n & last) if (n >= 0) & (n <= last) else np.int64(0)
 
 
-def left_shift_u(a: Any, n: Any) -> Any:
-    """a << n; 0 if n reaches the width."""
+def left_shift_u(a: Any, n: Any, last: Any) -> Any:
+    """a << n; 0 if n is beyond the last bit."""
     a = np.uint64(a)
     n = np.uint64(n)
-    return a << (n & np.uint64(63)) if n < 64 else np.uint64(0)
+    last = np.uint64(last)
+    return a << (n & last) if n <= last else np.uint64(0)
 
 
-def right_shift_i(a: Any, n: Any) -> Any:
+def right_shift_i(a: Any, n: Any, last: Any) -> Any:
     """a >> n with the sign copied in; only the sign is left if n is negative or too large."""
     a = np.int64(a)
     n = np.int64(n)
-    return a >> (n if (n >= 0) & (n < 64) else np.int64(63))
+    return a >> (n & last if (n >= 0) & (n <= last) else last)
 
 
-def right_shift_u(a: Any, n: Any) -> Any:
-    """a >> n; 0 if n reaches the width."""
+def right_shift_u(a: Any, n: Any, last: Any) -> Any:
+    """a >> n; 0 if n is beyond the last bit."""
     a = np.uint64(a)
     n = np.uint64(n)
-    return a >> (n & np.uint64(63)) if n < 64 else np.uint64(0)
+    last = np.uint64(last)
+    return a >> (n & last) if n <= last else np.uint64(0)
 
 
 def equal_iu(a: Any, b: Any) -> Any:

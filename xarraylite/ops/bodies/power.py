@@ -6,8 +6,8 @@ logarithm is carried in two parts, about 2**-67 accurate.  With ``s = f/(2+f)`` 
 multiply-add of the same numbers, and exact.
 
 *cbrt.*  The exponent is divided by three in floating point; ``v**(-1/3)`` comes from a polynomial
-and one third-order step, and the root is finished as ``t + d`` with ``t`` of 17 bits (its cube is
-exact) and ``d`` from ``v - t**3``.
+and one third-order step, ``t = v y y`` is the root to 41 bits, and what is left of ``v`` without
+``t**3``, exact by multiply-adds, corrects it.
 
 *hypot* scales by a power of two where squares would leave the range.  *logaddexp* is
 ``max + log1p(exp(-|x - y|))`` with the rounding error of the difference put back.
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f64, float_f64, fma
+from ...dtypes.bits import bits_f32, bits_f64, float_f32, float_f64, fma
 from .exponential import (
     LN2,
     LOG2E,
@@ -28,23 +28,33 @@ from .exponential import (
     SHIFTER,
     SHIFTER_BITS,
     exp2_short_f64,
+    exp2_short_near_f64,
     exp2_sum_f64,
+    exp2_sum_near_f64,
     exp_f64,
     log1p_f64,
+    log_is_hard_f64,
     log_parts_f64,
+    log_parts_near_f64,
     log_split_f64,
     pow2_f64,
 )
 
+f32 = np.float32
+i32 = np.int32
+
 _TWO_THIRDS_LOG2E = 0.9617966939259756  # and what its rounding left off
 _TWO_THIRDS_LOG2E_LO = 5.0577616648125907e-17
+_FRACTION_F32 = np.int32(0x007FFFFF)
+_HALF_BITS_F32 = np.int32(0x3F000000)
+_MIN_NORMAL_F32 = np.float32(2.0**-126)
+_BIASED = np.float32(12582912.0 + 127.0)  # the sum's low bits hold an exponent with its bias
 _FRACTION = 0x000FFFFFFFFFFFFF
 _HALF_BITS = 0x3FE0000000000000
-_UPPER17 = -0x1000000000  # a mask like UPPER that keeps 17 bits: cubes are exact
 
 
 def cbrt_seed_f64(a: Any) -> Any:
-    """``(v, t, k)``: ``a = v * 8**k``, t within 2**-41 of the cube root of v in [1/4, 2)."""
+    """``(v, y, k)``: ``a = v * 8**k``, y within 2**-41 of ``v**(-1/3)``, v in [1/4, 2)."""
     i = bits_f64(a)
     m = float_f64((i & _FRACTION) | _HALF_BITS)
     e = (float_f64((i >> 52) + SHIFTER_BITS) - SHIFTER) - 1022.0
@@ -57,28 +67,76 @@ def cbrt_seed_f64(a: Any) -> Any:
     y = c * fma(m * m * m, fma(m, 0.5762853167840645, -2.229812736030698), y)
     h = fma(-(v * y), y * y, 1.0)
     y = fma(y, h * fma(h, 0.2222222222222222, 0.3333333333333333), y)
-    return v, (v * y) * y, bits_f64(b) - SHIFTER_BITS
+    return v, y, bits_f64(b) - SHIFTER_BITS
+
+
+def cbrt_parts_f64(a: Any) -> Any:
+    """``(r, k)`` with ``r * 2**k`` the cube root of a normal ``a``."""
+    v, y, k = cbrt_seed_f64(a)
+    t = (v * y) * y
+    z = t * t
+    rest = fma(-fma(t, t, -z), t, fma(-z, t, v))  # v - t**3
+    return fma(rest, (y * y) * 0.3333333333333333, t), k
 
 
 def cbrt_f64(x: Any) -> Any:
     """Cube root."""
     a = abs(x)
     tiny = a < MIN_NORMAL
-    v, t, k = cbrt_seed_f64(a * 2.0**54 if tiny else a)
-    h = float_f64(bits_f64(t) & _UPPER17)
-    d = t - h
-    y = h + fma(-(h * h), h, v) / fma(d, d, 3.0 * (h * (h + d)))
+    y, k = cbrt_parts_f64(a * 2.0**54 if tiny else a)
     y = math.copysign(y * pow2_f64(k - 18 if tiny else k), x)
     return y if (a > 0.0) & (a < math.inf) else x
 
 
+def cbrt_is_hard_f64(x: Any) -> Any:
+    """Whether `cbrt_near_f64` is not for ``x``."""
+    return not ((abs(x) >= MIN_NORMAL) & (abs(x) < math.inf))
+
+
+def cbrt_near_f64(x: Any) -> Any:
+    """`cbrt_f64` of normal numbers."""
+    y, k = cbrt_parts_f64(abs(x))
+    return math.copysign(y * pow2_f64(k), x)
+
+
+def cbrt_parts_f32(a: Any) -> Any:
+    """``(r, scale)`` with ``r * scale`` the cube root of a normal ``a``; see `cbrt_parts_f64`."""
+    i = bits_f32(a)
+    m = float_f32(i32(i32(i & _FRACTION_F32) | _HALF_BITS_F32))
+    e = f32(i32(i >> i32(23))) - f32(126.0)
+    b = fma(e, f32(0.33333334), _BIASED)
+    r = fma(f32(-3.0), b - _BIASED, e)
+    up = r > f32(0.0)
+    down = r < f32(0.0)
+    v = (m + m if up else m) * (f32(0.5) if down else f32(1.0))
+    c = f32(0.7937005) if up else (f32(1.2599211) if down else f32(1.0))
+    y = c * fma(m, fma(m, f32(0.47069556), f32(-1.2178959)), f32(1.748968))
+    h = fma(-(v * y), y * y, f32(1.0))
+    y = fma(y, h * fma(h, f32(0.22222222), f32(0.33333334)), y)
+    t = (v * y) * y
+    z = t * t
+    rest = fma(-fma(t, t, -z), t, fma(-z, t, v))  # v - t**3
+    return fma(rest, (y * y) * f32(0.33333334), t), float_f32(i32(bits_f32(b) << i32(23)))
+
+
 def cbrt_f32(x: Any) -> Any:
     """Cube root."""
-    b = np.float64(x)
-    a = abs(b)
-    _, t, k = cbrt_seed_f64(a)
-    y = math.copysign(np.float32(t * pow2_f64(k)), x)
-    return y if (a > 0.0) & (a < math.inf) else x
+    a = abs(x)
+    tiny = a < _MIN_NORMAL_F32
+    y, scale = cbrt_parts_f32(a * f32(2.0**24) if tiny else a)
+    y = math.copysign(y * (scale * f32(2.0**-8) if tiny else scale), x)
+    return y if (a > f32(0.0)) & (a < f32(math.inf)) else x
+
+
+def cbrt_is_hard_f32(x: Any) -> Any:
+    """Whether `cbrt_near_f32` is not for ``x``."""
+    return not ((abs(x) >= _MIN_NORMAL_F32) & (abs(x) < f32(math.inf)))
+
+
+def cbrt_near_f32(x: Any) -> Any:
+    """`cbrt_f32` of normal numbers."""
+    y, scale = cbrt_parts_f32(abs(x))
+    return math.copysign(y * scale, x)
 
 
 def hypot_f64(x: Any, y: Any) -> Any:
@@ -134,9 +192,8 @@ def pow_edges(x: Any, y: Any, r: Any) -> Any:
     return type(x)(1) if (y == type(y)(0)) | (x == type(x)(1)) else r
 
 
-def log2_pair_f64(a: Any) -> Any:
-    """``(t, u)`` with ``t + u = log2(a)`` to 2**-65, for finite ``a > 0``."""
-    k, f = log_parts_f64(a)
+def log2_pair_f64(k: Any, f: Any) -> Any:
+    """``(t, u)`` with ``t + u = k + log2(1 + f)`` to 2**-65."""
     # s + e = f/d with d = 2 + f
     d = 2.0 + f
     y = 1.0 / d
@@ -163,7 +220,8 @@ def log2_pair_f64(a: Any) -> Any:
 def pow_f64(x: Any, y: Any) -> Any:
     """x to the power y."""
     m = abs(x)
-    t, u = log2_pair_f64(m)
+    k, f = log_parts_f64(m)
+    t, u = log2_pair_f64(k, f)
     c = 2.0**66 if y > 2.0**66 else y  # beyond, any x but 1 goes to 0 or inf
     c = -(2.0**66) if c < -(2.0**66) else c
     a = c * t
@@ -177,19 +235,51 @@ def pow_f64(x: Any, y: Any) -> Any:
     return pow_edges(x, y, exp2_sum_f64(a, b))
 
 
-def pow_f32(x: Any, y: Any) -> Any:
-    """x to the power y."""
-    a = np.float64(x)
-    b = np.float64(y)
-    m = abs(a)
+def pow_is_hard_f64(x: Any, y: Any) -> Any:
+    """Whether `pow_near_f64` is not for the arguments."""
+    k, f = log_parts_near_f64(x)
+    t, _ = log2_pair_f64(k, f)
+    return log_is_hard_f64(x) | (not abs(y * t) <= 1000.0)
+
+
+def pow_near_f64(x: Any, y: Any) -> Any:
+    """`pow_f64` of a normal number above 0, where the result is one too."""
+    k, f = log_parts_near_f64(x)
+    t, u = log2_pair_f64(k, f)
+    a = y * t
+    return exp2_sum_near_f64(a, fma(y, u, fma(y, t, -a)))
+
+
+def log2_short_f64(m: Any) -> Any:
+    """``log2(m)`` to 2**-37, for float32 results and normal ``m > 0``."""
     j, g = log_split_f64(m)
     g = g - 1.0
     r = g / (2.0 + g)
     z = r * r
     w = fma(z, 0.2358232118664406, 0.2853730166489985)
     g = r * fma(z, fma(z * z, w, fma(z, 0.40000335248869734, 0.666666656455584)), 2.0)
-    g = fma(g, LOG2E, float_f64(j + SHIFTER_BITS) - SHIFTER)  # to 2**-37: y multiplies it
+    return fma(g, LOG2E, float_f64(j + SHIFTER_BITS) - SHIFTER)
+
+
+def pow_f32(x: Any, y: Any) -> Any:
+    """x to the power y."""
+    a = np.float64(x)
+    b = np.float64(y)
+    m = abs(a)
+    g = log2_short_f64(m)
     g = -math.inf if m == 0.0 else g
     g = math.inf if m == math.inf else g
     c = b if abs(b) < math.inf else math.copysign(2.0**66, b)
     return pow_edges(x, y, np.float32(exp2_short_f64(c * g)))
+
+
+def pow_is_hard_f32(x: Any, y: Any) -> Any:
+    """Whether `pow_near_f32` is not for the arguments."""
+    g = log2_short_f64(np.float64(x))
+    return not ((x > f32(0.0)) & (x < f32(math.inf)) & (abs(np.float64(y) * g) <= 190.0))
+
+
+def pow_near_f32(x: Any, y: Any) -> Any:
+    """`pow_f32` of a number above 0, where the result is not far out of range."""
+    g = log2_short_f64(np.float64(x))
+    return np.float32(exp2_short_near_f64(np.float64(y) * g))

@@ -1,9 +1,10 @@
 """Trigonometric functions and their inverses as branch-free scalar bodies.
 
 *sin, cos, tan.*  `angle` reduces the angle to ``r`` in ``[-pi/4, pi/4]`` plus a count of
-quarter turns, with the error of ``r`` carried along; then the minimax polynomials of the sine
-(``r + r**3 S(r*r)``) and the cosine (``1 - r*r/2 + r**4 C(r*r)``) are both evaluated and the count
-selects one.  Angles up to pi/4 skip the reduction, so that small ones stay exact.
+quarter turns, with the error of ``r`` carried along (angles below pi/4 stay as they are); then the
+minimax polynomials of the sine (``r + r**3 S(r*r)``) and the cosine (``1 - r*r/2 + r**4 C(r*r)``)
+are both evaluated and the count selects one.  The ``near`` functions have the same bits for angles
+that are not huge, and take half the time.
 
 *atan, atan2.*  ``y/x`` is folded to ``[0, 1]`` by taking the smaller over the larger, and to
 ``|t| <= 1/3`` by ``atan(t) = atan(1/2) + atan((2t-1)/(2+t))``, both before the one division; the
@@ -24,12 +25,11 @@ from typing import Any
 import numpy as np
 
 from ...dtypes.bits import bits_f32, bits_f64, float_f64, fma
-from .angle import quarter_turns_f64, turns_f32
+from .angle import NEAR, near_turns_f64, quarter_turns_f64, turns_f32
 
 f32 = np.float32
 
 _SIGN = -0x8000000000000000
-_PIO4 = 0.7853981633974483
 _PIO2 = 1.5707963267948966
 _PIO2_LO = 6.123233995736766e-17
 _PI = 3.141592653589793
@@ -53,11 +53,22 @@ _DOWN_LO = 1.5527705369303147e-16
 def sincos_f64(x: Any) -> Any:
     """``(q, sin r, cos r)`` with ``|x| = q pi/2 + r``."""
     a = abs(x)
-    q, hi, lo = quarter_turns_f64(a)
-    small = a <= _PIO4
-    q = 0 if small else q
-    r = a if small else hi
-    e = 0.0 if small else lo
+    near = a <= NEAR
+    q, r, e = quarter_turns_f64(a)
+    nq, nr, ne = near_turns_f64(a)
+    s, c = sincos_rest_f64(nr if near else r, ne if near else e)
+    return nq if near else q, s, c
+
+
+def sincos_near_f64(x: Any) -> Any:
+    """`sincos_f64` of near angles."""
+    q, r, e = near_turns_f64(abs(x))
+    s, c = sincos_rest_f64(r, e)
+    return q, s, c
+
+
+def sincos_rest_f64(r: Any, e: Any) -> Any:
+    """Sine and cosine of ``r + e`` for ``|r| <= pi/4``, e being what r was rounded off by."""
     z = r * r
     w = z * z
     h = 0.5 * z
@@ -69,33 +80,68 @@ def sincos_f64(x: Any) -> Any:
     c = fma(w * w, fma(z, -1.1359449139265805e-11, 2.0875719583345017e-09), c)
     one = 1.0 - h
     sine = r + fma(e, one, (r * z) * s)
-    return q, sine, one + (((1.0 - one) - h) + fma(-r, e, w * c))
+    return sine, one + (((1.0 - one) - h) + fma(-r, e, w * c))
+
+
+def sine_f64(x: Any, q: Any, s: Any, c: Any) -> Any:
+    """Sine of an angle of which `sincos_f64` gives ``(q, s, c)``."""
+    y = s if q & 1 == 0 else c
+    return float_f64(bits_f64(y) ^ (((q << 62) ^ bits_f64(x)) & _SIGN))
+
+
+def cosine_f64(q: Any, s: Any, c: Any) -> Any:
+    """Cosine of an angle, as `sine_f64`."""
+    y = c if q & 1 == 0 else s
+    return float_f64(bits_f64(y) ^ (((q + 1) & 2) << 62))
+
+
+def tangent_f64(x: Any, q: Any, s: Any, c: Any) -> Any:
+    """Tangent of an angle, as `sine_f64`."""
+    even = q & 1 == 0
+    num = s if even else -c
+    den = c if even else s
+    return float_f64(bits_f64(num / den) ^ (bits_f64(x) & _SIGN))
 
 
 def sin_f64(x: Any) -> Any:
     """Sine of any angle in radians, however large."""
     q, s, c = sincos_f64(x)
-    y = s if q & 1 == 0 else c
-    y = float_f64(bits_f64(y) ^ (((q << 62) ^ bits_f64(x)) & _SIGN))
-    return y if abs(x) < math.inf else math.nan
+    return sine_f64(x, q, s, c) if abs(x) < math.inf else math.nan
 
 
 def cos_f64(x: Any) -> Any:
     """Cosine of any angle in radians, however large."""
     q, s, c = sincos_f64(x)
-    y = c if q & 1 == 0 else s
-    y = float_f64(bits_f64(y) ^ (((q + 1) & 2) << 62))
-    return y if abs(x) < math.inf else math.nan
+    return cosine_f64(q, s, c) if abs(x) < math.inf else math.nan
 
 
 def tan_f64(x: Any) -> Any:
     """Tangent of any angle in radians, however large."""
     q, s, c = sincos_f64(x)
-    even = q & 1 == 0
-    num = s if even else -c
-    den = c if even else s
-    y = float_f64(bits_f64(num / den) ^ (bits_f64(x) & _SIGN))
-    return y if abs(x) < math.inf else math.nan
+    return tangent_f64(x, q, s, c) if abs(x) < math.inf else math.nan
+
+
+def angle_is_hard_f64(x: Any) -> Any:
+    """Whether an angle is beyond those of `sin_near_f64` and the like, or none."""
+    return not abs(x) <= NEAR
+
+
+def sin_near_f64(x: Any) -> Any:
+    """`sin_f64` of near angles."""
+    q, s, c = sincos_near_f64(x)
+    return sine_f64(x, q, s, c)
+
+
+def cos_near_f64(x: Any) -> Any:
+    """`cos_f64` of near angles."""
+    q, s, c = sincos_near_f64(x)
+    return cosine_f64(q, s, c)
+
+
+def tan_near_f64(x: Any) -> Any:
+    """`tan_f64` of near angles."""
+    q, s, c = sincos_near_f64(x)
+    return tangent_f64(x, q, s, c)
 
 
 def sin_half_turn_f32(r: Any) -> Any:

@@ -1,0 +1,122 @@
+"""What tells expressions apart, and how they travel: users' functions above all."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.chunked.kept import Kept, child_of
+from xarraylite.chunked.parcel import Parcel, fingerprint
+from xarraylite.operands.nodes import as_node
+
+VALUES = np.arange(12.0).reshape(4, 3)
+FACTOR = 2.0
+
+
+def _key(e: Any) -> str:
+    return fingerprint(as_node(e, "test"), ())
+
+
+def _with_cell(n: float) -> Callable[..., Any]:
+    return lambda v: v * n
+
+
+def _with_default(n: float) -> Callable[..., Any]:
+    def function(v: Any, _n: float = n) -> Any:
+        return v * _n
+
+    return lambda v: function(v) * 1.0
+
+
+def _with_helper(n: float) -> Callable[..., Any]:
+    inside = _with_cell(n)
+    return lambda v: inside(v) + 1
+
+
+def _with_tuple(n: float) -> Callable[..., Any]:
+    both = (n, 1.0)
+    return lambda v: v * both[0]
+
+
+@pytest.mark.parametrize("make", [_with_cell, _with_default, _with_helper, _with_tuple])
+def test_what_functions_refer_to_tells_them_apart(make: Callable[..., Any]) -> None:
+    a = xl.open(VALUES)
+    one, same, other = (_key(xl.vectorize(make(n))(a)) for n in (2.0, 2.0, 3.0))
+    assert one == same != other
+
+
+def test_global_names_tell_functions_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def function(v: Any) -> Any:
+        return v * FACTOR
+
+    before = _key(xl.vectorize(function)(xl.open(VALUES)))
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    assert before != _key(xl.vectorize(function)(xl.open(VALUES)))
+
+
+def test_two_functions_are_two_tasks(engine: str) -> None:
+    dask = pytest.importorskip("dask")
+    a = xl.open(VALUES)
+    found = dask.compute(
+        *[xl.to_dask(xl.vectorize(_with_cell(n))(a)) for n in (2.0, 3.0)], scheduler="sync"
+    )
+    np.testing.assert_array_equal(found, [VALUES * 2, VALUES * 3])
+
+
+def test_arrays_that_nothing_tells_apart_are_two_tasks(engine: str) -> None:
+    dask = pytest.importorskip("dask")
+    lazy = [xl.to_dask(xl.open(Kept(VALUES + n, (2, 3))) * 2) for n in (0, 1)]
+    found = dask.compute(*lazy, lazy[0] - lazy[1], scheduler="sync")
+    np.testing.assert_array_equal(found, [VALUES * 2, VALUES * 2 + 2, np.full((4, 3), -2.0)])
+
+
+def test_another_function_is_not_resumed(tmp_path: Path) -> None:
+    """And the same one is, in another process."""
+    pytest.importorskip("zarr")
+    code = """
+        import sys
+        import numpy as np
+        import xarraylite as xl
+
+        class Stops:
+            shape, dtype, chunks = (4, 3), np.dtype("f8"), (1, 3)
+            def __getitem__(self, key):
+                if key[0].stop > {stop}:
+                    raise ValueError("not now")
+                return np.arange(12.0).reshape(4, 3)[key]
+
+        def made(n):
+            return xl.vectorize(lambda v: v * n + 1)
+
+        try:
+            e = made({n})(xl.open(Stops()))
+            print(xl.store(e, {path!r}, memory=200, resume={resume})[...].sum())
+        except xl.StorageError as error:
+            print(error)
+    """
+    for n, stop, resume, told in (
+        (2.0, 2, False, "not now"),
+        (3.0, 9, True, "begun with another expression"),
+        (2.0, 9, True, str(VALUES.sum() * 2 + 12)),
+    ):
+        child = child_of(code.format(n=n, stop=stop, resume=resume, path=str(tmp_path / "out")))
+        out, err = child.communicate()
+        assert told in out, out + err
+
+
+def _add(a: float, b: float) -> float:
+    return a + b
+
+
+def test_folds_of_users_travel(engine: str) -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    e = xl.reduce(_add, xl.open(VALUES), 0, initial=0.0)
+    again = pickle.loads(cloudpickle.dumps(Parcel(as_node(e, "test")))).node
+    found = xl.eval(type(e)(again))
+    np.testing.assert_array_equal(found.numpy(), VALUES.sum(axis=0))

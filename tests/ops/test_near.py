@@ -1,0 +1,106 @@
+"""What takes less time for most arguments has the same bits, whatever stands beside them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from xarraylite._config import settings
+from xarraylite.compiler import steps
+from xarraylite.ops.table import OPS
+from xarraylite.testing import assert_same_bits
+
+CASES = [(op.name, t) for op in OPS.values() for t in op.near]
+#: More than are launched at once: kernels of plans are those that try.
+MANY = 120_077
+TYPES = {"f32": np.float32, "f64": np.float64}
+each = pytest.mark.parametrize(("name", "t"), CASES)
+
+
+def values(t: str, n: int, seed: int = 0) -> Any:
+    """Numbers of all sizes, most of them moderate."""
+    rng = np.random.default_rng(seed)
+    limits = np.finfo(TYPES[t])
+    wide = np.exp2(rng.uniform(limits.minexp, limits.maxexp, n))
+    x = np.where(rng.random(n) < 0.2, wide, np.exp2(rng.uniform(-9, 9, n)))
+    return (x * rng.choice([1.0, -1.0], n)).astype(TYPES[t])
+
+
+def operands(name: str, t: str, n: int) -> list[Any]:
+    return [values(t, n, seed) for seed in range(OPS[name].arity)]
+
+
+def one_by_one(name: str, args: list[Any]) -> Any:
+    """Results of kernels of one row of few elements each, beside one that is always hard."""
+    hard = np.full(1, np.nan, args[0].dtype)
+    rows = [np.stack([x, np.broadcast_to(hard, x.shape)], axis=1) for x in args]
+    wide = [xl.asarray(row) for row in rows]
+    out = xl.zeros(rows[0].shape, dtype=args[0].dtype)
+    out[...] = getattr(xl, name)(*wide)
+    return out.numpy()[:, 0]
+
+
+@each
+def test_hard_arguments_change_nothing_for_others(name: str, t: str) -> None:
+    args = operands(name, t, MANY)
+    function = getattr(xl, name)
+    alone = np.asarray(
+        [
+            np.asarray(xl.eval(function(*map(xl.asarray, p))))
+            for p in zip(*[x[:60, None] for x in args], strict=True)
+        ]
+    )[:, 0]
+    e = function(*map(xl.asarray, args))
+    if settings.engine == "compiled":
+        assert f"near_{name}" in "".join(xl.explain(e).sources)
+    together = xl.eval(e).numpy()
+    assert_same_bits(together, one_by_one(name, args))
+    assert_same_bits(together[:60], alone)
+    moderate = [np.abs(x[np.abs(np.log2(np.abs(x))) < 6]) for x in args]
+    moderate = [x[: min(map(len, moderate))] for x in moderate]
+    mild = xl.eval(function(*map(xl.asarray, moderate))).numpy()
+    assert_same_bits(mild, one_by_one(name, moderate))
+
+
+@each
+def test_wherever_results_go(name: str, t: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place, apart from each other, past the caches, and after some that were hard."""
+    n = MANY
+    args = [np.abs(np.clip(x, -50, 50)) + TYPES[t](0.01) for x in operands(name, t, n)]
+    args[0][5] = np.inf
+    args[0][-9] = np.nan
+    function = getattr(xl, name)
+    wanted = one_by_one(name, args)
+    wide = [xl.asarray(x) for x in args]
+    apart = xl.zeros(2 * n, dtype=args[0].dtype)
+    apart[::2] = function(*wide)
+    assert_same_bits(apart[::2].copy(), wanted)
+    monkeypatch.setattr(steps, "STREAM_BYTES", 1 << 14)
+    large = xl.zeros(n + 3, dtype=args[0].dtype)
+    large[3:] = function(*wide)
+    assert_same_bits(large[3:].copy(), wanted)
+    own = xl.array(args[0])
+    own[...] = function(own, *wide[1:])
+    assert_same_bits(own, wanted)
+    shifted = xl.array(np.concatenate([args[0][:1], args[0]]))
+    shifted[:-1] = function(shifted[1:], *wide[1:])
+    assert_same_bits(shifted[:-1].copy(), wanted)
+    other = xl.array(np.concatenate([args[0], args[0][:1]]))
+    other[1:] = function(other[:-1], *wide[1:])
+    assert_same_bits(other[1:].copy(), wanted)
+
+
+@each
+def test_parts_of_expressions(name: str, t: str) -> None:
+    args = operands(name, t, 256 * 470)
+    wide = [xl.asarray(x) for x in args]
+    function = getattr(xl, name)
+    with np.errstate(all="ignore"):
+        inner = one_by_one(name, [xl.eval(x * 3).numpy() for x in wide])
+        assert_same_bits(function(*[x * 3 for x in wide]) + 1, inner + TYPES[t](1))
+        square = [x.reshape(256, 470) for x in wide]
+        turned = xl.eval(function(*[x.T for x in square])).numpy()
+    assert_same_bits(turned, one_by_one(name, args).reshape(256, 470).T)
