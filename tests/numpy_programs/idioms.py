@@ -263,6 +263,8 @@ xp.concatenate([v.astype("f4"), v], casting="no")
 xp.zeros((0, 3)).take([0], axis=0, mode="wrap")
 xp.nanmin(v, where=v > 1)
 xp.hstack(1)
+v.__delitem__(0)
+a.__delitem__(slice(1))
 xp.arange()
 xp.column_stack(5)
 """
