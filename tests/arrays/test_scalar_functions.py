@@ -10,6 +10,7 @@ import pytest
 import xarraylite as xl
 from xarraylite.arrays import scalar_arithmetic
 from xarraylite.ops.table import OPS
+from xarraylite.testing import assert_same_bits
 
 #: More than the first evaluations of a kind, which are interpreted.
 ROUNDS = 24
@@ -106,3 +107,43 @@ def test_of_a_python_number(name: str) -> None:
             continue
         for _ in range(ROUNDS // 3):
             assert _is_same(function(number), expected)
+
+
+SPECIAL = [0.0, -0.0, 1.0, -2.5, 7.25, np.inf, -np.inf, np.nan, 1e308, 5e-324, 1e16, -3.0]
+
+
+@pytest.mark.parametrize("other", [*SPECIAL, 0, 1, 2, 3, -1, 0.5, -7])
+@pytest.mark.parametrize(
+    "operate",
+    [
+        lambda a, b: a // b,
+        lambda a, b: b // a,
+        lambda a, b: a % b,
+        lambda a, b: b % a,
+        lambda a, b: divmod(a, b)[0],
+        lambda a, b: a**b,
+        xl.power,
+        lambda a, b: xl.clip(a, b, 3.0),
+    ],
+)
+def test_values_have_the_bits_of_arrays(operate: Any, other: Any) -> None:
+    """By Python's floats where it has the same, and by kernels of no dimensions."""
+    for value in SPECIAL:
+        array = xl.asarray([value])
+        expected = xl.eval(operate(array, other))
+        others = [other, xl.asarray([other])[0]] if isinstance(other, float) else [other]
+        for _ in range(2):  # the second time by what the first one has learned
+            for one in others:
+                made = operate(array[0], one)
+                assert_same_bits(np.asarray(made).reshape(1), expected)
+
+
+@pytest.mark.parametrize("name", ["sqrt", "abs", "square", "isnan", "isinf", "isfinite", "exp"])
+def test_functions_of_values_have_the_bits_of_arrays(name: str) -> None:
+    function = getattr(xl, name)
+    for value in SPECIAL:
+        array = xl.asarray([value])
+        for one in (array[0], value, np.float64(value), array[0], value):
+            made = function(one)
+            assert_same_bits(np.asarray(made).reshape(1), xl.eval(function(array)))
+            assert isinstance(made, type(function(array[0])))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import xarraylite as xl
 from xarraylite.blas import calls
 from xarraylite.blas.path import Gemm, Sketch, contraction_order, fits, merged_stride, plan_gemm
 from xarraylite.blas.stacks import carrier
@@ -200,6 +202,30 @@ def test_stacks_are_shared_among_threads(monkeypatch: pytest.MonkeyPatch) -> Non
     calls.multiply(left, right, out)
     np.testing.assert_allclose(out, left @ right, rtol=1e-13)
     assert len(calls.runs((3, 50), 210)) == 50
+
+
+@pytest.mark.parametrize(
+    ("count", "dtype", "threads"),
+    [(100, "float64", 1), (300, "float32", 2), (100, "int64", 2), (100, "complex64", 2)],
+)
+def test_stacks_done_before_another_thread_has_woken_up_are_not_shared(
+    count: int, dtype: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    class Watched:
+        def run(self, parts: Any, make: Any, most: int) -> None:
+            asked.append(most)
+            pool.run(parts, make, most)
+
+    pool = calls.pool
+    monkeypatch.setattr(calls, "pool", Watched())
+    a = (np.arange(count * 1024) % 7).reshape(count, 32, 32).astype(dtype)
+    out = np.empty_like(a)
+    with xl.config(threads=2):
+        calls.multiply(a, a, out)
+    assert asked == [threads]
+    assert np.array_equal(out, a @ a)
 
 
 def test_cut_products_are_right(monkeypatch: pytest.MonkeyPatch) -> None:

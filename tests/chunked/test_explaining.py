@@ -11,7 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
-from xarraylite.chunked import explaining, idle, pipeline
+from xarraylite.chunked import explaining, idle, pipeline, plan
 from xarraylite.chunked import target as target_
 
 VALUES = np.ones((400, 600))
@@ -69,6 +69,17 @@ def test_many_blocks_are_told_from_some() -> None:
     assert told.blocks == exact.blocks > 4
     assert told.read == pytest.approx(exact.read, rel=0.2)
     assert told.written == pytest.approx(exact.written, rel=0.2)
+
+
+def test_very_many_blocks_are_not_looked_at_one_by_one(tmp_path: Path) -> None:
+    side, box = 1_000_000, plan.Grid.box
+    large = np.lib.stride_tricks.as_strided(VALUES, (side, side), (0, 0))
+    e = xl.open(Kept(large, (100, 100))) + 1
+    with mock.patch.object(plan.Grid, "box", autospec=True, side_effect=box) as seen:
+        own = xl.explain(e, tmp_path / "a", chunks=100, memory="4 MB").passes[0]
+    assert own.blocks > 1_000_000
+    assert own.read == own.written == 8 * side**2
+    assert seen.call_count < 5000
 
 
 def test_seconds_are_those_of_what_ran_before() -> None:

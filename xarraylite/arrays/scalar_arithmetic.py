@@ -12,7 +12,9 @@ Four ways lead there, each tried before the next:
 from __future__ import annotations
 
 import operator
+import threading
 from collections.abc import Callable
+from math import isfinite, isinf, isnan, sqrt
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,7 @@ from ..operands.operators import with_strangers
 from ..ops.op import Op
 from ..runtime.evaluate import uses_reference
 from ..runtime.floating_errors import silently
+from ..runtime.program import Direct
 from .expression import XExpression, apply
 
 if TYPE_CHECKING:
@@ -69,6 +72,8 @@ _METHODS = {
     "subtract": ("__sub__", "__rsub__"),
     "multiply": ("__mul__", "__rmul__"),
     "divide": ("__truediv__", "__rtruediv__"),
+    "floor_divide": ("__floordiv__", "__rfloordiv__"),
+    "remainder": ("__mod__", "__rmod__"),
     "less": ("__lt__", "__gt__"),
     "less_equal": ("__le__", "__ge__"),
     "greater": ("__gt__", "__lt__"),
@@ -82,6 +87,31 @@ _SIGNS: dict[str, Way] = {
     "positive": float.__pos__,
     "abs": float.__abs__,
 }
+
+#: Those that Python answers otherwise where an operand is infinite.
+_OF_FINITE = frozenset(("floor_divide", "remainder"))
+
+#: Powers of a float64 by Python's floats, as `simplify.POWERS` has them for this exponent.
+_POWERS: dict[float, Way] = {
+    1: float.__pos__,
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+    -1: lambda x: 1.0 / x,
+    0.5: lambda x: abs(sqrt(x)),
+}
+
+#: Functions of a float64 that Python's library has with the same bits.
+_FUNCTIONS: dict[str, Way] = {
+    "sqrt": sqrt,
+    "abs": float.__abs__,
+    "square": lambda x: float.__mul__(x, x),
+    "isnan": isnan,
+    "isinf": isinf,
+    "isfinite": isfinite,
+}
+
+#: By what ways of one and of two operands of float64 are found.
+_ONE, _TWO = (np.float64,), (np.float64, np.float64)
 
 #: Classes of numbers that are float64 among themselves.
 _FLOATS: frozenset[Any] = frozenset((float, np.float64))
@@ -128,17 +158,36 @@ def _alike(op: Op, own: type, weak: tuple[type, ...]) -> list[tuple[type, ...]]:
     return [(own, own), *[(own, other) for other in weak], *[(other, own) for other in weak]]
 
 
-def _by_kernel(kind: Kind, dtypes: list[DType]) -> Way:
-    """Return what launches a kind's program; it says where there is none yet."""
+class _Place(threading.local):
+    """Where a thread's kernels of no dimensions write."""
 
-    def compute(*operands: Any) -> Any:
-        items = [plain(x, dtype) for x, dtype in zip(operands, dtypes, strict=True)]
-        made = direct.evaluated(XExpression._container, kind, (), items)
+    def __init__(self, dtype: DType) -> None:
+        self.array = np.empty((), dtype)
+        self.address = self.array.ctypes.data
+
+
+class _Kernel:
+    """What launches a kind's program of no dimensions; it says where there is none yet."""
+
+    __slots__ = ("dtypes", "kind", "place")
+
+    def __init__(self, kind: Kind, dtypes: list[DType]) -> None:
+        self.kind, self.dtypes, self.place = kind, dtypes, _Place(kind.dtype)
+
+    def __call__(self, *operands: Any) -> Any:
+        return self.run(*[plain(x, own) for x, own in zip(operands, self.dtypes, strict=True)])
+
+    def run(self, *items: Any) -> Any:
+        """Return the value for the Python numbers that stand for operands."""
+        program, place = self.kind.fresh, self.place
+        known = program.__class__ is Direct and not uses_reference()
+        if known and program.call(place.address, (), *items) is None:
+            direct.count_launch()
+            return place.array[()]
+        made = direct.evaluated(XExpression._container, self.kind, (), items)
         if made is None:
             raise TypeError
         return elements.array_of(made)[()]
-
-    return compute
 
 
 def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
@@ -160,7 +209,7 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
         if learns and strong and found and types not in ways and not uses_reference():
             dtypes = scalars_of(found[0])
             if len(dtypes) == len(operands):
-                ways[types] = _by_kernel(found[0], dtypes)
+                ways[types] = _Kernel(found[0], dtypes)
         return XExpression(node).numpy()[()]
     with np.errstate(all="ignore"):
         result = _folded(node)[()]
@@ -168,10 +217,11 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
             try:
                 again = op.numpy(*operands)
             except _FAILS:
-                again = None
-            same = again is not None and type(again) is type(result)
-            if same and again.tobytes() == result.tobytes():
-                ways[types] = op.numpy
+                return result
+            held = isinstance(again, np.ndarray)
+            again = again[()] if held else again
+            if type(again) is type(result) and again.tobytes() == result.tobytes():
+                ways[types] = (lambda *x: op.numpy(*x)[()]) if held else op.numpy
     return result
 
 
@@ -222,6 +272,25 @@ def _folded(node: Node) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
     return reference.value(node, [_folded(arg) for arg in node.args])
 
 
+def function_of_one(cls: type[Any], op: Op) -> Way:
+    """Return an operation on one value or number as a value."""
+    real, ways = _FUNCTIONS.get(op.name), ways_of(op)
+
+    def call(x: Any) -> Any:
+        if (x.__class__ is float or isinstance(x, cls)) and isinstance(x, float):
+            way: Any = ways.get(_ONE) if real is None else None
+            try:
+                if real is not None:
+                    return cls._of(real(x))
+                if way.__class__ is _Kernel:
+                    return cls._of(way.run(float(x)))
+            except (TypeError, ValueError):  # the root of a negative number, say
+                pass
+        return compute(cls, op, (x,))
+
+    return call
+
+
 def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
     """Return an operation on values and numbers as a value."""
     return cls._of(_run(op, tuple([x.value if isinstance(x, OneValue) else x for x in operands])))
@@ -230,7 +299,8 @@ def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
 def _run(op: Op, operands: tuple[Any, ...]) -> Any:
     ways = ways_of(op)
     try:
-        return silently(ways[tuple([x.__class__ for x in operands])], *operands)
+        way = ways[tuple([x.__class__ for x in operands])]
+        return way(*operands) if way.__class__ is _Kernel else silently(way, *operands)
     except _FAILS:
         return _computed(op, operands, ways)
 
@@ -281,14 +351,18 @@ def unary(op: Op) -> Way:
 def real_binary(op: Op) -> tuple[Way, Way]:
     """Return an operator's two methods of float64, which asks Python's floats first."""
     general, general_back = binary(op)
+    if op is POWER:
+        return _power(general), general_back
     if op.name not in _METHODS:
         return general, general_back
     real, real_back = [getattr(float, name) for name in _METHODS[op.name]]
+    any_value = op.name not in _OF_FINITE
 
     def forward(self: Any, other: Any) -> Any:
         if other.__class__ is self.__class__ or other.__class__ in _REAL:
             try:  # Python compares a float with an int exactly, NumPy converts the int
-                return self._of(real(self, float(other)))
+                if any_value or (isfinite(self) and isfinite(other)):
+                    return self._of(real(self, float(other)))
             except (ZeroDivisionError, OverflowError):
                 pass
         return general(self, other)
@@ -296,12 +370,34 @@ def real_binary(op: Op) -> tuple[Way, Way]:
     def reflected(self: Any, other: Any) -> Any:
         if other.__class__ in _REAL:
             try:
-                return self._of(real_back(self, float(other)))
+                if any_value or (isfinite(self) and isfinite(other)):
+                    return self._of(real_back(self, float(other)))
             except (ZeroDivisionError, OverflowError):
                 pass
         return general_back(self, other)
 
     return forward, reflected
+
+
+def _power(general: Way) -> Way:
+    """Return float64's method of powers."""
+    ways = ways_of(POWER)
+
+    def forward(self: Any, other: Any) -> Any:
+        cls = other.__class__
+        if cls in _WEAK or cls is self.__class__:
+            simple = _POWERS.get(other) if cls in _WEAK else None
+            way: Any = ways.get(_TWO) if simple is None else None
+            try:
+                if simple is not None:
+                    return self._of(simple(float(self)))
+                if way.__class__ is _Kernel:
+                    return self._of(way.run(float(self), float(other)))
+            except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+                pass
+        return general(self, other)
+
+    return forward
 
 
 def real_unary(op: Op) -> Way:

@@ -75,7 +75,7 @@ class Division:
         """Yield the results block by block."""
         node, grid, spans = self.plan.node, self.grid, self.spans
         ready = begin(grid.block)
-        boxes = [box for box in grid.boxes() if corner(box) not in ready]
+        boxes = [box for box in grid if corner(box) not in ready]
         run.report(f"{node.op.name} over axes {node.axes}", len(spans) * len(boxes))
         for box in boxes:
             full = grid.widened(box)

@@ -163,9 +163,7 @@ def _joined(
     ready = begin([grid.block[k] for k in kept])
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
     order = [*kept, *node.axes]
-    boxes = Grid(
-        tuple([node.arg.shape[k] for k in order]), tuple([grid.block[k] for k in order])
-    ).boxes()
+    boxes = Grid(tuple([node.arg.shape[k] for k in order]), tuple([grid.block[k] for k in order]))
     back = np.argsort(order).tolist()
     own = (
         tuple([box[k] for k in back])
@@ -239,7 +237,7 @@ def _blocks(node: Reduce, make: Cutter, choice: Choice, run: Run, begin: Begin) 
     """Yield the results block by block."""
     grid = choice.grid
     ready = begin(grid.block)
-    boxes = [box for box in grid.boxes() if corner(box) not in ready]
+    boxes = [box for box in grid if corner(box) not in ready]
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
     found: list[NumpyArray] = []
     for box, piece in zip(

@@ -11,7 +11,7 @@ from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from .budget import BudgetError
 from .pipeline import Run
-from .plan import Cuts, Piece
+from .plan import Cuts, Grid, Piece
 from .selection import Box
 
 #: Blocks of a pass that are cut, about; each stands for those up to the next.
@@ -52,7 +52,14 @@ class Idle:
         """Cut some of the blocks."""
         blocks = self._blocks
         every = 1 + blocks // _CUT
-        for number, key in enumerate(pieces.keys):
+        keys = pieces.keys
+        if take is None and isinstance(keys, Grid):  # the others need not be looked for
+            for number in range(0, len(keys), every):
+                piece = pieces.make(keys[number])
+                self.see(piece, number, min(every, blocks - number), (kept, need))
+                yield piece
+            return
+        for number, key in enumerate(keys):
             if number % every == 0:
                 piece = pieces.make(key)
                 self.see(piece, number, min(every, blocks - number), (kept, need))

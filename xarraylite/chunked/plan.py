@@ -179,10 +179,14 @@ class Grid:
     def __len__(self) -> int:
         return math.prod(self.counts)
 
-    def boxes(self) -> Iterator[Box]:
+    def __iter__(self) -> Iterator[Box]:
         """Yield the blocks in row-major order."""
         for index in itertools.product(*map(range, self.counts)):
             yield self.box(index)
+
+    def __getitem__(self, number: int) -> Box:
+        """Return one of them."""
+        return self.box([int(k) for k in np.unravel_index(number, self.counts)])
 
     def box(self, index: Sequence[int]) -> Box:
         """Return one block."""
@@ -221,7 +225,7 @@ class Grid:
         """Yield so many blocks, or all, from the first to the last one."""
         count = len(self)
         for number in sorted({k * (count - 1) // (most - 1) for k in range(most)}):
-            yield self.box([int(k) for k in np.unravel_index(number, self.counts)])
+            yield self[number]
 
 
 @dataclass(frozen=True, slots=True)

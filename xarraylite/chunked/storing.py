@@ -161,9 +161,10 @@ def _map_into(root: Node, sink: Sink, run: Run) -> None:
     _, make, choice = divided(root, run, sink.chunks, sink.whole, sink.block)
     grid = choice.grid
     done = sink.begin(grid.block)
-    boxes = (box for box in grid.boxes() if corner(box) not in done)
+    boxes = (box for box in grid if corner(box) not in done) if done else grid
     run.report("store", len(grid) - len(done))
-    here = run.cluster is not None and not sink.travels
+    idle = isinstance(sink.array, Nowhere)
+    here = run.cluster is not None and not idle and not sink.travels
 
     def take(piece: Piece, values: NumpyArray) -> None:
         sink.write(piece.box, values)

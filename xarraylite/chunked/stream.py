@@ -77,7 +77,7 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
 
     run.report("evaluate", len(grid))
     for piece in run_blocks(
-        Cuts(make, grid.boxes()), run, compute=compute, kept=choice.kept, need=choice.need
+        Cuts(make, grid), run, compute=compute, kept=choice.kept, need=choice.need
     ):
         run.advance(piece)
 

@@ -16,7 +16,7 @@ from .._errors import CastError, DTypeError
 from ..arrays import expression
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
-from ..arrays.scalar_arithmetic import compute
+from ..arrays.scalar_arithmetic import compute, function_of_one
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_cast, check_update
 from ..dtypes.names import as_dtype, dtype_name
@@ -242,6 +242,7 @@ def applied(op: Op, *operands: object) -> XExpression:
 def unary(name: str) -> Unary:
     """Return the function of one operand for a row of the op table."""
     op = OPS[name]
+    of_number = function_of_one(XScalar, op)
 
     def function(
         x: object,
@@ -257,7 +258,7 @@ def unary(name: str) -> Unary:
     ) -> XExpression:
         if out is dtype is signature is None and where is True and casting == "same_kind":
             if is_number(x):
-                return compute(XScalar, op, (x,))  # type: ignore[no-any-return]
+                return of_number(x)  # type: ignore[no-any-return]
             try:
                 return expression.apply(op, x)
             except DTypeError:

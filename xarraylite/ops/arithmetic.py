@@ -15,8 +15,14 @@ _Y = [2.0, 4.0, -0.5]
 def power_reference(base: NumpyArray, exponent: NumpyArray) -> NumpyArray:
     """``np.power`` that also answers for negative integer exponents, where NumPy raises.
 
-    ``a**-n`` is ``1/a**n`` rounded toward zero: 0 but for a of 1 and -1, and 0 for a of 0.
+    ``a**-n`` is ``1/a**n`` rounded toward zero: 0 but for a of 1 and -1, and 0 for a of 0.  Powers
+    of one half NumPy takes for roots, which have other signs and NaNs than the standard's powers.
     """
+    if base.dtype.kind == "f":
+        powers = np.asarray(np.power(base, exponent))
+        half = np.asarray(exponent == 0.5)
+        base = np.where(np.isinf(base), np.abs(base), powers)
+        return np.where(half, np.abs(base), powers) if half.any() else powers
     if base.dtype.kind != "i":
         return np.asarray(np.power(base, exponent))
     negative = exponent < 0
