@@ -126,3 +126,27 @@ def test_what_depends_on_values_is_refused() -> None:
             xl.jit(step)(xl.ones(3))
     with pytest.raises(ValueError, match="matmul"):
         xl.jit(lambda a, x: a @ x)(xl.ones((2, 3)), xl.ones(2))
+
+
+def test_arrays_made_after_a_result_that_is_not_used_are_themselves() -> None:
+    def step(x: Any) -> Any:
+        total = xl.cumsum(x)
+        del total
+        return xl.ones(5)
+
+    def several(x: Any) -> Any:
+        order = xl.sort(x)
+        return order, xl.linspace(0, 1, 5) if order.shape else x
+
+    constant = xl.asarray([7.0] * 5)
+
+    def outer(x: Any) -> Any:
+        order = xl.sort(x)
+        return constant if order.shape else x
+
+    ours = [xl.jit(function) for function in (step, several, outer)]
+    for k in range(3):
+        x = xl.asarray(np.arange(5.0) - k)
+        assert ours[0](x).tolist() == [1.0] * 5
+        assert ours[1](x)[1].tolist() == np.linspace(0, 1, 5).tolist()
+        assert ours[2](x).tolist() == constant.tolist() == [7.0] * 5

@@ -79,12 +79,15 @@ class Stages:
         What runs.
     found : list of Stage
         In their order.
+    results : list of Leaf
+        What stands for their results: an identity in ``snapshots`` must not become another's.
     """
 
     arrays: list[Any]
     snapshots: dict[int, int]
     trace: Trace
     found: list[Stage] = field(default_factory=list)
+    results: list[Leaf] = field(default_factory=list)
 
     def product(self, factors: Sequence[Any], kept: Sequence[str]) -> Node:
         """Note a product of two labelled nodes; return what stands for it."""
@@ -159,7 +162,8 @@ class Stages:
         snapshot.traced = True
         self.snapshots[id(snapshot)] = len(self.arrays)
         self.arrays.append(XArray._own(NOWHERE, place, dtype, ROW_MAJOR))
-        return XExpression(Leaf(shape, dtype, snapshot, place))
+        self.results.append(Leaf(shape, dtype, snapshot, place))
+        return XExpression(self.results[-1])
 
 
 def _is_traced(value: object) -> bool:
