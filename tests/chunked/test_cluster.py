@@ -147,6 +147,30 @@ def test_blocks_that_need_more_than_workers_declare(client: Any) -> None:
         xl.store(e, Sink(large, large.shape), memory="40 GB", client=client)
 
 
+@pytest.mark.parametrize("here", [False, True])
+def test_what_a_worker_cannot_read_is_named(client: Any, here: bool, tmp_path: Path) -> None:
+    """Where workers write, and where they send back; what is finished stays."""
+    e = xl.open(broken(VALUES)) + 1
+    memory, path = np.zeros_like(VALUES), tmp_path / "a.npy"
+    target = Sink(memory, (10, 70)) if here else path
+    with pytest.raises(xl.StorageError, match=r"read: .*elements \[6.*ValueError: not these"):
+        xl.store(e, target, chunks=(10, 70), memory=100_000, client=client)
+    made = memory if here else np.load(path)
+    assert (made[60:] == 0).all()
+    mine = (made == VALUES + 1).all(axis=1)
+    assert (mine | (made == 0).all(axis=1)).all()
+
+
+def broken(values: Any) -> Any:
+    class Broken(Kept):
+        def __getitem__(self, key: Any) -> Any:
+            if key[0].stop > 60:
+                raise ValueError("not these")
+            return self.values[key]
+
+    return Broken(values, (10, 70))
+
+
 def test_what_is_no_client_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"client must be a distributed\.Client, got int"):
         xl.store(xl.open(np.zeros(3)) + 1, tmp_path / "out", client=3)

@@ -68,6 +68,18 @@ def test_tile_and_pad(
             same(xl.pad(x, widths, mode), np.pad(y, widths, mode))
 
 
+@pytest.mark.parametrize("mode", ["edge", "wrap", "reflect", "symmetric"])
+@pytest.mark.parametrize("width", [(0, 1), (1, 0), (3, 2), (2048, 5), (2500, 2499), (9000, 1)])
+def test_pad_of_many(mode: Any, width: tuple[int, int]) -> None:
+    y = np.arange(5000.0)
+    same(xl.pad(xl.asarray(y), width, mode), np.pad(y, width, mode))
+    wide = y.reshape(1, 5000) * np.ones((3, 1))
+    widths = ((1, 2), width)
+    same(xl.pad(xl.asarray(wide), widths, mode), np.pad(wide, widths, mode))
+    turned = np.ascontiguousarray(wide.T)
+    same(xl.pad(xl.asarray(turned).T, widths, mode), np.pad(wide, widths, mode))
+
+
 @FEW
 @given(SHAPES, st.integers(0, 3), st.data())
 def test_diff_and_take(shape: tuple[int, ...], how: int, data: st.DataObject) -> None:

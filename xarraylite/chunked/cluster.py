@@ -283,8 +283,10 @@ class DaskCluster:
         for group in itertools.compress(groups, done):
             yield from zip(group, next(values), strict=False)
         if failed is not None:
-            self.client.cancel(futures)
-            failed.result()
+            try:
+                failed.result()  # once cancelled, it no longer says what was wrong
+            finally:
+                self.client.cancel(futures)
 
     def _waited(self, futures: list[Any]) -> Any:
         """Wait until all are done, or one has failed, which is returned."""

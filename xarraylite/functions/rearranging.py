@@ -412,10 +412,9 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
         return XExpression(lazily(x.node)) if made is None else made
     if mode in _MOVING and not options and x.size:
         node = x.node
-        for axis, (before, after) in enumerate(widths):
-            if before or after:
-                where = np.pad(np.arange(node.shape[axis]), (before, after), mode=mode)
-                node = build.gather(node, axis, index_leaf(where, node.shape[axis]))
+        for axis, width in enumerate(widths):
+            if any(width):
+                node = _continued(node, axis, width, mode)
         return XExpression(node)
     narrow = Narrow()
     middle = numpy_of(x, "pad", narrow)
@@ -428,6 +427,9 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
 
 #: Modes of `pad` in which what stands around an array are elements of its own.
 _MOVING = ("edge", "wrap", "reflect", "symmetric")
+
+#: Elements of a dimension beyond which it is joined with its ends, instead of picked.
+_LONG = 4096
 
 
 def _pairs(given: Any, x: XExpression, name: str) -> list[tuple[int, int]]:
@@ -449,6 +451,20 @@ def _pairs_of(given: Any, x: XExpression, name: str) -> list[tuple[Any, Any]]:
             f"pad({describe(x.node)}): {name}={given} does not broadcast to one pair per dimension"
         ) from None
     return [(low, high) for low, high in spread.tolist()]
+
+
+def _continued(node: Node, axis: int, width: tuple[int, int], mode: PadMode) -> Node:
+    """Return an array between elements of its own."""
+    size, short = node.shape[axis], 2 * max(width) + 2
+    if size <= max(_LONG, short):
+        where = np.pad(np.arange(size), width, mode=mode)
+        return build.gather(node, axis, index_leaf(where, size))
+    # Only the ends are repeated, so those of a shorter dimension say which elements they are.
+    where = np.pad(np.arange(short), width, mode=mode)
+    where = np.where(where < short // 2, where, where + (size - short))
+    before, after = where[: width[0]], where[where.size - width[1] :]
+    ends = [build.gather(node, axis, index_leaf(x, size)) for x in (before, after)]
+    return build.concat([ends[0], node, ends[1]], axis, "pad")
 
 
 def _framed(node: Node, axis: int, width: tuple[int, int], value: tuple[Any, Any]) -> Node:
