@@ -29,3 +29,11 @@ def test_counts_of_what_is_computed() -> None:
     mask = x.astype(np.float32) > 0.5
     np.testing.assert_array_equal(xl.sum(xl.asarray(mask), axis=1), mask.sum(1))
     assert int(xl.sum(xl.asarray(mask), dtype=xl.uint64)) == mask.sum()
+
+
+def test_what_a_function_makes_of_truth_values_is_no_count() -> None:
+    weight = xl.vectorize(lambda v: 5 if v else 2)
+    mask = np.random.default_rng(1).random((40, 700)) > 0.5
+    values = np.where(mask, 5, 2)
+    for axis in (None, 0, 1):
+        np.testing.assert_array_equal(xl.sum(weight(xl.asarray(mask)), axis=axis), values.sum(axis))

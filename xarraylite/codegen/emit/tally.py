@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...ir.build import CAST
 from .body import Apply, Body, Load
 from .builder import Pace, Value
 from .folding import Fold, ReduceSpec
@@ -25,6 +26,7 @@ def counts(spec: ReduceSpec) -> bool:
     return (
         spec.op.name == "sum"
         and isinstance(last, Apply)
+        and last.op is CAST
         and last.args == (len(before) - 1,)
         and last.loops[0].kind == "b"
         and token(last.dtype).value == "i64"
