@@ -138,6 +138,8 @@ def test_functions_write_into_the_lazy_result_that_they_are_given(name: str) -> 
         lambda xp, x: xp.expand_dims(x, 0),
         lambda xp, x: xp.ravel(x),
         lambda xp, x: x[None],
+        lambda xp, x: x[...],
+        lambda xp, x: x[..., None],
         lambda xp, x: x.reshape(1, 1),
     ],
 )
@@ -152,3 +154,21 @@ def test_arrays_made_of_a_value_are_arrays_of_their_own(view: Any, fold: Any) ->
         made[...] = 9
         made += 1
         assert (float(value), float(xp.sum(made))) == (before, 10.0)
+
+
+@pytest.mark.parametrize("dtype", [None, "int64", "float64"])
+def test_products_of_vectors_are_not_written_through_their_views(dtype: Any) -> None:
+    a = xl.asarray([1.0, 2.0])
+    value = a @ a
+    made = value.view(dtype)
+    made[...] = 0
+    assert (float(value), float(made)) == (5.0, 0.0)
+    value[...] = 3.0  # which itself may be written
+    assert float(value) == 3.0
+
+
+def test_only_one_value_is_an_integer() -> None:
+    assert (xl.asarray([3]) + 1).is_integer()
+    for dtype in ("int64", "bool", "float64"):
+        with pytest.raises(ValueError, match="has not one element"):
+            xl.asarray([1, 0, 1], dtype=dtype).is_integer()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,23 @@ def test_global_names_tell_functions_apart(monkeypatch: pytest.MonkeyPatch) -> N
     before = _key(xl.vectorize(function)(xl.open(VALUES)))
     monkeypatch.setitem(globals(), "FACTOR", 3.0)
     assert before != _key(xl.vectorize(function)(xl.open(VALUES)))
+
+
+def test_what_functions_take_of_modules_tells_them_apart() -> None:
+    constants: Any = ModuleType("constants")
+    constants.factor, constants.itself, constants.unused = 2.0, constants, 1.0
+
+    def function(v: Any) -> Any:
+        return v * constants.itself.factor
+
+    def key() -> str:
+        return _key(xl.vectorize(function)(xl.open(VALUES)))
+
+    before = key()
+    constants.unused = 2.0
+    assert before == key()
+    constants.factor = 3.0
+    assert before != key()
 
 
 def test_two_functions_are_two_tasks(engine: str) -> None:

@@ -174,3 +174,18 @@ def test_large_results_stay_lazy_in_ever_new_shapes() -> None:
         assert xl.tile(few, 10**12).shape == (k * 10**12,)
         assert xl.pad(few, 10**12).shape == (k + 2 * 10**12,)
         assert xl.diag(few, 10**6).shape == (k + 10**6,) * 2
+
+
+def test_triangles_of_any_number_in_ever_new_shapes() -> None:
+    for k in range(2, 60):
+        m = xl.ones((k, k + 1))
+        assert float(xl.sum(xl.tril(m, 10**30))) == k * (k + 1)
+        assert float(xl.sum(xl.triu(m, -(2**63)))) == k * (k + 1)
+        assert float(xl.sum(xl.triu(m, 10**30))) == 0
+
+
+def test_numbers_that_numpy_cannot_pad_with_mean_the_same_in_every_shape() -> None:
+    made = {
+        xl.eval(xl.pad(xl.ones(k, dtype="int8"), 1, constant_values=300))[0] for k in range(2, 60)
+    }
+    assert len(made) == 1

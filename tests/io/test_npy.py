@@ -377,3 +377,22 @@ def test_ways_to_map_that_numpy_does_not_know_are_refused(tmp_path: Path) -> Non
         xl.load(tmp_path / "q.npy", "r")[0] = 1
     with pytest.raises(ValueError, match=r"mmap_mode is one of.*'zzz'"):
         xl.load(tmp_path / "q.npy", "zzz")
+
+
+def test_what_is_mapped_is_checked_as_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.npy"
+    xl.save(path, xl.asarray([[1.0, 2.0], [3.0, 4.0]], dtype="bfloat16").T)
+    mapped = xl.load(path, "r")
+    assert (mapped.dtype.name, mapped.tolist()) == ("bfloat16", [[1.0, 3.0], [2.0, 4.0]])
+    np.save(path, np.arange(3, dtype=">i4"))
+    assert xl.load(path, "c").tolist() == [0, 1, 2]
+    with pytest.raises(xl.FormatError, match="cannot change that"):
+        xl.load(path, "r", dtype="float32")
+    whole = path.read_bytes()
+    with pytest.raises(ValueError, match="mmap_mode is one of"):
+        xl.load(path, "w+")
+    assert path.read_bytes() == whole
+    path.write_bytes(whole[:-4])
+    with pytest.raises(xl.FormatError, match="needs exactly"):
+        xl.load(path, "r+")
+    assert path.read_bytes() == whole[:-4]

@@ -182,6 +182,7 @@ xp.zeros((0, 3)).take([0, -4], axis=1, mode="wrap"), v.take([5, -7], mode="wrap"
 xp.int8(3).is_integer(), xp.float32(1.5).is_integer(), xp.iinfo(12).max
 a.view(xp.ndarray), v[::2].view(type(v))
 a.flatten("f"), a.reshape(3, 2, order="f"), a.copy("f").flags.f_contiguous, xp.ravel(a, "k")
+xp.copy(a, "k"), xp.asarray(a, order="a"), xp.zeros_like(a, order="k"), xp.take(a, [], mode="wrap")
 issubclass(xp.int32, xp.integer), issubclass(xp.int8, xp.unsignedinteger)
 xp.piecewise(xp.array(3), xp.array(3) > 2, [4, 0]), xp.piecewise(v[1], v[1] > 3, [4, 0])
 xp.arange(stop=3), xp.arange(stop=5.0, step=2)

@@ -208,3 +208,19 @@ def test_elements_are_read_where_they_lie(dtype: str) -> None:
     first = a[0, 0, 0]
     a[0, 0, 0] = 9
     assert (first, a[0, 0, 0]) == (0, 9)
+
+
+def test_products_of_vectors_are_values_to_machine_code() -> None:
+    ways: list[Any] = [
+        lambda v: v[...],
+        lambda v: v[None],
+        lambda v: v[..., None],
+        lambda v: v.view(),
+    ]
+    for way in ways:
+        for _ in range(3):
+            a = xl.asarray([1.0, 2.0])
+            array, value = xl.asarray(3.0), a @ a
+            of_array, of_value = way(array), way(value)
+            of_array[...] = of_value[...] = 9.0
+            assert (float(array), float(value)) == (9.0, 5.0)

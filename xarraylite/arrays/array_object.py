@@ -357,7 +357,8 @@ class ArrayObject(Methods):
 
     def is_integer(self) -> bool:
         """Tell whether the only value is a whole number."""
-        return kind(self.dtype) in "biu" or bool(self.item().is_integer())
+        one = self.item()
+        return kind(self.dtype) in "biu" or bool(one.is_integer())
 
     def as_integer_ratio(self) -> tuple[int, int]:
         """Return the only value, a real one, as a fraction."""

@@ -104,13 +104,15 @@ class Placed:
         >>> xl.asarray([1.0, -0.0]).view("uint64") >> 63
         <XFunction bitwise_right_shift: uint64[2], lazy>
         """
+        own: Any = self
+        if not own._shape and own._is_value():
+            return own.copy().view(dtype)
         if isinstance(dtype, type):
             if issubclass(dtype, np.ndarray):
                 return np.asarray(self).view(dtype)
             if issubclass(dtype, Placed) or dtype is namespace(None).ndarray:
                 dtype = None
         if dtype is None:
-            own: Any = self
             if own._is_strided():
                 return own[...]  # which machine code makes
             return self._view_class._wrap(self._buffer, self._map, self._dtype)

@@ -111,6 +111,8 @@ def _with_new_axes(of: Any, key: tuple[Any, ...]) -> Any:
     rank = len(of._shape)
     if of._kind is NODE or dots > 1 or len(given) > rank:
         return None
+    if not rank and of._buffer.made is not None:
+        return None  # a product is a value, of which no views are made
     if rank + len(key) - len(given) > MAX_RANK:  # perhaps
         return None
     rest = (slice(None),) * (rank - len(given))

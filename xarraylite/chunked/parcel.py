@@ -26,7 +26,7 @@ from ..operands.nodes import borrow_array
 from ..ops.op import Op
 from ..ops.reductions import REDUCTIONS
 from ..ops.table import OPS
-from ..ops.user import UserOp, described, global_names
+from ..ops.user import FIXED_MODULES, UserOp, described, global_names, nested
 from .places import is_told_apart
 
 #: Parcels kept by a process, by their keys.
@@ -197,11 +197,24 @@ def _meant(value: Any, around: tuple[Any, ...]) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         content = np.ascontiguousarray(value).tobytes()
         return (str(value.dtype), value.shape, hashlib.sha256(content).hexdigest())
+    if isinstance(value, ModuleType) and value.__name__ not in FIXED_MODULES:
+        return _of_module(value, around)
     if isinstance(value, ModuleType | BuiltinFunctionType | np.ufunc | type):
         return (type(value).__name__, getattr(value, "__module__", ""), value.__name__)
     if type(value) in _CONSTANTS:
         return (type(value).__name__, repr(value))
     return uuid.uuid4().hex  # nobody knows what it is, so it is never the same
+
+
+def _of_module(module: ModuleType, around: tuple[Any, ...]) -> Any:
+    """Return what a module is to the function that names it: what this may take of it."""
+    if module in around:
+        return around.index(module)
+    code = next(x for x in reversed(around) if isinstance(x, FunctionType)).__code__
+    names = sorted({name for part in nested(code) for name in part.co_names})
+    names = [name for name in names if hasattr(module, name)]
+    around = (*around, module)
+    return (module.__name__, names, [_meant(getattr(module, name), around) for name in names])
 
 
 _CONSTANTS = (type(None), bool, int, float, complex, str, bytes)

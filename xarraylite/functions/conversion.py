@@ -148,7 +148,7 @@ def _made(
     own = dtype is None or dtype == getattr(values, "dtype", 0)
     if own and all([x is None for x in (copy, layout, strides, shape)]):
         values = _remembered(values)
-    layout = ordered(None if order in ("A", "K") else order, layout, "asarray")
+    layout = ordered(None if order in ("A", "K", "a", "k") else order, layout, "asarray")
     if shape is not None:
         values, layout = _shaped(values, shape, layout)
     wanted = pinned_dtype(dtype)
@@ -279,7 +279,7 @@ def copy(a: object, order: MemoryOrder = "K", subok: bool = False) -> XContainer
     >>> xl.copy(xl.arange(3)[1:])
     XArray([1, 2])
     """
-    if order in ("A", "K") and isinstance(a, XContainer | Parted):
+    if order in ("A", "K", "a", "k") and isinstance(a, XContainer | Parted):
         return cast("XContainer", cast("Any", a).copy())
     return asarray(a, order=order, copy=True)
 

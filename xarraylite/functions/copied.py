@@ -102,7 +102,7 @@ def computed_at_once(
         return None
     try:
         values = np.asarray(function(found[0], **options))
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, IndexError, OverflowError):
         return None
     return copy_with(values, min(a._kind.fixed, RANK), Recomputed(found[1], lazily, values.dtype))
 

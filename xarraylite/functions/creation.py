@@ -285,7 +285,7 @@ def _like(
     name: str,
 ) -> tuple[ShapeLike, object, LayoutLike]:
     """Return shape, dtype and layout of an array like ``values``."""
-    layout = ordered(None if order in ("A", "K") else order, layout, name)
+    layout = ordered(None if order in ("A", "K", "a", "k") else order, layout, name)
     extents = values.shape if shape is None else as_shape(shape, name)
     if layout is None and isinstance(values, XContainer):
         kept = values.layout

@@ -298,6 +298,8 @@ def take(
         node, axis = build.reshape(node, (-1,)), 0
     axis = check_axis(axis, len(node.shape), "take")
     extent = node.shape[axis]
+    if mode != "raise" and isinstance(indices, list | tuple) and not len(indices):
+        indices = np.empty(0, np.intp)
     if mode == "wrap":
         indices = np.asarray(indices) % max(extent, 1)
     elif mode == "clip":

@@ -16,10 +16,10 @@ import numpy as np
 
 from .._errors import FormatError
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype
+from ..dtypes.names import DType, as_dtype
 from .array import contents_of, read_array, write_array
 from .atomic import replace_file
-from .header import MAGIC
+from .header import MAGIC, read_header
 from .npz import MAGICS, MAX_MEMBERS, Wanted, name_problem, read_archive, write_archive
 from .streams import BinaryReader, BinaryWriter, FileSource, extent, refusal, shown
 
@@ -223,10 +223,8 @@ class Archive(dict[str, XArray]):
         self.close()
 
 
-# What NumPy takes, long names included.
-_MMAP_MODES: Final = (
-    None, "r", "c", "r+", "w+", "readonly", "copyonwrite", "readwrite", "write",
-)  # fmt: skip
+# What NumPy takes, long names included, but "w+", by which it empties the file.
+_MMAP_MODES: Final = (None, "r", "c", "r+", "readonly", "copyonwrite", "readwrite")
 
 
 def load(
@@ -249,8 +247,9 @@ def load(
     file : path or file
         Path, or a file opened in binary mode that can seek, at whose position the array or the
         archive begins; it must be the last thing in the file.
-    mmap_mode : {"r", "r+", "w+", "c"}, optional
+    mmap_mode : {"r", "r+", "c"}, optional
         Map the array of a file that is given by its path, as NumPy does, instead of reading it.
+        Its header is checked as one that is read.
     allow_pickle, fix_imports, encoding : optional
         Taken as NumPy takes them, and of no effect: objects are refused whatever is allowed.
     dtype : dtype or mapping of str to dtype, optional
@@ -272,7 +271,7 @@ def load(
         If the file is truncated, has bytes too many, is damaged or hostile, or holds something
         else than numbers.
     ValueError
-        If NumPy knows no such ``mmap_mode``.
+        If there is no such ``mmap_mode``; ``"w+"`` would empty the file.
     OSError
         As when reading any file.
 
@@ -299,9 +298,10 @@ def load(
         # A pipe without a writer must not block: it is refused, since it cannot seek.
         with open(file, "rb", buffering=0, opener=_without_waiting) as opened:
             if mmap_mode is not None and opened.seekable():
-                if opened.read(len(MAGIC)) == MAGIC:
-                    return np.load(file, mmap_mode, allow_pickle=False)  # type: ignore[arg-type]
+                magic = opened.read(len(MAGIC))
                 opened.seek(0)
+                if magic == MAGIC:
+                    return _mapped(opened, file, mmap_mode, wanted)
             return _load(opened, repr(os.fspath(file)), wanted, max_ratio)
     return _load(file, _name_of(file), wanted, max_ratio)
 
@@ -317,6 +317,23 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
+def _mapped(opened: BinaryReader, file: FilePath, mode: str, wanted: Wanted) -> Any:
+    """Map a file whose header says what it has: NumPy would make one longer that is too short."""
+    name = repr(os.fspath(file))
+    nbytes = extent(opened, name)[1]
+    source = FileSource(opened, name, nbytes)
+    header = read_header(source, _of_one(wanted, name))
+    dtype, order = header.elements.dtype, "F" if header.column_major else "C"
+    dtype = dtype.newbyteorder() if header.elements.swapped else dtype
+    return np.memmap(file, dtype, mode, nbytes - source.left, header.shape, order)  # type: ignore[call-overload]
+
+
+def _of_one(wanted: Wanted, name: str) -> DType | None:
+    if isinstance(wanted, Mapping):
+        raise refusal(name, "is one array", "dtype= by name is for .npz files")
+    return wanted
+
+
 def _name_of(file: object) -> str:
     name = getattr(file, "name", None)
     return repr(name) if isinstance(name, str) else f"<{type(file).__name__}>"
@@ -330,9 +347,7 @@ def _load(file: BinaryReader, name: str, wanted: Wanted, max_ratio: float) -> XA
     if magic.startswith(MAGICS):
         return Archive(read_archive(file, name, place, wanted, max_ratio))
     if magic == MAGIC:
-        if isinstance(wanted, Mapping):
-            raise refusal(name, "is one array", "dtype= by name is for .npz files")
-        return read_array(FileSource(file, name, nbytes), wanted)
+        return read_array(FileSource(file, name, nbytes), _of_one(wanted, name))
     raise refusal(
         name,
         f"begins with {shown(magic)} and has {nbytes} bytes",

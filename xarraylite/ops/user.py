@@ -144,19 +144,19 @@ def is_closed(function: FunctionType) -> bool:
 
 
 #: Modules whose attributes mean the same in every process; those of others may change.
-_FIXED_MODULES = frozenset({"cmath", "math", "numpy"})
+FIXED_MODULES = frozenset({"cmath", "math", "numpy"})
 
 
 def _is_plain(value: object) -> bool:
     if isinstance(value, ModuleType):
-        return value.__name__ in _FIXED_MODULES
+        return value.__name__ in FIXED_MODULES
     return isinstance(value, bool | int | float | complex)
 
 
 def _is_mathematics(value: object) -> bool:
     """Tell whether a value is a function of a module of mathematics, in machine code."""
     plain = isinstance(value, BuiltinFunctionType | np.ufunc)
-    return plain and getattr(value, "__module__", "numpy") in _FIXED_MODULES
+    return plain and getattr(value, "__module__", "numpy") in FIXED_MODULES
 
 
 _NUMBERS = frozenset((bool, int, float, complex))

@@ -187,9 +187,11 @@ def has_dots(key: int) -> bool:
 
 def view_by(thing: int, key: int, least: int) -> int:
     """Return such a view, if it has so many dimensions at least."""
-    view = view_class(thing)
-    if view == 0 or load(get(thing, w.SHAPE) + SIZE) > DIMENSIONS:
+    view, given = view_class(thing), load(get(thing, w.SHAPE) + SIZE)
+    if view == 0 or given > DIMENSIONS:
         return 0
+    if given == 0 and get(get(thing, w.OWN_BUFFER), w.SPECIAL) != word(w.FALSE):
+        return 0  # a product is a value, of which no views are made
     words = scratch()
     rank = selected(words, steps_of(thing, words, words + 8 * DIMENSIONS), key)
     return 0 if rank < least else view_with(thing, view, words, rank)
