@@ -104,3 +104,18 @@ def test_parts_of_expressions(name: str, t: str) -> None:
         square = [x.reshape(256, 470) for x in wide]
         turned = xl.eval(function(*[x.T for x in square])).numpy()
     assert_same_bits(turned, one_by_one(name, args).reshape(256, 470).T)
+
+
+def test_functions_of_users_see_no_values_that_are_no_results() -> None:
+    """What they made of such might raise, or never end."""
+
+    def doubled(x: float) -> float:
+        if x > 1.0:
+            raise ValueError("no square of a sine")
+        return x * 2
+
+    double = xl.vectorize(doubled)
+    x = np.full(MANY, 1.5)
+    x[77] = 1e300
+    sine = xl.sin(xl.asarray(x))
+    assert_same_bits(xl.eval(double(sine * sine)), xl.eval(sine * sine).numpy() * 2)

@@ -15,6 +15,7 @@ from ...dtypes.names import DType, is_narrow_float
 from ...ir.build import CAST
 from ...layout.splitting import Wave
 from ...ops.op import Op
+from ...ops.user import UserOp
 from . import routine
 from .builder import Builder, Value
 
@@ -96,9 +97,15 @@ class Body:
 
     @property
     def has_near(self) -> bool:
-        """Whether some operation is computed in less time for all but few arguments."""
-        applied = [s for s in self.instructions if isinstance(s, Apply) and s.op.near]
-        return any([routine.near(s.op, s.loops, s.dtype) for s in applied])
+        """Whether some operation is computed in less time for all but few arguments.
+
+        None is beside a user's function that may raise or run long: of what such a body makes of
+        hard arguments, which is no result, it might do either.
+        """
+        applied = [s for s in self.instructions if isinstance(s, Apply)]
+        if any([isinstance(s.op, UserOp) and not s.op.is_brief for s in applied]):
+            return False
+        return any([s.op.near and routine.near(s.op, s.loops, s.dtype) for s in applied])
 
     @property
     def vector_cost(self) -> int:
