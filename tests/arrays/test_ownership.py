@@ -172,3 +172,10 @@ def test_only_one_value_is_an_integer() -> None:
     for dtype in ("int64", "bool", "float64"):
         with pytest.raises(ValueError, match="has not one element"):
             xl.asarray([1, 0, 1], dtype=dtype).is_integer()
+
+
+def test_products_of_matrices_in_the_place_of_scattered_rows() -> None:
+    rows = np.arange(16.0).reshape(4, 4)
+    x = xl.view(xl.asarray(rows), xl.keep(0, 1, 3), xl.keep(0, 2, 3))
+    x @= xl.ones((3, 3))
+    assert np.asarray(x).tolist() == (rows[[0, 1, 3]][:, [0, 2, 3]] @ np.ones((3, 3))).tolist()

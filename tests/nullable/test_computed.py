@@ -71,3 +71,9 @@ def test_functions_that_numpy_computes_move_both(text: str) -> None:
     assert filled[0].tolist() == [7, 7, 7]
     with pytest.raises(xl.DTypeError, match="missing"):
         xl.take_along_axis(A, xl.optional([[0], [1]], [[True], [False]]), axis=1)
+
+
+def test_products_of_matrices_are_refused_in_place_too() -> None:
+    x = xl.optional(np.eye(2), np.eye(2) > 0)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x @= xl.ones((2, 2))

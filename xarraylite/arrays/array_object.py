@@ -215,7 +215,10 @@ class ArrayObject(Methods):
         """Apply ``matmul`` in place, by NumPy's rule; a lazy result gets memory of its own."""
         if tracing.is_active() or not self.shape:
             return NotImplemented
-        self._target().__imatmul__(other)
+        to = self._target()
+        if to is self:  # no container: of several arrays, or of elements here and there
+            return NotImplemented
+        to.__imatmul__(other)
         return self
 
     def view(self, dtype: object = None) -> Any:
