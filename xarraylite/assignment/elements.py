@@ -299,7 +299,7 @@ def copied(of: Any) -> Any:
 def new_container(cls: type[Any], kind: Any, shape: tuple[int, ...], size: int) -> Any:
     """Return a row-major container of a class over new memory, which is not filled."""
     buffer = _new(Buffer)
-    buffer.special = buffer.shared = False
+    buffer.special, buffer.shared, buffer.owner = False, False, None
     buffer.nbytes = nbytes = size * kind.dtype.itemsize
     buffer._memory, buffer._start, buffer.address = take(nbytes)
     made = _new(cls)

@@ -65,7 +65,7 @@ def computed(program: Any, shape: Shape, size: int, items: Sequence[Any]) -> Buf
     if program.__class__ is not Direct or size > program.limit or (program.folds and not size):
         return None
     buffer: Buffer = _new(Buffer)
-    buffer.special = buffer.shared = False
+    buffer.special, buffer.shared, buffer.owner = False, False, None
     buffer.nbytes = nbytes = program.itemsize if program.folds else size * program.itemsize
     buffer._memory, buffer._start, buffer.address = place = take(nbytes)
     return buffer if program.call(place[2], shape, *items) is None else None

@@ -139,6 +139,12 @@ def _status(builder: Any, kernel: Any, block: Any) -> Any:
     return builder.sext(builder.call(_at(builder, kernel, kind), [block]), _WORD)
 
 
+def _called(builder: Any, function: Any, place: Any) -> Any:
+    args = [builder.add(place, ir.Constant(_WORD, 8 * k)) for k in range(8)]
+    kind = ir.FunctionType(_WORD, [_WORD] * len(args))
+    return builder.call(_at(builder, function, kind), [builder.load(_at(builder, a)) for a in args])
+
+
 def _scratch(builder: Any) -> Any:
     with builder.goto_entry_block():
         room = builder.alloca(ir.ArrayType(_WORD, api.SCRATCH))
@@ -159,6 +165,7 @@ MEMORY: dict[str, Any] = {
     "load_byte": _memory(1, _loaded_byte),
     "load_double": _memory(1, _loaded_double, types.float64),
     "load_float": _memory(1, _loaded_float),
+    "call_at": _memory(2, _called),
     "run": _memory(2, _status),
     "store": _memory(2, _stored),
     "scratch": _memory(0, _scratch),

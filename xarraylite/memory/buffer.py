@@ -59,6 +59,9 @@ class Buffer(Memory):
         Whether writing is refused.
     owner : object or None
         The object the bytes were borrowed from; None if they were allocated here.
+    pin : weak reference
+        To the array of NumPy whose memory was borrowed by machine code, which NumPy does not move
+        then.
     kept : bool
         Whether another container than its first one owns it too, after a bitcast.
     retired : bool
@@ -70,10 +73,10 @@ class Buffer(Memory):
         or another writer is about to move its snapshots.
     """
 
-    __slots__ = ("_mark", "_snapshot", "shared", "special")
+    __slots__ = ("_mark", "_snapshot", "owner", "pin", "shared", "special")
 
     readonly: bool = False
-    owner: object = None
+    owner: object
     kept: bool = False
     retired: bool = False
     shared: bool
@@ -93,11 +96,9 @@ class Buffer(Memory):
         owner: object = None,
     ) -> None:
         self._memory, self._start, self.address, self.nbytes = memory, start, address, nbytes
-        self.special, self.shared = readonly, owner is not None
+        self.special, self.shared, self.owner = readonly, owner is not None, owner
         if readonly:
             self.readonly = True
-        if owner is not None:
-            self.owner = owner
 
     @staticmethod
     def allocate(nbytes: int) -> Buffer:
@@ -105,7 +106,7 @@ class Buffer(Memory):
         nbytes = operator.index(nbytes)
         made = _new(Buffer)
         made._memory, made._start, made.address = take(nbytes)
-        made.nbytes, made.special, made.shared = nbytes, False, False
+        made.nbytes, made.special, made.shared, made.owner = nbytes, False, False, None
         return made
 
     @staticmethod
@@ -116,11 +117,9 @@ class Buffer(Memory):
         made._start, made.nbytes = 0, memory.nbytes
         asked = writeable and made.nbytes
         made.address = address_of(memory) if asked else array.__array_interface__["data"][0]
-        made.special, made.shared = not writeable, owner is not None
+        made.special, made.shared, made.owner = not writeable, owner is not None, owner
         if not writeable:
             made.readonly = True
-        if owner is not None:
-            made.owner = owner
         return made
 
     @staticmethod

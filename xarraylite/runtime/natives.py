@@ -73,6 +73,18 @@ def can_load() -> bool:
     return launch.word_at(id(array) + 16) == address
 
 
+def array_maker() -> int:
+    """Return the address of `PyArray_NewFromDescr`, by its number in NumPy's table of functions."""
+    address = ctypes.pythonapi.PyCapsule_GetPointer
+    address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = address(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
+    return launch.word_at(table + 8 * _NEW_FROM_DESCR)
+
+
+#: Fixed since NumPy 1.0, as extensions that were compiled then go by it.
+_NEW_FROM_DESCR = 94
+
+
 def text(methods: Sequence[Native], words: int) -> str:
     """Return the LLVM assembly of a module of methods."""
     state = f"@{STATE} = internal global [{words} x i64] zeroinitializer"

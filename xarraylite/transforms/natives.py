@@ -16,6 +16,7 @@ from ..arrays import adapt as adapting
 from ..arrays import expression, few, scalar, xarray
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
+from ..arrays.described import DescribedMemory
 from ..arrays.expression import XExpression
 from ..arrays.memo import Recipe
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
@@ -43,7 +44,7 @@ from ..ops.table import OPS
 from ..runtime.counting import evaluations
 from ..runtime.floating_errors import silence
 from ..runtime.launch import offset
-from ..runtime.natives import Loaded, Native, can_load
+from ..runtime.natives import Loaded, Native, array_maker, can_load
 from ..runtime.program import Direct, HostCall
 from ..runtime.replay import Replay, Rewrite
 from ..xtensor_views import selection
@@ -172,6 +173,7 @@ _MORE: tuple[tuple[str, Any, str], ...] = (
     ("flattened", ArrayObject, "flatten"),
     ("to_int", XExpression, "__int__"),
     ("to_int", XExpression, "__index__"),
+    ("to_struct", DescribedMemory, "__array_struct__"),
 )
 
 #: Methods that are more than a call of their function.
@@ -224,6 +226,7 @@ def _words() -> dict[int, int]:
     found |= {w.MATMUL: id(PRODUCT), w.DOT: id(dot), w.STRIDED_DOT: id(strided)}
     found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(dispatch.FRONTS), w.NOTE: id(totals.note)}
     found |= dict(zip((w.WARNING, w.SILENT), map(id, silence()), strict=True))
+    found[w.NEW_ARRAY] = array_maker()
     found[w.TRACING] = ctypes.addressof(tracing.running)
     found[w.EVALUATIONS] = ctypes.addressof(evaluations)
     found[w.MAKING] = ctypes.addressof(making)

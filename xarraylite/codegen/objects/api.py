@@ -37,6 +37,11 @@ def run(kernel: int, block: int) -> int:
     raise NotImplementedError(kernel, block)
 
 
+def call_at(function: int, place: int) -> int:
+    """Call the function of C at an address with the eight words at a place; return what it does."""
+    raise NotImplementedError(function, place)
+
+
 def scratch() -> int:
     """Return the address of `SCRATCH` words that live until the caller returns."""
     raise NotImplementedError
@@ -66,6 +71,7 @@ METHODS = {
     "zeros": (ONE, "a2"),
     "array_at": (ONE, "a2"),
     "to_array": (ANY, "a1, a2, a3"),
+    "to_struct": (ONE, "a2, a4"),
     "product": (ONE, "a1, a2"),
     "to_float": (NOTHING, "a1"),
     "to_int": (NOTHING, "a1, a4"),

@@ -34,9 +34,14 @@ BASE_CLASS = 256
 #: Where an array of NumPy has its address, and a float its value.
 DATA = 16
 
-#: Where an array of NumPy has the rest, and the flags of one that is aligned, writable and
-#: row-major.
-RANK, EXTENTS, BASE, DESCRIPTION, FLAGS, ORDINARY = 24, 32, 48, 56, 64, 0x501
+#: Where an array of NumPy has the rest, and the flags of one that is aligned and row-major, and
+#: of one that may be written as well.
+RANK, EXTENTS, BASE, DESCRIPTION, FLAGS, BY_ROWS, WRITABLE = 24, 32, 48, 56, 64, 0x101, 0x400
+ORDINARY = BY_ROWS | WRITABLE
+
+#: Where a dtype of NumPy has the upper half of a word that is its number, and the least such word
+#: of dtypes that are not NumPy's own.
+DTYPE_NUMBER, OTHERS = 24, 256 << 32
 
 #: Operations on elements that take about as long as to plan an expression.
 REPEATED = 1 << 15

@@ -7,14 +7,17 @@ from . import words as w
 from .api import CLASS, SCRATCH, SIZE, load, scratch, store, word
 from .basics import (
     BASE,
+    BY_ROWS,
     DATA,
     DESCRIPTION,
     DIMENSIONS,
+    DTYPE_NUMBER,
     EXTENTS,
     FLAGS,
     MANY,
-    ORDINARY,
+    OTHERS,
     RANK,
+    WRITABLE,
     call,
     call_with,
     get,
@@ -29,7 +32,7 @@ from .basics import (
     tuple_of,
     whole,
 )
-from .evaluation import address_of, computed, new_array, new_buffer
+from .evaluation import address_of, array_over, computed, new_array, new_buffer
 from .operators import leads
 from .views import tuple_from
 
@@ -87,23 +90,25 @@ def jitted(function: int, args: int, keywords: int) -> int:
 def array_of(thing: int) -> int:
     """Return a row-major container's memory as an array of NumPy, made once; borrowed."""
     known = get(thing, w.OWN_ARRAY)
-    return known if known != 0 else array_by(thing, word(w.NONE))
+    return known if known != 0 else array_by(thing, 0)
 
 
 def array_by(thing: int, steps: int) -> int:
-    """Return a container's memory as an array of NumPy of such strides, or None; borrowed."""
-    buffer, place = get(thing, w.OWN_BUFFER), scratch()
+    """Return a container's memory as an array of NumPy, of such strides if any; borrowed."""
+    buffer, shape, place = get(thing, w.OWN_BUFFER), get(thing, w.SHAPE), scratch()
+    memory, rank = get(buffer, w.MEMORY), load(shape + SIZE)
     start = c.PyLong_AsLongLong(get(buffer, w.MEMORY_START)) + c.PyLong_AsLongLong(
         get(thing, w.START)
     )
-    at = c.PyLong_FromLongLong(start)
-    store(place, get(thing, w.SHAPE))
-    store(place + 8, get(thing, w.OWN_DTYPE))
-    store(place + 16, get(buffer, w.MEMORY))
-    store(place + 24, at)
-    store(place + 32, steps)
-    made = c.PyObject_Vectorcall(word(w.NDARRAY), place, 5, 0)
-    c.Py_DecRef(at)
+    if rank > DIMENSIONS:
+        return 0
+    for k in range(rank):
+        store(place + 8 * k, whole(item(shape, k)))
+        if steps != 0:
+            store(place + 8 * (DIMENSIONS + k), whole(item(steps, k)))
+    strides = place + 8 * DIMENSIONS if steps != 0 else 0
+    address, dtype = load(memory + DATA) + start, get(thing, w.OWN_DTYPE)
+    made = array_over(memory, address, dtype, rank, place, strides)
     if made == 0:
         c.PyErr_Clear()
         return 0
@@ -198,21 +203,13 @@ def to_array(thing: int, args: int, keywords: int) -> int:
     return call_with(word(w.TO_ARRAY), thing, args, keywords)
 
 
-def flat_bytes(array: int) -> int:
-    """Return an array's elements as a vector of bytes; 0 if that fails."""
-    place, flat = scratch(), keep(array)
-    store(place, array)
-    store(place + 8, word(w.MINUS_ONE))
-    if load(array + RANK) & 0xFFFFFFFF != 1:
-        c.Py_DecRef(flat)
-        flat = c.PyObject_VectorcallMethod(word(w.RESHAPE_NAME), place, 2, 0)
-    if flat == 0:
-        return 0
-    store(place, flat)
-    store(place + 8, word(w.UINT8))
-    made = c.PyObject_VectorcallMethod(word(w.VIEW_NAME), place, 2, 0)
-    c.Py_DecRef(flat)
-    return made
+def to_struct(thing: int, row: int) -> int:
+    """``thing.__array_struct__``, of memory that was given to NumPy before and that it can name."""
+    array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
+    known = array != 0 and get(get(thing, w.OWN_BUFFER), w.SHARED) == word(w.TRUE)
+    if known and not is_traced() and load(load(array + DESCRIPTION) + DTYPE_NUMBER) < OTHERS:
+        return c.PyObject_GenericGetAttr(array, word(w.STRUCT_NAME))
+    return call(word(row + 1), thing, 0, 1)
 
 
 def is_array_of_numpy(thing: int) -> bool:
@@ -229,12 +226,10 @@ def pin(buffer: int, array: int) -> bool:
     while is_array_of_numpy(load(root + BASE)):
         root = load(root + BASE)
     ref = c.PyWeakref_NewRef(root, 0)
-    if ref == 0:
-        return False
-    done = c.PyObject_GenericSetAttr(buffer, word(w.OWNER_NAME), array) == 0
-    done = done and c.PyObject_GenericSetAttr(buffer, word(w.PIN_NAME), ref) == 0
-    c.Py_DecRef(ref)
-    return done
+    if ref != 0:
+        give(buffer, w.LENT_BY, keep(array))
+        give(buffer, w.PIN, ref)
+    return ref != 0
 
 
 def borrowed(array: int, nbytes: int) -> int:
@@ -242,24 +237,30 @@ def borrowed(array: int, nbytes: int) -> int:
     buffer = new(word(w.BUFFER))
     if buffer == 0:
         return 0
+    size, writable = scratch(), load(array + FLAGS) & WRITABLE != 0
+    store(size, nbytes)
     give(buffer, w.NBYTES, c.PyLong_FromLongLong(nbytes))
-    give(buffer, w.SPECIAL, keep(word(w.FALSE)))
+    give(buffer, w.SPECIAL, keep(word(w.FALSE if writable else w.TRUE)))
     give(buffer, w.SHARED, keep(word(w.TRUE)))
     give(buffer, w.MEMORY_START, keep(word(w.ZERO)))
     give(buffer, w.ADDRESS, c.PyLong_FromLongLong(load(array + DATA)))
-    memory = flat_bytes(array)
-    if memory != 0:
+    memory = array_over(array, load(array + DATA), word(w.UINT8), 1, size, 0)
+    done = memory != 0
+    if done:
         give(buffer, w.MEMORY, memory)
-        if pin(buffer, array):
-            return buffer
+        done = pin(buffer, array)
+    if done and not writable:
+        done = c.PyObject_GenericSetAttr(buffer, word(w.READONLY_NAME), word(w.TRUE)) == 0
+    if done:
+        return buffer
     c.PyErr_Clear()
     c.Py_DecRef(buffer)
     return 0
 
 
 def kind_of(array: int) -> int:
-    """Return the kind of an ordinary array's elements, borrowed; 0 of any other object."""
-    if load(array + CLASS) != word(w.NDARRAY) or load(array + FLAGS) & ORDINARY != ORDINARY:
+    """Return the kind of a row-major array's elements, borrowed; 0 of any other object."""
+    if load(array + CLASS) != word(w.NDARRAY) or load(array + FLAGS) & BY_ROWS != BY_ROWS:
         return 0
     rank = load(array + RANK) & 0xFFFFFFFF
     ranks = c.PyDict_GetItemWithError(word(w.ALL_PLACES), load(array + DESCRIPTION))
@@ -272,7 +273,7 @@ def kind_of(array: int) -> int:
 
 
 def adapted(array: int) -> int:
-    """Return a container over an ordinary array's memory; None for any other object."""
+    """Return a container over a row-major array's memory; None for any other object."""
     kind = kind_of(array)
     rank = load(array + RANK) & 0xFFFFFFFF
     shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
@@ -292,7 +293,7 @@ def adapted(array: int) -> int:
 
 
 def owned(array: int) -> int:
-    """Return the elements of an ordinary array in a container of their own; None of others."""
+    """Return the elements of a row-major array in a container of their own; None of others."""
     kind = kind_of(array)
     rank = load(array + RANK) & 0xFFFFFFFF
     shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0

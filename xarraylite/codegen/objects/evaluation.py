@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, load, load_double, scratch, store, word
+from .api import CLASS, SIZE, call_at, load, load_double, scratch, store, word
 from .basics import (
+    BASE,
+    BY_ROWS,
     BYTES_EACH,
     DATA,
     DESCRIPTION,
@@ -22,6 +24,7 @@ from .basics import (
     REPEATED,
     SMALL,
     TWICE,
+    WRITABLE,
     call,
     call_with,
     count_evaluation,
@@ -84,11 +87,32 @@ def from_slab(buffer: int, nbytes: int) -> bool:
     return True
 
 
+def array_over(owner: int, address: int, dtype: int, rank: int, extents: int, strides: int) -> int:
+    """Return an array of NumPy over memory of another one; 0, and an exception, if that fails.
+
+    Extents, and strides in bytes, are words at addresses; without strides it is row-major.  An
+    owner of 0 stands for new memory.
+    """
+    place = scratch()
+    store(place, word(w.NDARRAY))
+    store(place + 8, keep(dtype))
+    store(place + 16, rank)
+    store(place + 24, extents)
+    store(place + 32, strides)
+    store(place + 40, address)
+    store(place + 48, BY_ROWS | (load(owner + FLAGS) & WRITABLE) if owner != 0 else 0)
+    store(place + 56, 0)
+    made = call_at(word(w.NEW_ARRAY), place)
+    if made != 0 and owner != 0:
+        store(made + BASE, keep(owner))
+    return made
+
+
 def taken(buffer: int, nbytes: int) -> bool:
     """Give a buffer memory of its own; where there is none an exception is set."""
-    size = c.PyLong_FromLongLong(nbytes + 64)
-    memory = call(word(w.NUMPY_EMPTY), size, word(w.UINT8), 2)
-    c.Py_DecRef(size)
+    size = scratch()
+    store(size, nbytes + 64)
+    memory = array_over(0, 0, word(w.UINT8), 1, size, 0)
     if memory == 0:
         return False
     first = load(memory + DATA)
@@ -122,6 +146,7 @@ def new_buffer(nbytes: int) -> int:
     give(buffer, w.NBYTES, c.PyLong_FromLongLong(nbytes))
     give(buffer, w.SPECIAL, keep(word(w.FALSE)))
     give(buffer, w.SHARED, keep(word(w.FALSE)))
+    give(buffer, w.LENT_BY, keep(word(w.NONE)))
     usual = SMALL < nbytes < LARGE
     if nbytes <= SMALL and from_slab(buffer, nbytes):
         return buffer

@@ -76,8 +76,8 @@ FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, boo
 FLOAT16, COMPLEX64 = map(_object, (float16, complex64))
 
 #: Names of methods and attributes.
-VIEW_NAME, RESHAPE_NAME, ITEM_NAME = map(_object, map(sys.intern, ("view", "reshape", "item")))
-OWNER_NAME, PIN_NAME = map(_object, map(sys.intern, ("owner", "pin")))
+VIEW_NAME, ITEM_NAME = map(_object, map(sys.intern, ("view", "item")))
+STRUCT_NAME, READONLY_NAME = map(_object, map(sys.intern, ("__array_struct__", "readonly")))
 MADE_NAME, MOVING_NAME = map(_object, map(sys.intern, ("made", "_moving")))
 
 SETTINGS, SLABS, TAKE = map(_object, (settings, slabs.SLABS, slabs.take))
@@ -162,6 +162,8 @@ NBYTES = _slot("Buffer", "nbytes")
 SNAPSHOT = _slot("Buffer", "_snapshot")
 SPECIAL = _slot("Buffer", "special")
 SHARED = _slot("Buffer", "shared")
+LENT_BY = _slot("Buffer", "owner")
+PIN = _slot("Buffer", "pin")
 RECORD = _slot("Direct", "record")
 RESULT = _slot("Direct", "result")
 HOST_FUNCTION = _slot("HostCall", "function")
@@ -190,6 +192,9 @@ GETITEM, SETITEM, ASSIGN, PROMISED, PROMISED_PART, PROMISED_ASSIGN, PROMISED_SET
 ZEROS, COPIED, DUPLICATED, OWNED, ADAPTED, TO_ARRAY, FEW_SELECTED, ARRAY_AT = _later(8)
 PICK_EVALUATED, PICK_SETTLED, PICK_WROTE, PICK_SET, FILTERED, INDEXED = _later(6)
 BASIC, ELEMENT, WRAPPED, VALUED = _later(4)
+
+#: NumPy's function of C that makes an array.
+(NEW_ARRAY,) = _later(1)
 
 #: Cells in memory, the last of them the counters of memory; how many references a temporary has
 #: that only a statement has; and how far from their addresses tuples and bytes have what they hold.
