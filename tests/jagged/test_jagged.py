@@ -441,15 +441,6 @@ def test_reducing_everything() -> None:
     assert float(xl.sum(xl.XJagged([[], []]))) == 0
 
 
-@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "mean", "var", "std"])
-def test_reducing_without_nan(name: str) -> None:
-    rows = [[1.0, np.nan, 4.0], [3.0], [np.nan, 5.0, 6.0, np.nan]]
-    array, fold = xl.XJagged(rows), getattr(xl, f"nan{name}")
-    known = [getattr(np, f"nan{name}")(row) for row in rows]
-    np.testing.assert_allclose(fold(array, axis=1), known)
-    np.testing.assert_allclose(fold(array), getattr(np, f"nan{name}")(np.concatenate(rows)))
-
-
 def test_reducing_modes_of_higher_ranks() -> None:
     space = stack()
     a, b = np.arange(6.0).reshape(2, 3), np.arange(9.0).reshape(3, 3)
