@@ -110,8 +110,7 @@ class DescribedMemory(Described):
     @property
     def __array_interface__(self) -> dict[str, Any]:
         """The memory as NumPy describes it; tiled memory and narrow dtypes have no such words."""
-        values = self._plain("__array_interface__")
-        return values.__array_interface__ | {"strides": values.strides}
+        return self._plain("__array_interface__").__array_interface__
 
     @property
     def __array_struct__(self) -> Any:

@@ -317,7 +317,10 @@ def iscomplexobj(x: object) -> bool:
     >>> xl.iscomplexobj(xl.asarray([1j]))
     True
     """
-    return kind(_dtype_of(x, "iscomplexobj")) == "c"
+    try:
+        return kind(_dtype_of(x, "iscomplexobj")) == "c"
+    except DTypeError:  # text, or any object
+        return np.iscomplexobj(x)
 
 
 def isrealobj(x: object) -> bool:
