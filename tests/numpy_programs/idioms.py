@@ -201,7 +201,6 @@ xp.strings.slice(xp.array(["hello", "world"]), i[1:], i[1:] + 3)
 xp.lib.NumpyVersion("1.7.0") < "1.8.0"
 __import__(xp.__name__ + ".lib.array_utils").lib.array_utils.normalize_axis_index(-1, 3)
 xp.polynomial.polyutils.trimcoef([0, 3, 0.0])
-xp.ctypeslib.as_ctypes(i)[:]
 [float(x) for x in xp.nditer(v, [], [["readonly", "copy"]], op_dtypes=["f4"], casting="same_kind")]
 xp.isrealobj("text"), xp.iscomplexobj(None), xp.iscomplexobj(a)
 xp.clip(v, 2, 6, casting="unsafe", out=xp.zeros(3, int)), v.clip(0, 2, dtype="f4")
@@ -210,6 +209,9 @@ xp.isclose(xp.float32(1), xp.float32(0), atol=xp.float64(1 - 2.0**-52))
 xp.isclose(v.astype("f4"), xp.float32(2), atol=xp.array([0, 0, 1.0]))
 xp.broadcast(xp.broadcast(xp.ones((2, 1)), [1, 2]), v[:1]).shape
 xp.rollaxis(a, 0, -1).shape, xp.rollaxis(a, 1, -2).shape, xp.rollaxis(a, 0, 2).shape
+xp.mgrid[0.1:0.3:xp.complex64(3j)], xp.mgrid[0:xp.int64(2), 0:xp.array(3)]
+xp.r_[0:36:xp.complex64(4j)], xp.r_[1, xp.float64(2), i], xp.c_[v, i]
+xp.ix_(range(0))[0], a[xp.ix_(range(2), [0, 2])]
 """
 
 WRITING = r"""

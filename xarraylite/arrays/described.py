@@ -110,7 +110,9 @@ class DescribedMemory(Described):
     @property
     def __array_interface__(self) -> dict[str, Any]:
         """The memory as NumPy describes it; tiled memory and narrow dtypes have no such words."""
-        return self._plain("__array_interface__").__array_interface__
+        values = self._plain("__array_interface__")
+        # Pillow takes what has no strides for a buffer, which Python has from 3.12 on.
+        return values.__array_interface__ | {"strides": values.strides}
 
     @property
     def __array_struct__(self) -> Any:

@@ -151,8 +151,10 @@ def broadcast(*args: object) -> np.broadcast:
     >>> xl.broadcast(xl.ones((3, 1)), [1, 2]).shape
     (3, 2)
     """
-    known = np.broadcast  # which it takes, too
-    return known(*[x if isinstance(x, known) else numpy_of(x, "broadcast", Narrow()) for x in args])
+    known: Any = np.broadcast  # which it takes, too
+    parts = [x if isinstance(x, known) else numpy_of(x, "broadcast", Narrow()) for x in args]
+    made: np.broadcast = known(*parts)
+    return made
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:
