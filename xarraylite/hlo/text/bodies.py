@@ -419,9 +419,7 @@ class BodyReader(AttributeReader):
             if not (shape.is_tuple and len(shape.tuple_shapes) > 1):
                 self.scan.fail(f"async-start gives ((operands), result, ...), not {shape}")
             if wrapped:
-                made = wrap_operation(
-                    wrapped, shape.tuple_shapes[1], operands, attributes, called
-                )
+                made = wrap_operation(wrapped, shape.tuple_shapes[1], operands, attributes, called)
                 self.adopt(made)
                 called = (made,)
             thread = attributes.get("async_execution_thread")

@@ -144,7 +144,7 @@ _NO_QUEUES = re.compile(r'"wait_on_operation_queues"\s*:\s*\[\s*\]\s*,', re.ASCI
 
 
 def _read_config(text: str) -> str:
-    """Notes of a compiler. XLA leaves out that an operation waits for no queue, as GPU dumps say."""
+    """Notes of a compiler; XLA leaves out that an operation waits for no queue of a GPU."""
     return _NO_QUEUES.sub("", read_dictionary(text))
 
 

@@ -92,9 +92,7 @@ def wrap_operation(
         for k, operand in enumerate(operands)
     ]  # fmt: skip
     own: dict[str, Any] = {name: attributes[name] for name in _OF_THE_START if name in attributes}
-    inner = MappingProxyType(
-        {name: value for name, value in attributes.items() if name not in own}
-    )
+    inner = MappingProxyType({name: value for name, value in attributes.items() if name not in own})
     attributes.clear()
     attributes.update(own)
     root = HloInstruction(opcode, opcode, result, tuple(parameters), inner, called)
