@@ -169,9 +169,10 @@ def _made(
 def _remembered(values: object) -> object:
     """Return the memory of a lazy array, which is its own from now on; others as they are."""
     lazy = isinstance(values, XExpression) and not isinstance(values, XContainer)
-    if not lazy or is_active() or is_value(values) or reads_anew(values.node):  # type: ignore[attr-defined]
+    if not lazy or is_active() or is_value(values):
         return values
-    return memory_of(values)
+    anew = values._kind is NODE and reads_anew(values.node)  # type: ignore[attr-defined]
+    return values if anew else memory_of(values)
 
 
 def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
@@ -201,7 +202,8 @@ def _copied(values: object, copy: bool | None) -> XContainer | None:
         return xarray.duplicated(values) if settings.default_layout == _ROW_MAJOR else None
     elif cls is XExpression:
         if not copy:
-            return None  # what is its own memory from now on
+            own = _remembered(values) if values._kind is not NODE else None  # type: ignore[attr-defined]
+            return own if isinstance(own, XContainer) else None
         done = direct.evaluate(values)
         plain = done is not None and done.static_layout is ROW_MAJOR
         return done if plain and settings.default_layout == _ROW_MAJOR else None
@@ -353,8 +355,13 @@ def frombuffer(
     >>> xl.frombuffer(bytes([1, 0, 2, 0]), "int16")
     XArray([1, 2], dtype=int16)
     """
-    other = dtype_of(dtype)
-    wanted = as_dtype(dtype) if other is None else other
+    other: Any = None
+    try:
+        wanted = as_dtype(dtype)
+    except DTypeError:
+        other = wanted = dtype_of(dtype)  # type: ignore[assignment]
+        if other is None:
+            raise
     try:
         made = np.frombuffer(buffer, wanted, count, offset)  # type: ignore[call-overload]
     except ValueError as error:

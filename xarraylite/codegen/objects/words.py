@@ -63,7 +63,7 @@ def _later(count: int) -> range:
 NONE, FALSE, TRUE = map(_object, (None, False, True))
 ELLIPSIS, EMPTY = map(_object, (Ellipsis, ()))
 ALL = _object(slice(None))
-MINUS_ONE, ZERO = map(_object, (-1, 0))
+ZERO = _object(0)
 PLUS, MINUS = map(_object, (1.0, -1.0))
 
 BOOL, INT, FLOAT, COMPLEX, STR = map(_object, (bool, int, float, complex, str))
