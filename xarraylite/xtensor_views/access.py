@@ -81,12 +81,13 @@ def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     (True, False, False)
     """
     shape = x._shape if isinstance(x, XExpression) else as_array(x, "in_bounds").shape
-    inside = len(index) == len(shape)
-    for i, n in zip(index, shape, strict=False):
+    inside, axis = len(index) == len(shape), 0
+    for i in index:
         if i.__class__ is not int:
             (i,) = integers((i,), "in_bounds")
-        if not 0 <= i < n:
+        if inside and not 0 <= i < shape[axis]:
             inside = False
+        axis += 1
     return inside
 
 

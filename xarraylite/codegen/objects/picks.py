@@ -17,7 +17,6 @@ from .basics import (
     EXTENTS,
     FLAGS,
     RANK,
-    SMALL,
     call,
     get,
     give,
@@ -36,11 +35,10 @@ from .evaluation import (
     address_of,
     begin_of,
     duplicate,
-    from_slab,
+    has_memory,
     lazy_values,
     new_array,
     new_buffer,
-    taken,
 )
 from .operators import expression
 from .scalars import value_of
@@ -220,17 +218,14 @@ def gathered(to: int, source: int, positions: int, words: int) -> int:
 
 
 def origin_of(thing: int) -> int:
-    """Return a view of all of a container, which stays where it is; 0 without memory."""
-    view = view_class(thing)
-    if load(thing + CLASS) == view:
-        return keep(thing)
-    made = new(view)
+    """Return kind, shape, buffer and start of a container as they are now; 0 without memory."""
+    made = tuple_of(4)
     if made != 0:
-        give(made, w.KIND, keep(get(thing, w.KIND)))
-        give(made, w.SHAPE, keep(get(thing, w.SHAPE)))
-        give(made, w.OWN_BUFFER, keep(get(thing, w.OWN_BUFFER)))
-        give(made, w.OWN_DTYPE, keep(get(thing, w.OWN_DTYPE)))
-        give(made, w.START, keep(get(thing, w.START)))
+        items = made + word(w.TUPLE_ITEMS)
+        store(items, keep(get(thing, w.KIND)))
+        store(items + 8, keep(get(thing, w.SHAPE)))
+        store(items + 16, keep(get(thing, w.OWN_BUFFER)))
+        store(items + 24, keep(get(thing, w.START)))
     return made
 
 
@@ -244,13 +239,9 @@ def copy_of(nbytes: int, more: int, made: int) -> int:
     give(copy, w.ORIGIN, keep(word(w.NONE)))
     give(copy, w.COPY_AXIS, keep(word(w.NONE)))
     give(copy, w.COPY_MADE, made)
-    if nbytes + more <= SMALL and from_slab(copy, nbytes + more):
-        return copy
-    if taken(copy, nbytes + more):
-        return copy
+    made = has_memory(copy, nbytes + more)
     c.PyErr_Clear()
-    c.Py_DecRef(copy)
-    return 0
+    return made
 
 
 def picked_shape(shape: int, axis: int, own: int) -> int:
@@ -299,6 +290,7 @@ def taken_at(thing: int, index: int, line: int, axis: int) -> int:
     if copy != 0:
         to = address_of(copy)
         places, same = to + nbytes + (-nbytes & 7), is_still(thing, kind, shape)
+        same = same and get(thing, w.OWN_BUFFER) == item(get(copy, w.COPY_MADE), 2)
         if index == 0:
             same = same and length_of(line) == count
         if same:
