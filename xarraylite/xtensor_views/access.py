@@ -81,13 +81,12 @@ def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     (True, False, False)
     """
     shape = x._shape if isinstance(x, XExpression) else as_array(x, "in_bounds").shape
-    inside, axis = len(index) == len(shape), 0
-    for i in index:
+    inside = len(index) == len(shape)
+    for axis, i in enumerate(index):
         if i.__class__ is not int:
             (i,) = integers((i,), "in_bounds")
         if inside and not 0 <= i < shape[axis]:
             inside = False
-        axis += 1
     return inside
 
 

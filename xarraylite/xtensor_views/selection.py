@@ -71,9 +71,10 @@ def view(x: object, /, *items: Any) -> XExpression:
     return selected(as_array(x, "view"), items) if made is None else made
 
 
-def _uncommon(x: object, what: Any) -> Any:
+def _uncommon(x: object, what: Any) -> XIndexView | None:
     """Return None: there is a usual view, if there is one, only in machine code."""
     direct.count_use()
+    return None
 
 
 #: A view of a container by ints, slices, None and dots; of the element at integers, and of that of
