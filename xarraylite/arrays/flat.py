@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -43,11 +43,8 @@ class Flat:
     _array: Any
     _positions: Iterator[int]
 
-    def __new__(cls, array: Any) -> Self:
-        """Begin before the first element."""
-        self = object.__new__(cls)
+    def __init__(self, array: Any) -> None:
         self._array = array
-        return self
 
     @property
     def base(self) -> Any:
@@ -80,14 +77,6 @@ class Flat:
             place = (last, *place)
         return (left, *place) if self._array.shape else ()
 
-    def _row(self) -> Any:
-        """Return the elements as a view of one dimension; None if they have no memory for it."""
-        array = self._array
-        if getattr(array, "lasting", True):
-            return None
-        row = array if array.ndim == 1 else array.reshape(-1)
-        return None if row.lasting else row
-
     def _at(self, position: int) -> Any:
         return self._array[self._place(position)]
 
@@ -113,8 +102,14 @@ class Flat:
 
     def __getitem__(self, key: Any) -> Any:
         """Return a value, or a copy of the elements that ``key`` selects."""
-        row = self._row() if key.__class__ is int else None
-        return self._array[self._index(key)] if row is None else row[key]
+        array = self._array
+        if key.__class__ is int:
+            shape = array.shape
+            if len(shape) == 1:
+                return array[key]
+            if len(shape) == 2 and shape[1]:
+                return array[divmod(key, shape[1])]  # a row from the end, if it is negative
+        return array[self._index(key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write elements; a sequence is written in order, again and again until all are written."""
@@ -127,8 +122,9 @@ class Flat:
 
     def __iter__(self) -> Iterator[Any]:
         """Yield what `next` returns."""
-        row = self._row()
-        return map(self._at if row is None else row.__getitem__, self._left())
+        array = self._array
+        row = None if getattr(array, "lasting", True) else array.reshape(-1)
+        return map(self._at if row is None or row.lasting else row.__getitem__, self._left())
 
     def __next__(self) -> Any:
         """Return the next value."""
