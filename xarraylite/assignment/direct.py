@@ -300,7 +300,8 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
 
     ``apart``: it is known that operands are the destination's elements, or share none with it.
     """
-    address = to._buffer.address + to._start
+    buffer = to._buffer  # held while the kernel runs
+    address = buffer.address + to._start
     same = None if apart else _same(kind, to._kind, tuple(operands), address)
     program = _program(kind, to._kind, same)
     size = math.prod(to._shape)
@@ -426,7 +427,8 @@ def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
         return _written(to, kind, tuple(operands))
     if program.twins and repeats(program, operands, size):
         return False
-    return program.call(to._buffer.address + to._start, shape, *operands) is None
+    buffer = to._buffer  # held while the kernel runs
+    return program.call(buffer.address + to._start, shape, *operands) is None
 
 
 def waiting_for(buffer: Buffer) -> int:
@@ -464,7 +466,8 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     if (known := kind_of(node)) is None or known[0].formed:
         return False
     (kind, operands), size = known, math.prod(to.shape)
-    address = to.buffer.address + to.map.byte_start(to.dtype.itemsize)
+    buffer = to.buffer  # held while the kernel runs
+    address = buffer.address + to.map.byte_start(to.dtype.itemsize)
     same = _same(kind, target, operands, address)
     if _key(same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
         return False

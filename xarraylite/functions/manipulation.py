@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, SupportsIndex
 
+import numpy as np
+
 from .._errors import AxisError, AxisTypeError, CastError, DTypeError, ShapeError
+from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
@@ -109,9 +112,15 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     >>> rows.shape, columns.shape
     ((2, 3), (2, 3))
     """
-    known = [XArray(x) if is_number(x) else as_array(x, "broadcast_arrays") for x in arrays]
+    known = [as_array(_held(x) if is_number(x) else x, "broadcast_arrays") for x in arrays]
     shape = broadcast_shapes(*[x.shape for x in known])
     return tuple([x[...] if x.shape == shape else broadcast_to(x, shape) for x in known])
+
+
+def _held(number: Any) -> XArray:
+    """Return a number in a container."""
+    made = xarray.owned(np.asarray(number))
+    return XArray(number) if made is None else made
 
 
 @memoised

@@ -18,7 +18,7 @@ from ..arrays.operand import as_array
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.elements import array_of
-from ..dtypes.names import as_dtype, kind
+from ..dtypes.names import SUPPORTED, as_dtype, kind
 from ..dtypes.promotion import result_type
 from ..index.broadcast import check_axis
 from ..ir.kind import NODE
@@ -238,8 +238,11 @@ def min_scalar_type(a: object) -> np.dtype[Any]:
     >>> xl.min_scalar_type(300)
     dtype('uint16')
     """
-    node = as_node(a, "min_scalar_type")
-    return as_dtype(np.min_scalar_type(a)) if isinstance(a, int | float | complex) else node.dtype
+    if isinstance(a, int | float | complex):
+        found: np.dtype[Any] = np.min_scalar_type(a)
+        if found in SUPPORTED:
+            return found
+    return as_node(a, "min_scalar_type").dtype
 
 
 @or_numpy

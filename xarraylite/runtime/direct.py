@@ -25,7 +25,7 @@ from ..codegen.kernel import Kernel, kernels
 from ..codegen.objects.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
-from ..compiler.limits import ACROSS_BYTES, CHUNK, PARALLEL_FROM, STREAM_BYTES
+from ..compiler.limits import ACROSS_BYTES, CHUNK, NEAR_FROM, PARALLEL_FROM, SHARED_FROM, STREAM_BYTES
 from ..compiler.lower import Lowered, Materialise, is_host, lower
 from ..ir.kind import Kind, Operands, folds_inside, leaves_of, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
@@ -137,14 +137,22 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     kernel, words, entries, template = made
     if len(words) > MOST_WORDS:
         return None
-    most = 2 * CHUNK if fold else STREAM_BYTES // 3 // target.dtype.itemsize
+    itemsize = target.dtype.itemsize
     cost = lowered.body.cost * VECTOR if fold else lowered.body.vector_cost
-    if not all([leaf.scalar or _falls(leaf) for leaf in (target, *leaves)]):
-        most = ACROSS_BYTES // target.dtype.itemsize
-    limit = min(PARALLEL_FROM * VECTOR // cost, most) - 1
-    pairs, itemsize = twins(kind), target.dtype.itemsize
+    held = PARALLEL_FROM * VECTOR // cost - 1
+    if fold:
+        limit = min(held, 2 * CHUNK - 1)
+    else:
+        read = sum([leaf.dtype.itemsize for leaf in leaves if not leaf.scalar])
+        most = [STREAM_BYTES // (itemsize + read), SHARED_FROM * VECTOR // cost]
+        if lowered.body.has_near:
+            most.append(NEAR_FROM)
+        if not all([leaf.scalar or _falls(leaf) for leaf in (target, *leaves)]):
+            most.append(ACROSS_BYTES // itemsize)
+        limit = min(most) - 1
+    pairs = twins(kind)
     twice = max([operations for _, _, operations in pairs], default=0)
-    flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
+    flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice, held)]
     made_of = packed(kernel.address, body.rank, limit, entries, template, flags)
     call = launcher(made_of)
     return Direct(call, made_of, itemsize, limit, fold, pairs, target, kernel)
