@@ -397,7 +397,7 @@ def multi_dot(arrays: Sequence[object]) -> XArray | XExpression:
     XArray([12., 12.])
     """
     made = list(arrays)
-    extents = [(x if isinstance(x, HasNode) else as_node(x, "multi_dot")).shape for x in made]
+    extents = [x._shape if isinstance(x, HasNode) else as_node(x, "multi_dot").shape for x in made]
     while len(made) > 2:
         # Greedily the largest extent that a product gets rid of.
         gone = [extents[k][-1] for k in range(len(made) - 1)]

@@ -319,7 +319,7 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     """
     arrays = isinstance(a, XExpression) and isinstance(b, XExpression)
     if arrays and a.ndim in (1, 2) and b.ndim in (1, 2):  # type: ignore[attr-defined]
-        return into(out, a @ b, "dot")  # type: ignore[operator]
+        return into(out, a @ b, "dot")  # type: ignore[no-any-return,operator]
     left, right = [build.convert(n, n.dtype) for n in (as_node(a, "dot"), as_node(b, "dot"))]
     if not left.shape or not right.shape:
         return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")

@@ -25,7 +25,14 @@ from ..codegen.kernel import Kernel, kernels
 from ..codegen.objects.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
-from ..compiler.limits import ACROSS_BYTES, CHUNK, NEAR_FROM, PARALLEL_FROM, SHARED_FROM, STREAM_BYTES
+from ..compiler.limits import (
+    ACROSS_BYTES,
+    CHUNK,
+    NEAR_FROM,
+    PARALLEL_FROM,
+    SHARED_FROM,
+    STREAM_BYTES,
+)
 from ..compiler.lower import Lowered, Materialise, is_host, lower
 from ..ir.kind import Kind, Operands, folds_inside, leaves_of, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
