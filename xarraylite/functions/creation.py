@@ -20,7 +20,7 @@ from ..assignment import elements
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name, float64, kind
 from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
 from ..ir import build
-from ..ir.kind import NODE, owner_class, row_major
+from ..ir.kind import NODE, Kind, owner_class, row_major
 from ..ir.node import FREE, RANK, Scalar
 from ..layout.layout import Layout
 from ..layout.placement import layout_for
@@ -255,10 +255,8 @@ def full(
         if isinstance(usual, np.ndarray):
             usual[...] = fill_value
             return cast("XArray", usual)
-        number: Any = fill_value
-        if usual is not None and type(number) not in usual._kind.stored:
-            number = elements.fitting(usual._kind, number)
-        if usual is not None and number is not None:
+        number = None if usual is None else _as_stored(usual._kind, fill_value)
+        if number is not None:
             with suppress(OverflowError):
                 usual._buffer.array(usual._dtype, usual._shape)[...] = number
                 return cast("XArray", usual)
@@ -308,9 +306,13 @@ def _made_before(shape: Any, number: Any, dtype: object) -> XArray | None:
 def _filled(shape: tuple[int, ...], number: Any, dtype: object) -> NumpyArray | None:
     """Return an array of one number; None if its dtype does not store it as it is."""
     known = row_major(as_dtype(type(number) if dtype is None else dtype), len(shape))
-    if type(number) not in known.stored:
-        number = elements.fitting(known, number)
-    return None if number is None else np.full(shape, number, known.dtype)
+    stored = _as_stored(known, number)
+    return None if stored is None else np.full(shape, stored, known.dtype)
+
+
+def _as_stored(known: Kind, number: Any) -> Any:
+    """Return a number that memory of a kind stores as NumPy does; None if it may not."""
+    return number if type(number) in known.stored else elements.fitting(known, number)
 
 
 def _like(

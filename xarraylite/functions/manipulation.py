@@ -12,7 +12,6 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 
 from .._errors import AxisError, AxisTypeError, CastError, DTypeError, ShapeError
-from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
@@ -38,7 +37,7 @@ from ..operands.nodes import as_node, is_number
 from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
 from . import copied_joins, jagged_joins
-from .computed import into
+from .computed import container, into
 from .copied import computed_at_once
 from .groups import Lazy, takes_jagged
 
@@ -112,15 +111,10 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     >>> rows.shape, columns.shape
     ((2, 3), (2, 3))
     """
-    known = [as_array(_held(x) if is_number(x) else x, "broadcast_arrays") for x in arrays]
+    held = [container(np.asarray(x)) if is_number(x) else x for x in arrays]
+    known = [as_array(x, "broadcast_arrays") for x in held]
     shape = broadcast_shapes(*[x.shape for x in known])
     return tuple([x[...] if x.shape == shape else broadcast_to(x, shape) for x in known])
-
-
-def _held(number: Any) -> XArray:
-    """Return a number in a container."""
-    made = xarray.owned(np.asarray(number))
-    return XArray(number) if made is None else made
 
 
 @memoised

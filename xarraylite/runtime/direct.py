@@ -157,7 +157,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     for leaf, number, mark in zip(leaves, places, marks, strict=True):
         word = index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         entries.append(_entry(leaf, word, body.rank, mark))
-    limit, held = _limits(lowered.body, kinds, fold)
+    limit, held = _limits(lowered.body, kinds, fold, flat)
     alike, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in alike], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice, held)]
@@ -166,14 +166,17 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     return Direct(call, made_of, itemsize, limit, fold, alike, target, kernel)
 
 
-def _limits(body: Body, kinds: list[Kind], fold: bool) -> tuple[int, int]:
-    """Return the most elements of a launch, and of one that holds the interpreter's lock."""
+def _limits(body: Body, kinds: list[Kind], fold: bool, flat: bool) -> tuple[int, int]:
+    """Return the most elements of a launch, and of one that holds the interpreter's lock.
+
+    Where operands are stretched a plan computes once what is the same for all rows.
+    """
     cost = body.cost * VECTOR if fold else body.vector_cost
     held = PARALLEL_FROM * VECTOR // cost
     if fold:
         return min(held, 2 * CHUNK) - 1, held - 1
     sizes = [one.dtype.itemsize for one in kinds]
-    most = [SHARED_FROM * VECTOR // cost, STREAM_BYTES // sum(sizes)]
+    most = [(SHARED_FROM if flat else PARALLEL_FROM) * VECTOR // cost, STREAM_BYTES // sum(sizes)]
     if body.has_near:
         most.append(NEAR_FROM)
     if not all([_falls(one) for one in kinds]):
