@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, SupportsIndex
 
-import numpy as np
-
 from .._errors import AxisError, AxisTypeError, CastError, DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -37,7 +35,7 @@ from ..operands.nodes import as_node, is_number
 from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
 from . import copied_joins, jagged_joins
-from .computed import container, into
+from .computed import container, into, numpy
 from .copied import computed_at_once
 from .groups import Lazy, takes_jagged
 
@@ -79,8 +77,7 @@ def broadcast_to(array: object, shape: Axes) -> XExpression:
     XView([[1, 2],
            [1, 2]])
     """
-    made = as_array(array, "broadcast_to")
-    target = as_shape(shape, "broadcast_to")
+    made, target = as_array(array, "broadcast_to"), as_shape(shape, "broadcast_to")
     build.broadcast_to(made.node, target)
     stretch = steps.broadcast(made.shape, target)
     if not isinstance(made, XContainer):
@@ -111,7 +108,7 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     >>> rows.shape, columns.shape
     ((2, 3), (2, 3))
     """
-    held = [container(np.asarray(x)) if is_number(x) else x for x in arrays]
+    held = [container(numpy.asarray(x)) if is_number(x) else x for x in arrays]
     known = [as_array(x, "broadcast_arrays") for x in held]
     shape = broadcast_shapes(*[x.shape for x in known])
     return tuple([x[...] if x.shape == shape else broadcast_to(x, shape) for x in known])

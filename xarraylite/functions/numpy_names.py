@@ -240,8 +240,8 @@ def min_scalar_type(a: object) -> np.dtype[Any]:
     >>> xl.min_scalar_type(300)
     dtype('uint16')
     """
-    if type(a) in WEAK_TYPES and (found := np.min_scalar_type(a)) in SUPPORTED:
-        return found  # type: ignore[no-any-return]
+    if isinstance(a, WEAK_TYPES) and (found := np.min_scalar_type(a)) in SUPPORTED:
+        return found
     node, value = as_node(a, "min_scalar_type"), unwrapped(a)
     number = isinstance(value, int | float | complex | np.generic) and node.dtype.isbuiltin == 1
     return as_dtype(np.min_scalar_type(value)) if number else node.dtype
