@@ -361,9 +361,8 @@ def _parts(arrays: Sequence[object], dtype: object, casting: str, operation: str
     if not nodes:
         raise ShapeError(f"{operation}: at least one array is needed")
     if dtype is None and operation == "concat" and any([type(x) in WEAK_TYPES for x in arrays]):
-        pairs = zip(arrays, nodes, strict=True)  # Python's numbers take the dtype of the others
-        kinds: Any = [type(x) if type(x) in WEAK_TYPES else node.dtype for x, node in pairs]
-        dtype = result_type(*kinds)
+        kinds: Any = [type(x) if type(x) in WEAK_TYPES else as_node(x, "").dtype for x in arrays]
+        dtype = result_type(*kinds)  # Python's numbers take the dtype of the others
     if dtype is None and casting == "same_kind":
         return nodes
     wanted = result_type(*[n.dtype for n in nodes]) if dtype is None else as_dtype(dtype)
