@@ -422,6 +422,9 @@ def essential(literal: HloLiteral) -> str:
         )
     for number in (0, 1):
         known = complex(values.dtype.type(number)) == number
-        if known and values.tobytes() == np.full(values.shape, number).astype(values.dtype).tobytes():
+        if (
+            known
+            and values.tobytes() == np.full(values.shape, number).astype(values.dtype).tobytes()
+        ):
             return str(number)
     return print_literal(literal) if literal.shape.element_type.is_integral else "{...}"
