@@ -23,6 +23,7 @@ from ..assignment.readers import protect
 from ..ir.kind import NODE
 from ..operands.namespace import namespace
 from ..operands.nodes import HasNode, Lifted, OneValue, unwrapped
+from ..operands.non_numeric import is_other
 from ..operands.operators import ufunc_table
 
 #: NumPy's functions that mean ours of the same name.
@@ -150,10 +151,14 @@ def _by_numpy(
         options["out"] = tuple([None if out is None else np.array(out) for out in outs])
     made = getattr(ufunc, method)(*_numpy_of(inputs), **options)
     results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]
+    name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
+    rule = "unsafe" if method in _FOLDS else "same_kind"
+    for k, out in enumerate(outs[1:], 1):  # before anything is written
+        if isinstance(out, HasNode):
+            check_update(out, name, np.shape(results[k]), results[k].dtype, rule)  # type: ignore[arg-type]
     for k, out in enumerate(outs):
         if out is not None:
-            name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
-            _write(out, results[k], True, name, "unsafe" if method in _FOLDS else "same_kind")
+            _write(out, results[k], True, name, rule)
             results[k] = out
     return tuple(results) if isinstance(made, tuple) else results[0]
 
@@ -176,7 +181,7 @@ def _lazily(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 def _container(made: Any) -> Any:
     """Return what NumPy computed as a container, or as a value."""
     if isinstance(made, np.ndarray):
-        return namespace(None).XArray._adopted(made)
+        return made if is_other(made.dtype) else namespace(None).XArray._adopted(made)
     return namespace(None).XScalar(made) if isinstance(made, np.generic) else made
 
 

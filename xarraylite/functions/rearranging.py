@@ -209,7 +209,8 @@ def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
     """
     array = as_array(a, "rollaxis")
     place = check_axis(axis, array.ndim, "rollaxis")
-    start = start + array.ndim if start < 0 else start
+    # Counted from the end it is one of the dimensions; else it may be behind the last one, too.
+    start = check_axis(start, array.ndim + (start >= 0), "rollaxis")
     return moveaxis(array, place, start - (place < start))
 
 
@@ -324,6 +325,8 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
     along = check_axis(axis, array.ndim, "repeat")
     extent = array.shape[along]
     counts = np.asarray(numpy_of(repeats, "repeat", Narrow()))
+    if counts.dtype == bool or not counts.size:  # a mask repeats what it has; an empty list is int
+        counts = counts.astype(np.int64)
     if counts.dtype.kind not in "iu" or counts.ndim > 1:
         raise ShapeError(f"repeat: repeats must be integers of rank 0 or 1, got {repeats!r}")
     if counts.size and int(counts.min()) < 0:
