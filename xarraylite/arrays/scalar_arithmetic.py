@@ -299,7 +299,12 @@ def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
     try:
         return cls._of(_run(op, values))
     except DTypeError:
-        return call_numpy(op.name, values, {})
+        try:
+            return call_numpy(op.name, values, {})
+        except DTypeError:
+            if op.name not in ("equal", "not_equal"):
+                raise
+    return cls._of(np.bool_(op.name == "not_equal"))  # as numbers and text are
 
 
 def _run(op: Op, operands: tuple[Any, ...]) -> Any:
