@@ -20,7 +20,8 @@ from .arrays.xarray import XArray
 from .dtypes.names import kind
 from .functions import diagonals, reducers
 from .functions.computed import computed, numpy
-from .functions.decompositions import (
+from .functions.groups import Axis
+from .functions.lapack import (
     EighResult,
     EigResult,
     QRResult,
@@ -31,15 +32,19 @@ from .functions.decompositions import (
     eigh,
     eigvals,
     eigvalsh,
+    inv,
+    lstsq,
+    pinv,
     qr,
     slogdet,
+    solve,
     svd,
     svdvals,
+    tensorinv,
+    tensorsolve,
 )
-from .functions.groups import Axis
 from .functions.linear_algebra import matmul, outer, tensordot, vecdot
 from .functions.manipulation import matrix_transpose
-from .functions.solutions import inv, lstsq, pinv, solve, tensorinv, tensorsolve
 from .index.broadcast import check_axis
 from .ir import build
 from .operands.nodes import as_node

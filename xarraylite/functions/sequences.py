@@ -29,7 +29,7 @@ from ..ir import build
 from ..ir.node import Iota, Node
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import LayoutLike, layout_of, store, values_node
-from ..operands.nodes import HasNode
+from ..operands.nodes import HasNode, unwrapped
 from ..operands.non_numeric import array_of, as_other, dtype_of, numbers_of
 from .arguments import check_device, check_numbers
 from .computed import Narrow, computed, container, numpy, numpy_of
@@ -205,7 +205,7 @@ def _number_or_array(x: object, operation: str, name: str) -> Any:
     if isinstance(x, HasNode | np.ndarray | list | tuple):
         return numpy_of(x, operation, Narrow())
     check_numbers(operation, complex, **{name: x})
-    return x
+    return unwrapped(x)
 
 
 @computed("start", "stop")
