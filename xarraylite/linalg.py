@@ -47,7 +47,7 @@ from .functions.linear_algebra import matmul, outer, tensordot, vecdot
 from .functions.manipulation import matrix_transpose
 from .index.broadcast import check_axis
 from .ir import build
-from .operands.nodes import as_node
+from .operands.nodes import HasNode, as_node
 from .operands.non_numeric import or_numpy
 from .ops.table import OPS
 
@@ -402,7 +402,7 @@ def multi_dot(arrays: Sequence[object]) -> XArray | XExpression:
     XArray([12., 12.])
     """
     made = list(arrays)
-    extents = [as_node(x, "multi_dot").shape for x in made]
+    extents = [x._shape if isinstance(x, HasNode) else as_node(x, "multi_dot").shape for x in made]
     while len(made) > 2:
         # Greedily the largest extent that a product gets rid of.
         gone = [extents[k][-1] for k in range(len(made) - 1)]

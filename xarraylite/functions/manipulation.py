@@ -35,7 +35,7 @@ from ..operands.nodes import as_node, is_number
 from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
 from . import copied, jagged_joins
-from .computed import into
+from .computed import container, into, numpy
 from .groups import Lazy, takes_jagged
 
 Axes = SupportsIndex | Iterable[SupportsIndex]
@@ -76,8 +76,7 @@ def broadcast_to(array: object, shape: Axes) -> XExpression:
     XView([[1, 2],
            [1, 2]])
     """
-    made = as_array(array, "broadcast_to")
-    target = as_shape(shape, "broadcast_to")
+    made, target = as_array(array, "broadcast_to"), as_shape(shape, "broadcast_to")
     build.broadcast_to(made.node, target)
     stretch = steps.broadcast(made.shape, target)
     if not isinstance(made, XContainer):
@@ -108,7 +107,8 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     >>> rows.shape, columns.shape
     ((2, 3), (2, 3))
     """
-    known = [XArray(x) if is_number(x) else as_array(x, "broadcast_arrays") for x in arrays]
+    held = [container(numpy.asarray(x)) if is_number(x) else x for x in arrays]
+    known = [as_array(x, "broadcast_arrays") for x in held]
     shape = broadcast_shapes(*[x.shape for x in known])
     return tuple([x[...] if x.shape == shape else broadcast_to(x, shape) for x in known])
 
