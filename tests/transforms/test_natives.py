@@ -375,29 +375,6 @@ def test_arrays_of_numpy_see_the_memory() -> None:
     assert a.tolist()[0][0] == 4.0
 
 
-@pytest.mark.parametrize("dtype", ["float64", "bool", "complex64", "float16", "bfloat16"])
-@pytest.mark.parametrize("part", [np.s_[:], np.s_[::2, 1], np.s_[1:, 2:], np.s_[..., None], (1, 1)])
-def test_numpy_gets_the_same_memory(dtype: str, part: Any) -> None:
-    """Described by machine code from the second time on, where NumPy has a name for the dtype."""
-    a = xl.asarray(V, dtype=dtype)[part]
-
-    def work() -> Any:
-        found, described = np.asarray(a), getattr(a, "__array_struct__", None) is not None
-        return found.tobytes(), found.strides, found.dtype, found.flags.writeable, described
-
-    fast, slow = both(work)
-    assert fast == slow
-    natives.install()
-    kept, other = xl.zeros(100), xl.zeros((2, 50))
-    seen = [np.asarray(x) for x in (kept, other) for _ in range(2)]
-    kept.assign(xl.ones(1000))  # elsewhere
-    other[...] = 1.0
-    assert [x.sum() for x in seen] == [0.0, 0.0, 100.0, 100.0]
-    del kept, other
-    gc.collect()
-    assert [x.sum() for x in seen] == [0.0, 0.0, 100.0, 100.0]
-
-
 def test_references_are_balanced() -> None:
     a, b, step = xl.asarray(V), xl.asarray(V), xl.jit(lambda a, b: a + b[:, :1] * 0 + 2.0)
     square = xl.asarray(V[:, :3])
