@@ -1,4 +1,4 @@
-# Names of the public face for type checkers; see __init__.py.
+# The public names, for type checkers and for __init__.py, which binds them by this file.
 
 from . import blas as blas
 from . import emath as emath

@@ -31,6 +31,7 @@ _NAMES = [
     "laguerre",
     "legendre",
     "polynomial",
+    "polyutils",
     "set_default_printstyle",
 ]
 

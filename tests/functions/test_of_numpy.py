@@ -12,8 +12,8 @@ import xarraylite as xl
 
 #: Where they are defined.
 HOMES = ["bits", "curves", "distributions", "selecting"]
-TABLE = vars(xl)["_MODULES"]
-NAMES = sorted([name for home in HOMES for name in TABLE[f"functions.{home}"].split()])
+SOURCES = vars(xl)["_SOURCES"]
+NAMES = [name for name in sorted(SOURCES) if SOURCES[name][0].removeprefix("functions.") in HOMES]
 
 
 def test_their_source_is_their_page() -> None:

@@ -205,7 +205,7 @@ def test_reducers_that_leave_out_nan_speak_in_their_own_name(name: str) -> None:
         getattr(xl, name)(xl.zeros(3), dtype=int)
 
 
-@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("name", ["max", "min", "nanmax", "nanmin"])
 def test_extremes_of_truth(name: str) -> None:
     values = np.arange(12).reshape(3, 4) % 5 > 1
     a, ours, theirs = xl.asarray(values), getattr(xl, name), getattr(np, name)

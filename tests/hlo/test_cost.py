@@ -185,3 +185,24 @@ def test_command_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     file.write_text("ENTRY e { a = f32[2] nothing() }")
     assert main(["hlo", str(file)]) == 2
     assert "line 1, column 22" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "caller",
+    [
+        "call(x), to_apply={}",
+        "fusion(x), kind=kLoop, calls={}",
+        "map(x), dimensions={{}}, to_apply={}",
+        "while(x), condition=ends, body={}",
+    ],
+)
+def test_calls_within_calls_are_no_recursion(caller: str) -> None:
+    depth = 1500
+    text = ["ends { x = f32[] parameter(0)  ROOT p = pred[] compare(x, x), direction=LT }"]
+    text.append("c.0 { x = f32[] parameter(0)  ROOT y = f32[] negate(x) }")
+    for k in range(1, depth):
+        inner = caller.format(f"c.{k - 1}")
+        text.append(f"c.{k} {{ x = f32[] parameter(0)  ROOT y = f32[] {inner} }}")
+    cost = xl.hlo.parse("\n".join(text)).cost()
+    assert cost.flops == (depth if "while" in caller else 1)
+    assert cost.timeline.peak >= 4

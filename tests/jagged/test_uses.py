@@ -224,3 +224,12 @@ def test_arrays_that_do_not_fit(changes: dict[str, Any], message: str) -> None:
     smooth = {"flat": [1], "outer": 0, "extents0": [2**62], "extents1": [2**62]}
     with pytest.raises(xl.SizeError):
         xl.XJagged.from_arrays(smooth)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "mean", "var", "std"])
+def test_reducing_without_nan(name: str) -> None:
+    rows = [[1.0, np.nan, 4.0], [3.0], [np.nan, 5.0, 6.0, np.nan]]
+    array, fold = xl.XJagged(rows), getattr(xl, f"nan{name}")
+    known = [getattr(np, f"nan{name}")(row) for row in rows]
+    np.testing.assert_allclose(fold(array, axis=1), known)
+    np.testing.assert_allclose(fold(array), getattr(np, f"nan{name}")(np.concatenate(rows)))

@@ -190,6 +190,28 @@ next(xp.ndindex(2, 2)), list(xp.ndindex(2))
 xp.nanmin(v, where=v > 1, initial=5), xp.nanmax(a, 0, where=a < 4, initial=-5)
 xp.fromiter(((k, k) for k in range(3)), dtype="i,i")
 xp.resize(v, xp.int32(4)), xp.histogram(v, xp.int64(2)), xp.bincount(i, minlength=xp.int8(5))
+xp.trim_zeros([0, 1, 2, 0]), xp.trim_zeros((0, 1)), xp.trim_zeros(i)
+xp.polyval([3, 0, 1], xp.poly1d([1, 2])).order
+xp.polyval(xp.poly1d([3, 0, 1]), v), xp.polyval([1, 2], x=xp.poly1d([5])).order
+a.flags == (a + 1).flags, a.flags == a.T.flags, a.flags.writebackifcopy
+str(v.flags)
+xp.array(xp.ma.array([1, 2, 3], mask=[0, 0, 1])[:2]) + i[:2]
+xp.array(["a", "bc"], dtype=xp.dtypes.StringDType()).size
+xp.strings.slice(xp.array(["hello", "world"]), i[1:], i[1:] + 3)
+xp.lib.NumpyVersion("1.7.0") < "1.8.0"
+__import__(xp.__name__ + ".lib.array_utils").lib.array_utils.normalize_axis_index(-1, 3)
+xp.polynomial.polyutils.trimcoef([0, 3, 0.0])
+[float(x) for x in xp.nditer(v, [], [["readonly", "copy"]], op_dtypes=["f4"], casting="same_kind")]
+xp.isrealobj("text"), xp.iscomplexobj(None), xp.iscomplexobj(a)
+xp.clip(v, 2, 6, casting="unsafe", out=xp.zeros(3, int)), v.clip(0, 2, dtype="f4")
+v.clip(2, 6, where=[True, False, True], out=xp.zeros(3))
+xp.isclose(xp.float32(1), xp.float32(0), atol=xp.float64(1 - 2.0**-52))
+xp.isclose(v.astype("f4"), xp.float32(2), atol=xp.array([0, 0, 1.0]))
+xp.broadcast(xp.broadcast(xp.ones((2, 1)), [1, 2]), v[:1]).shape
+xp.rollaxis(a, 0, -1).shape, xp.rollaxis(a, 1, -2).shape, xp.rollaxis(a, 0, 2).shape
+xp.mgrid[0.1:0.3:xp.complex64(3j)], xp.mgrid[0:xp.int64(2), 0:xp.array(3)]
+xp.r_[0:36:xp.complex64(4j)], xp.r_[1, xp.float64(2), i], xp.c_[v, i]
+xp.ix_(range(0))[0], a[xp.ix_(range(2), [0, 2])]
 """
 
 WRITING = r"""
@@ -268,4 +290,5 @@ v.__delitem__(0)
 a.__delitem__(slice(1))
 xp.arange()
 xp.column_stack(5)
+xp.rollaxis(a, 0, -3)
 """

@@ -449,7 +449,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         """Apply ``matmul`` in place, by NumPy's rule."""
         check_writable(self, "in-place matmul")
         check = partial(check_update, self, "matmul")
-        made = products.matmul(self.node, as_node(other, "matmul"), check)
+        made = products.product("matmul", (self.node, as_node(other, "matmul")), check=check)
         write(self, made if isinstance(made, Node) else made.leaf(), None, False, False)
         return self
 

@@ -111,6 +111,7 @@ class DescribedMemory(Described):
     def __array_interface__(self) -> dict[str, Any]:
         """The memory as NumPy describes it; tiled memory and narrow dtypes have no such words."""
         values = self._plain("__array_interface__")
+        # Pillow takes what has no strides for a buffer, which Python has from 3.12 on.
         return values.__array_interface__ | {"strides": values.strides}
 
     @property

@@ -445,7 +445,7 @@ class XExpression(
         if known is not None:
             return known
         left, right = self.node, as_node(other, "matmul")
-        made = self._container._filled(products.matmul(left, right), left, right)
+        made = self._container._filled(products.product("matmul", (left, right)), left, right)
         factors.learn(XExpression, (self, other), made, products.reads_in_place(left, right))
         direct.count_launch()
         return made
@@ -455,7 +455,7 @@ class XExpression(
         if not is_operand(other):
             return NotImplemented
         left, right = as_node(other, "matmul"), self.node
-        return self._container._filled(products.matmul(left, right), left, right)
+        return self._container._filled(products.product("matmul", (left, right)), left, right)
 
     def astype(
         self,

@@ -6,7 +6,8 @@ from typing import Any
 
 #: NumPy's short names.
 _SHORT = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS", "W": "WRITEABLE", "O": "OWNDATA"}
-_SHORT |= {"A": "ALIGNED", "CONTIGUOUS": "C_CONTIGUOUS", "FORTRAN": "F_CONTIGUOUS"}
+_SHORT |= {"A": "ALIGNED", "X": "WRITEBACKIFCOPY"}
+_SHORT |= {"CONTIGUOUS": "C_CONTIGUOUS", "FORTRAN": "F_CONTIGUOUS"}
 
 
 class Flags:
@@ -87,6 +88,11 @@ class Flags:
         return True
 
     @property
+    def writebackifcopy(self) -> bool:
+        """Never: no array is a copy that is written back to another."""
+        return False
+
+    @property
     def behaved(self) -> bool:
         """Aligned and writeable."""
         return self.writeable
@@ -114,6 +120,13 @@ class Flags:
             raise KeyError(f"flags: there is no flag {key!r}")
         return bool(getattr(self, name.lower()))
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether all that NumPy's flags print is the same."""
+        return repr(self) == repr(other) if isinstance(other, Flags) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
-        names = ("C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED")
+        names = ["C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED"]
+        names.append("WRITEBACKIFCOPY")
         return "".join([f"  {name} : {self[name]}\n" for name in names])

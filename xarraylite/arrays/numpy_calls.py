@@ -23,6 +23,7 @@ from ..assignment.readers import protect
 from ..ir.kind import NODE
 from ..operands.namespace import namespace
 from ..operands.nodes import HasNode, Lifted, OneValue, unwrapped
+from ..operands.non_numeric import is_other
 from ..operands.operators import ufunc_table
 
 #: NumPy's functions that mean ours of the same name.
@@ -176,7 +177,7 @@ def _lazily(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 def _container(made: Any) -> Any:
     """Return what NumPy computed as a container, or as a value."""
     if isinstance(made, np.ndarray):
-        return namespace(None).XArray._adopted(made)
+        return made if is_other(made.dtype) else namespace(None).XArray._adopted(made)
     return namespace(None).XScalar(made) if isinstance(made, np.generic) else made
 
 

@@ -94,6 +94,12 @@ def divide(lowered: Lowered, to: Destination, along: int = FIXED) -> list[Part]:
     ]
 
 
+def still(shape: tuple[int, ...], axes: tuple[int, ...]) -> Map:
+    """Return row-major results over the space that is folded over ``axes``."""
+    kept = tuple([n for k, n in enumerate(shape) if k not in axes])
+    return spread(Strided.row_major(kept), shape, axes)
+
+
 def spread(layout: Map, shape: tuple[int, ...], axes: tuple[int, ...]) -> Map:
     """Return a reduction's destination over the space that is folded: it stands still on ``axes``.
 

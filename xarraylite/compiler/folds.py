@@ -27,15 +27,14 @@ from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import Map
 from ..ops.reductions import MAX, MIN, Reduction
 from ..ops.table import OPS
-from .arguments import Destination, OperandSlot, packing, rows, streams_of, strided, unit
+from .arguments import Destination, OperandSlot, packing, rows, strided, unit
 from .boxes import Part, divide, spread
 from .graph import Graph
 from .limits import LONG_CHUNK
-from .loops import address_stream, split
 from .lower import Lowered, Use
 from .planner import Planner
 from .program import Step
-from .steps import Range, chunk_ranges, form_of, reduce_step
+from .steps import Range, chunk_ranges, form_of, nests_of, reduce_step
 
 
 def fold_steps(
@@ -141,8 +140,7 @@ def position_step(
     if bits == 1:  # a byte each, 0 or 1
         body = replace(lowered.body, instructions=(Load(0, uint8),))
         lowered = replace(lowered, body=body, uses=[replace(use, dtype=uint8)])
-    layout = address_stream(strided(part.to.layout), unit(to.bits))
-    kept, reduced = split(lowered.shape, [layout, *streams_of(lowered)], axes, 0)
+    kept, reduced = nests_of(lowered, part.to.layout, unit(to.bits), axes)
     names = token(lowered.body.dtype)
     one_loop = len(reduced.extents) == 1
     known = names.memory == names.value and (op.vector, names.value) in LANED

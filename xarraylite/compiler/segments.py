@@ -9,7 +9,6 @@ from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.segments import SegmentSpec, emit_segments
 from ..codegen.emit.streams import Access
 from ..codegen.kernel import kernels
-from ..index.transform import FIXED, IndexMap, Transform
 from ..ir.node import SegmentReduce
 from ..layout.strided import Strided
 from .arguments import (
@@ -23,11 +22,13 @@ from .arguments import (
     traffic_of,
     unit,
 )
+from .boxes import spread
 from .identities import identity_words
-from .loops import AddressStream, address_stream, split
+from .loops import AddressStream
 from .lower import Lowered
 from .planner import Planner
 from .program import KernelStep, Step, Work
+from .steps import nests_of
 
 
 def segment_steps(
@@ -75,11 +76,12 @@ def segment_step(
     note : str
         What the step does.
     """
-    along = [address_stream(_along(strided(to.layout), lowered.shape), unit(to.bits))]
-    along += streams_of(lowered)
-    kept, reduced = split(lowered.shape, along, (0,), 0)
+    kept, reduced = nests_of(lowered, spread(to.layout, lowered.shape, (0,)), unit(to.bits), (0,))
     count = len(kept.extents) if math.prod(kept.extents) > 1 else 0
-    steps = [strided(to.layout).strides[0] * unit(to.bits), *[w.strides[0] for w in along[1:]]]
+    steps = [
+        strided(to.layout).strides[0] * unit(to.bits),
+        *[w.strides[0] for w in streams_of(lowered)],
+    ]
     spec = SegmentSpec(
         ReduceSpec(
             Form.ALONG,
@@ -116,9 +118,3 @@ def segment_step(
     )
     step.addresses = (*step.addresses, (block.words.index["o"], offsets, 0, 1))
     return step
-
-
-def _along(layout: Strided, shape: tuple[int, ...]) -> Strided:
-    """Return the destination's layout over the space that is folded: it stands still in a run."""
-    sides = [IndexMap(0, 1, k) for k in range(1, len(shape))]
-    return layout.apply(Transform(shape, (IndexMap(0, 0, FIXED), *sides)))

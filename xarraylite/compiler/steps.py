@@ -15,7 +15,7 @@ from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access
 from ..codegen.kernel import kernels
-from ..layout.strided import Strided, row_major_strides
+from ..layout.tiled import Map
 from ..ops.reductions import Reduction
 from .arguments import (
     ArgumentBlock,
@@ -28,6 +28,7 @@ from .arguments import (
     traffic_of,
     unit,
 )
+from .boxes import still
 from .identities import identity_words
 from .limits import CHUNK, LONG_CHUNK, NEAR_FROM, STREAM_BYTES
 from .loops import AddressStream, Nest, address_stream, deepen, move_to_end, normalise, split
@@ -263,8 +264,7 @@ def reduce_step(
     where extremes are, of values of so many bits that lie side by side in memory.
     """
     parts = len(chunks) > 1
-    streams = [address_stream(strided(to.layout), unit(to.bits)), *streams_of(lowered)]
-    kept, reduced = split(lowered.shape, streams, axes, 0)
+    kept, reduced = nests_of(lowered, to.layout, unit(to.bits), axes)
     form = form_of(kept, reduced, lowered)
     starts = [a.start + b.start for a, b in zip(kept.streams, reduced.streams, strict=True)]
     along = form is Form.ALONG
@@ -313,6 +313,15 @@ def _with_offsets(
     return tuple([(*part, k * stride) for k, part in enumerate(chunks)])
 
 
+def nests_of(lowered: Lowered, to: Map, size: int, axes: tuple[int, ...]) -> tuple[Nest, Nest]:
+    """Return the loops over what is kept and over what is folded.
+
+    ``to`` says, over the space that is folded, where results of ``size`` bytes go.
+    """
+    streams = [address_stream(strided(to), size), *streams_of(lowered)]
+    return split(lowered.shape, streams, axes, 0)
+
+
 def form_of(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
     """Run innermost along the side on which more operands are contiguous."""
     if kept.extents[-1] == 1:
@@ -340,11 +349,7 @@ def chunk_ranges(
     (``ends``) is divided for the latter alone.  The destination does not
     count: partial results are row-major, and it is their loop nest that is divided.
     """
-    shape = lowered.shape
-    rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
-    still = Strided(shape, tuple([0 if k in axes else next(rest) for k in range(len(shape))]))
-    streams = [address_stream(still, 1), *streams_of(lowered)]
-    kept, reduced = split(lowered.shape, streams, axes, 0)
+    kept, reduced = nests_of(lowered, still(lowered.shape, axes), 1, axes)
     along = form_of(kept, reduced, lowered) is Form.ALONG
     results = kept.outer * kept.extents[-1]
     block = block_of(lowered.body.dtype)

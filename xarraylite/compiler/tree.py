@@ -13,12 +13,11 @@ from .._records import record
 from ..codegen.emit.body import Body
 from ..codegen.emit.folding import Form, ReduceSpec, block_size
 from ..ir.node import Reduce
-from ..layout.strided import Strided, row_major_strides
 from .arguments import rows, streams_of
+from .boxes import still
 from .graph import Graph
-from .loops import address_stream, split
 from .planner import Planner
-from .steps import Range, chunk_ranges, form_of
+from .steps import Range, chunk_ranges, form_of, nests_of
 
 
 @record(frozen=True, slots=True)
@@ -60,14 +59,11 @@ def tree_of(graph: Graph) -> Tree | None:
     if parts is None or len(parts) != 1:
         return None
     lowered, axes = parts[0].lowered, parts[0].loops(axes)
-    shape = lowered.shape
-    rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
-    still = Strided(shape, tuple([0 if k in axes else next(rest) for k in range(len(shape))]))
-    streams = [address_stream(still, 1), *streams_of(lowered)]
+    shape, streams = lowered.shape, streams_of(lowered)
     reach = [sum([abs(w.strides[k]) for w in streams]) for k in axes if shape[k] != 1]
     if any([outer < inner for outer, inner in itertools.pairwise(reach)]):
         return None
-    kept, reduced = split(shape, streams, axes, 0)
+    kept, reduced = nests_of(lowered, still(shape, axes), 1, axes)
     form = form_of(kept, reduced, lowered)
     return Tree(
         form,

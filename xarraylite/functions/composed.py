@@ -82,7 +82,9 @@ def _tolerance(value: object) -> Any:
     """Return how far apart numbers may be, in float64, as the comparison is."""
     if isinstance(value, str | bytes | complex | np.complexfloating) or value is None:
         check_numbers("isclose", float, tolerance=value)
-    return float(value) if is_number(value) else as_array(value, "isclose").astype(float64)  # type: ignore[arg-type]
+    if is_number(value) and not hasattr(value, "dtype"):
+        return float(value)  # type: ignore[arg-type]
+    return as_array(value, "isclose").astype(float64)  # NumPy's scalars are float64 beside float32
 
 
 @memoised

@@ -33,7 +33,7 @@ from .arguments import whole
 from .computed import into
 from .data_types import in_common_dtype
 from .searching import nonzero
-from .ufuncs import Unary, applied, binary, unary
+from .ufuncs import Unary, applied, binary, unary, written
 
 add = binary("add")
 subtract = binary("subtract")
@@ -259,6 +259,9 @@ def clip(
     *,
     a_min: object = None,
     a_max: object = None,
+    where: object = True,
+    casting: str = "same_kind",
+    dtype: object = None,
 ) -> XExpression:
     """Move values into an interval.
 
@@ -273,6 +276,8 @@ def clip(
         Where to write the result.
     a_min, a_max : optional
         NumPy's older names of the bounds.
+    where, casting, dtype : optional
+        As for `add`.
 
     Returns
     -------
@@ -307,7 +312,9 @@ def clip(
     """
     min = a_min if min is None else min
     max = a_max if max is None else max
-    return into(out, _clipped(a, min, max), "clip")
+    made = _clipped(a, min, max)
+    made = made if dtype is None else made.astype(dtype, casting=casting, copy=False)
+    return written(made, out, where, "clip", casting)
 
 
 def _clipped(x: object, min: object, max: object) -> XExpression:

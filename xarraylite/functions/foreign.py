@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.expression import XExpression
-from ..operands.nodes import HasNode
+from ..operands.nodes import HasNode, unwrapped
 from .computed import Narrow, numpy_of, refusal, results
 
 
@@ -54,6 +54,15 @@ def called(function: Callable[..., Any], name: str, fills: bool = False) -> Call
         return None if fills else to
 
     return call
+
+
+def key_of(key: Any, name: str) -> Any:
+    """Return an index with NumPy's values in the place of ours, those in slices too."""
+    if isinstance(key, tuple):
+        return tuple([key_of(k, name) for k in key])
+    if isinstance(key, slice):
+        return slice(*[key_of(k, name) for k in (key.start, key.stop, key.step)])
+    return unwrapped(value_of(key, name))
 
 
 def value_of(x: object, name: str, narrow: Narrow | None = None) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import operator
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
@@ -97,7 +97,7 @@ def matmul(
         product: XArray = x1 @ x2
         return product
     left, right = as_node(x1, "matmul"), as_node(x2, "matmul")
-    made = XArray._filled(products.matmul(left, right), left, right)
+    made = XArray._filled(products.product("matmul", (left, right)), left, right)
     return into(out, made, "matmul")
 
 
@@ -143,45 +143,33 @@ def vecdot(
     """
     if axis.__class__ is int and axis == -1 and _are_real_vectors(x1, x2):
         return matmul(x1, x2, out)
-    made = _vecdot(x1, x2, axis, not tracing.is_active())
-    result: XArray | XExpression = _values(made, products.of_vecdot, (x1, x2), axis)
+    result: XArray | XExpression = _values("vecdot", axis, x1, x2)
     return into(out, result, "vecdot")
 
 
 @memoised
-def _vecdot(x1: object, x2: object, axis: int, fold: bool) -> XArray | XExpression:
-    left, right = as_node(x1, "vecdot"), as_node(x2, "vecdot")
-    return XArray._filled(products.vecdot(left, right, axis, fold), left, right)
-
-
-@memoised
-def _tensordot(a: object, b: object, axes: Any, fold: bool) -> XArray | XExpression:
-    left, right = as_node(a, "tensordot"), as_node(b, "tensordot")
-    return XArray._filled(products.tensordot(left, right, axes, fold), left, right)
-
-
-@memoised
-def _einsum(subscripts: str, fold: bool, *operands: Any) -> XArray | XExpression:
-    if len(operands) == 1 and isinstance(operands[0], XContainer):
-        step = products.moved(subscripts, operands[0].node)
+def _product(name: str, option: Any, fold: bool, *operands: Any) -> XArray | XExpression:
+    if name == "einsum" and len(operands) == 1 and isinstance(operands[0], XContainer):
+        step = products.moved(option, operands[0].node)
         if step is not None:
             return operands[0]._view(step)
-    nodes = [as_node(x, "einsum") for x in operands]
-    return XArray._filled(products.einsum(subscripts, nodes, None, fold), *nodes)
+    nodes = [as_node(x, name) for x in operands]
+    return XArray._filled(products.product(name, nodes, option, fold=fold), *nodes)
 
 
-def _values(made: Any, labelled: Callable[..., Any], operands: Sequence[Any], *options: Any) -> Any:
+def _values(name: str, option: Any, *operands: Any) -> Any:
     """Return a product, computed if it is a fold of memory.
 
     Parameters
     ----------
-    made : array or expression
-        A container, or the fold.
-    labelled : callable
-        What `explain` has of operands and options where it is asked for.
-    operands : sequence of array
-    *options : optional
+    name : str
+        Of the function whose product it is.
+    option : object
+        What the function is told of the operands' dimensions.
+    operands : object
+        What is multiplied.
     """
+    made: Any = _product(name, option, not tracing.is_active(), *operands)
     if isinstance(made, XContainer) or tracing.is_active():
         return made
     if made._kind is NODE and source_of(made.node) is not None:
@@ -190,7 +178,8 @@ def _values(made: Any, labelled: Callable[..., Any], operands: Sequence[Any], *o
     if done is None or done._kind.strides is not None:
         done = eval_(made, layout="row_major")
     arrays = [x if isinstance(x, HasNode) else as_array(x, "product") for x in operands]
-    done._buffer.made, done._buffer.special = products.unwritten(labelled, arrays, *options), True
+    labelled = products.LABELLINGS[name]
+    done._buffer.made, done._buffer.special = products.unwritten(labelled, arrays, option), True
     return done
 
 
@@ -268,8 +257,7 @@ def tensordot(a: Any, b: Any, axes: int | tuple[Axes, Axes] = 2) -> XArray | XEx
     """
     if axes.__class__ is int and axes == 1 and _are_real(a, b) and _meet(a, b):
         return matmul(a, b)
-    made = _tensordot(a, b, axes, not tracing.is_active())
-    result: XArray | XExpression = _values(made, products.of_tensordot, (a, b), axes)
+    result: XArray | XExpression = _values("tensordot", axes, a, b)
     return result
 
 
@@ -445,15 +433,14 @@ def einsum(
         left, right = operands
         return matmul(left, right, out)
     if dtype is None:
-        given: Any = _einsum(subscripts, not tracing.is_active(), *operands)
-        product: XArray | XExpression = _values(given, products.of_einsum, operands, subscripts)
+        product: XArray | XExpression = _values("einsum", subscripts, *operands)
         return product if out is None else into(out, product, "einsum")
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = as_dtype(dtype)
     if kind(wanted) != "c":
         for node in nodes:
             build.require_real(node, f"einsum to {dtype_name(wanted)}")
-    made = XArray._filled(products.einsum(subscripts, nodes, wanted), *nodes)
+    made = XArray._filled(products.product("einsum", nodes, subscripts, dtype=wanted), *nodes)
     return made if out is None else into(out, made, "einsum")
 
 

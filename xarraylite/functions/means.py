@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from .._errors import DTypeError
 from ..arrays.memo import memoised_values
 from ..dtypes.names import DType, as_dtype, float32, float64, int64, is_narrow_float, kind
 from ..ir import build
@@ -63,6 +64,23 @@ def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
     return settled_at_once(made) if isinstance(total, Leaf) else made
 
 
+def _counting(name: str, where: object, node: Node, dtype: object) -> Node | None:
+    """Return which elements count, None for all; to functions in "nan" those that are no NaN.
+
+    Raises
+    ------
+    DTypeError
+        If what may be NaN is to be averaged in a dtype without NaN.
+    """
+    chosen = chosen_of(where, node, name)
+    if not name.startswith("nan") or kind(node.dtype) not in "fc":
+        return chosen
+    if dtype is not None and kind(as_dtype(dtype)) in "biu":
+        raise DTypeError(f"{name}: NaN are left out of floats, so dtype must be one of floats")
+    known = build.elementwise(OPS["logical_not"], build.elementwise(OPS["isnan"], node))
+    return known if chosen is None else build.elementwise(OPS["logical_and"], known, chosen)
+
+
 def _casting(name: str, a: object) -> str:
     """Return the rule by which NumPy writes results into ``out``.
 
@@ -84,8 +102,9 @@ def averaged(
 ) -> Lazy:
     """Return the mean, as `mean` does, in the name of a function."""
     node, groups = operand_and_groups(a, axis, keepdims, name)
+    chosen = _counting(name, where, node, dtype)
     node, end = _float_node(node, dtype)
-    made = groups.wrap(build.cast(_mean(node, groups, chosen_of(where, node, name)), end))
+    made = groups.wrap(build.cast(_mean(node, groups, chosen), end))
     return made if out is None else into(out, made, name, rule=_casting(name, a))
 
 
@@ -132,8 +151,8 @@ def _variance(
     node, groups = operand_and_groups(x, axis, keepdims, name)
     # Where too few are left, NumPy's functions of what is not NaN say so of floats.
     least = math.nan if name.startswith("nan") and kind(node.dtype) in "fc" else 0.0
+    chosen = _counting(name, where, node, dtype)
     node, end = _float_node(node, dtype)
-    chosen = chosen_of(where, node, name)
     kept = groups.kept()
     centre = kept.back(_mean(node, kept, chosen)) if mean is None else as_node(mean, name)
     distance = build.elementwise(OPS["subtract"], node, centre)

@@ -24,9 +24,10 @@ from ..index.broadcast import check_axis
 from ..ir.kind import NODE
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node, unwrapped
-from ..operands.non_numeric import or_numpy
-from .computed import Narrow, container, numpy_of
+from ..operands.non_numeric import is_other, or_numpy
+from .computed import container
 from .data_types import by_numpy
+from .foreign import key_of
 from .scalar_types import STANDS, is_abstract, is_value
 
 True_, False_ = scalar_of(np.True_), scalar_of(np.False_)
@@ -317,7 +318,10 @@ def iscomplexobj(x: object) -> bool:
     >>> xl.iscomplexobj(xl.asarray([1j]))
     True
     """
-    return kind(_dtype_of(x, "iscomplexobj")) == "c"
+    try:
+        return kind(_dtype_of(x, "iscomplexobj")) == "c"
+    except DTypeError:  # text, or any object
+        return np.iscomplexobj(cast("Any", x))
 
 
 def isrealobj(x: object) -> bool:
@@ -420,11 +424,8 @@ class Join:
 
     def __getitem__(self, key: Any) -> Any:
         """Return the parts joined, slices standing for ranges, as NumPy's object does."""
-        items = key if isinstance(key, tuple) else (key,)
-        values = tuple(
-            [numpy_of(k, "r_", Narrow()) if isinstance(k, HasNode) else k for k in items]
-        )
-        return container(np.asarray(self._made[values]))
+        made = np.asarray(self._made[key_of(key, "r_")])
+        return made if is_other(made.dtype) else container(made)
 
 
 r_ = Join(np.r_)

@@ -108,9 +108,9 @@ class nditer:
 def _walked(op: Any, op_flags: Any) -> Any:
     """Return operands as NumPy walks over them; waiting readers of those written keep theirs."""
     if not isinstance(op, list | tuple):
-        return _walked([op], None if op_flags is None else [op_flags])[0]
+        return _walked([op], op_flags)[0]
     flags = op_flags or [()] * len(op)
-    if flags and isinstance(flags[0], str):
+    if isinstance(flags[0], str):
         flags = [flags] * len(op)
     return [_one(x, own) for x, own in zip(op, flags, strict=True)]
 
@@ -151,7 +151,10 @@ def broadcast(*args: object) -> np.broadcast:
     >>> xl.broadcast(xl.ones((3, 1)), [1, 2]).shape
     (3, 2)
     """
-    return np.broadcast(*[numpy_of(x, "broadcast", Narrow()) for x in args])
+    known: Any = np.broadcast  # which it takes, too
+    parts = [x if isinstance(x, known) else numpy_of(x, "broadcast", Narrow()) for x in args]
+    made: np.broadcast = known(*parts)
+    return made
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:

@@ -51,9 +51,20 @@ def polyfit(
     """
 
 
+def _composed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Have values of a polynomial at another be their composition."""
+
+    @functools.wraps(function)
+    def call(p: Any, x: Any) -> Any:
+        return poly1d(p)(x) if isinstance(x, poly1d) else function(p, x)
+
+    return call
+
+
+@_composed
 @of_numpy
 def polyval(p: Array, x: Array) -> Any:
-    """Return the values of a polynomial.
+    """Return the values of a polynomial; of a polynomial at another, the composition.
 
     >>> xl.polyval([1, 0, 2], [1, 2])
     XArray([3, 6])

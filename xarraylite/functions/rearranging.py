@@ -209,7 +209,8 @@ def rollaxis(a: object, axis: SupportsIndex, start: int = 0) -> XExpression:
     """
     array = as_array(a, "rollaxis")
     place = check_axis(axis, array.ndim, "rollaxis")
-    start = start + array.ndim if start < 0 else start
+    # Counted from the end it is one of the dimensions; else it may be behind the last one, too.
+    start = check_axis(start, array.ndim + (start >= 0), "rollaxis")
     return moveaxis(array, place, start - (place < start))
 
 

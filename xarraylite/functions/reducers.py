@@ -9,6 +9,7 @@ float32; sums of integers in at least 64 bits.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -25,7 +26,7 @@ from ..jagged.lazy import XJaggedExpression
 from ..operands.learning import learn_fold
 from ..operands.nodes import Gathers, as_node, as_operand
 from ..operands.non_numeric import call_numpy
-from ..ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM, Reduction
+from ..ops.reductions import ALL, ANY, KNOWN_MAX, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from .computed import into
 from .copied import computed_at_once
@@ -46,6 +47,10 @@ def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
         end = node.dtype
     return (float32 if is_narrow_float(end) else end), end
 
+
+#: Sums and products of what is not NaN, and the folds that they are once it is left out.
+KNOWN_SUM, KNOWN_PROD = [replace(op, name=f"nan{op.name}") for op in (SUM, PROD)]
+_WITHOUT_NAN = {KNOWN_SUM: SUM, KNOWN_PROD: PROD}
 
 #: What sums and products of bool are: ``+`` of two is their or, ``*`` their and.
 _OF_TRUTH = {SUM: ANY, PROD: ALL}
@@ -121,6 +126,12 @@ def _folded(
     node, groups = operand_and_groups(x, axis, keepdims, op.name)
     if op.identity is None:
         return _chosen(op, node, groups, initial, where)
+    if op in _WITHOUT_NAN:
+        op = _WITHOUT_NAN[op]
+        if kind(node.dtype) in "fc":
+            nothing = build.scalar(op.identity, node.dtype)
+            missing = build.elementwise(OPS["isnan"], node)
+            node = build.elementwise(OPS["where"], missing, nothing, node)
     inner, end = _total_dtype(node, dtype)
     op = _OF_TRUTH.get(op, op) if inner == bool_ else op
     node = build.cast(node, inner)
@@ -201,7 +212,7 @@ def _chosen(op: Reduction, node: Node, groups: Groups, initial: object, where: o
         raise ValueError(f"{op.name}: where= needs initial=, the result where no element counts")
     if node.dtype == bool_ and initial is None:  # or and and, which may end early
         refuse_empty(groups, op.name, node)
-        op = ANY if op is MAX else ALL
+        op = ANY if op in (MAX, KNOWN_MAX) else ALL
     return groups.wrap(groups.fold(op, others(node, chosen, initial), initial))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from .of_numpy import Array, Arrays, Container, of_numpy
@@ -326,10 +328,24 @@ def resize(a: Array, new_shape: int | tuple[int, ...]) -> Any:
     """
 
 
+def _same_sequence(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a list or tuple come back as one, as NumPy's `trim_zeros` does."""
+
+    @functools.wraps(function)
+    def call(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+        made = function(filt, trim, axis)
+        return type(filt)(made.tolist()) if type(filt) in (list, tuple) else made
+
+    return call
+
+
+@_same_sequence
 @of_numpy
 def trim_zeros(filt: Array, trim: str = "fb", axis: int | tuple[int, ...] | None = None) -> Any:
     """Return a vector without the zeros at its ends.
 
+    Returns: XArray, or a list or tuple where that is given
+
     >>> xl.trim_zeros([0, 1, 0, 2, 0])
-    XArray([1, 0, 2])
+    [1, 0, 2]
     """

@@ -34,6 +34,7 @@ from ..operands.non_numeric import array_of, as_other, dtype_of, numbers_of
 from .arguments import check_device, check_numbers
 from .computed import Narrow, computed, container, numpy, numpy_of
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
+from .foreign import key_of
 
 
 def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> XArray:
@@ -407,7 +408,7 @@ class Grid:
 
     def __getitem__(self, key: Any) -> Any:
         """Return coordinates for slices; an imaginary step is a number of points."""
-        made = self._made[key]
+        made = self._made[key_of(key, "mgrid")]
         if isinstance(made, tuple):
             return tuple([container(x) for x in made])
         return container(made)

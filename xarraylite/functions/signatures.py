@@ -34,7 +34,9 @@ class _Spelled(str):
 
 def spelled(function: Callable[..., Any]) -> None:
     """Give a function the signature that `help` shows."""
-    known = {**vars(sys.modules[function.__module__]), **_TAKEN}
+    shared = inspect.unwrap(function).__globals__.get("_function", function)  # by siblings
+    modules = [vars(sys.modules[f.__module__]) for f in (inspect.unwrap(shared), function)]
+    known = {**modules[0], **modules[1], **_TAKEN}
     signature = inspect.signature(function)
     parameters = [
         p.replace(annotation=_text(p.annotation, known)) for p in signature.parameters.values()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex
 
-from .._errors import DTypeError, ExtentTypeError, ShapeError
+from .._errors import ExtentTypeError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised, memoised_values
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype, kind
+from ..dtypes.names import kind
 from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
@@ -21,7 +21,7 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import Parted
 from ..operands.nodes import as_node
-from ..ops.reductions import KNOWN_MAX, KNOWN_MIN, MAX, MIN, PROD, SUM, Reduction
+from ..ops.reductions import KNOWN_MAX, KNOWN_MIN
 from ..ops.table import OPS
 from . import means, reducers
 from .arguments import whole
@@ -177,33 +177,8 @@ def _end(value: object, node: Node, axis: int) -> Node | None:
 # --- without NaN -----------------------------------------------------------------------------
 
 
-def _filled(x: object, value: object, name: str) -> tuple[XExpression, XExpression | None]:
-    """Return an array with a value where it is NaN, and where it is not; None if it has none."""
-    array = as_array(x, name)
-    if kind(array.dtype) not in "fc":
-        return array, None
-    missing = apply(OPS["isnan"], array)
-    filled = apply(OPS["where"], missing, XExpression(build.scalar(value, array.dtype)), array)
-    return filled, apply(OPS["logical_not"], missing)
-
-
-def _known_total(
-    op: Reduction,
-    a: object,
-    axis: Axis = None,
-    dtype: object = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: object = None,
-    where: object = None,
-) -> XExpression:
-    filled, _ = _filled(a, op.identity, f"nan{op.name}")
-    found: Any = reducers.total(op, filled, axis, dtype, out, keepdims, initial, where)
-    return found
-
-
 @memoised_values
-@sibling(_known_total, SUM)
+@sibling(reducers.total, reducers.KNOWN_SUM)
 def nansum() -> None:
     """Return the sum of the elements that are not NaN, lazily; parameters as for `sum`.
 
@@ -216,7 +191,7 @@ def nansum() -> None:
 
 
 @memoised_values
-@sibling(_known_total, PROD)
+@sibling(reducers.total, reducers.KNOWN_PROD)
 def nanprod() -> None:
     """Return the product of the elements that are not NaN, lazily; parameters as for `sum`.
 
@@ -228,27 +203,8 @@ def nanprod() -> None:
     """
 
 
-#: How extremes are folded where some elements may be NaN.
-_OF_KNOWN = {MIN: KNOWN_MIN, MAX: KNOWN_MAX}
-
-
-def _known_extreme(
-    op: Reduction,
-    a: object,
-    axis: Axis = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: object = None,
-    where: object = None,
-) -> XExpression:
-    array = as_array(a, f"nan{op.name}")
-    op = _OF_KNOWN[op] if kind(array.dtype) in "fc" else op
-    found: Any = reducers.extreme(op, array, axis, out, keepdims, initial, where)
-    return found
-
-
 @memoised_values
-@sibling(_known_extreme, MIN)
+@sibling(reducers.extreme, KNOWN_MIN)
 def nanmin() -> None:
     """Return the least element that is not NaN, or NaN if there is none; as `min`, lazy.
 
@@ -261,7 +217,7 @@ def nanmin() -> None:
 
 
 @memoised_values
-@sibling(_known_extreme, MAX)
+@sibling(reducers.extreme, KNOWN_MAX)
 def nanmax() -> None:
     """Return the greatest element that is not NaN, or NaN if there is none; as `max`, lazy.
 
@@ -274,15 +230,8 @@ def nanmax() -> None:
 
 
 @memoised_values
-def nanmean(
-    a: object,
-    axis: Axis = None,
-    dtype: object = None,
-    out: object = None,
-    keepdims: bool = False,
-    *,
-    where: object = None,
-) -> XExpression:
+@sibling(means.averaged, "nanmean")
+def nanmean() -> None:
     """Return the mean of the elements that are not NaN, lazily; parameters as for `mean`.
 
     Examples
@@ -291,32 +240,10 @@ def nanmean(
     >>> float(xl.nanmean(xl.asarray([1.0, xl.nan, 2.0])))
     1.5
     """
-    chosen = _known(a, where, "nanmean", dtype)
-    made: Any = means.averaged("nanmean", a, axis, dtype, out, keepdims, where=chosen)
-    return made
-
-
-def _known_spread(
-    name: str,
-    a: object,
-    axis: Axis = None,
-    dtype: object = None,
-    out: object = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-    *,
-    where: object = None,
-    mean: object = None,
-    correction: float | None = None,
-) -> XExpression:
-    chosen = _known(a, where, name, dtype)
-    given = (axis, dtype, out, ddof, keepdims)
-    made: Any = means.spread(name, a, *given, correction=correction, mean=mean, where=chosen)
-    return made
 
 
 @memoised_values
-@sibling(_known_spread, "nanvar")
+@sibling(means.spread, "nanvar")
 def nanvar() -> None:
     """Return the variance of the elements that are not NaN, lazily; parameters as for `var`.
 
@@ -329,7 +256,7 @@ def nanvar() -> None:
 
 
 @memoised_values
-@sibling(_known_spread, "nanstd")
+@sibling(means.spread, "nanstd")
 def nanstd() -> None:
     """Return the standard deviation of the elements that are not NaN; as `std`, lazy.
 
@@ -339,24 +266,6 @@ def nanstd() -> None:
     >>> float(xl.nanstd(xl.asarray([1.0, xl.nan, 3.0])))
     1.0
     """
-
-
-def _known(x: object, where: object, name: str, dtype: object) -> object:
-    """Return which elements count: those that are not NaN, among some.
-
-    Raises
-    ------
-    DTypeError
-        If what may be NaN is to be averaged in a dtype without NaN.
-    """
-    known: Any = _filled(x, 0, name)[1]
-    if known is not None and dtype is not None and kind(as_dtype(dtype)) in "biu":
-        raise DTypeError(f"{name}: NaN are left out of floats, so dtype must be one of floats")
-    if isinstance(known, Parted):
-        known = known.parts(known)[0]
-    if known is None or where is None:
-        return where if known is None else known
-    return apply(OPS["logical_and"], known, where)
 
 
 # --- ranges and means ------------------------------------------------------------------------

@@ -6,9 +6,10 @@ operators between numbers are.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -37,23 +38,24 @@ _STRICT = ("no", "equiv", "safe")
 _CASTINGS = (*_STRICT, "same_kind", "unsafe")
 
 
+class Options(TypedDict, total=False):
+    """What NumPy's ufuncs take beside operands and ``out``; see `directed`."""
+
+    where: object
+    dtype: object
+    casting: str
+    order: str
+    subok: bool
+    signature: object
+
+
 class Unary(Protocol):
     """A function of one operand; see `directed` for the others."""
 
     __name__: str
 
     def __call__(
-        self,
-        x: object,
-        /,
-        out: object = None,
-        *,
-        where: object = True,
-        dtype: object = None,
-        casting: str = "same_kind",
-        order: str = "K",
-        subok: bool = True,
-        signature: object = None,
+        self, x: object, /, out: object = None, **options: Unpack[Options]
     ) -> XExpression: ...
 
 
@@ -74,29 +76,22 @@ class Binary(Protocol):
     reduceat: Callable[..., Any]
 
     def __call__(
-        self,
-        x1: object,
-        x2: object,
-        /,
-        out: object = None,
-        *,
-        where: object = True,
-        dtype: object = None,
-        casting: str = "same_kind",
-        order: str = "K",
-        subok: bool = True,
-        signature: object = None,
+        self, x1: object, x2: object, /, out: object = None, **options: Unpack[Options]
     ) -> XExpression: ...
 
 
 def directed(
     op: Op,
     operands: tuple[object, ...],
-    out: object,
-    where: object,
-    dtype: object,
-    casting: str,
+    out: object = None,
+    *,
+    where: object = True,
+    dtype: object = None,
+    casting: str = "same_kind",
+    order: str = "K",
+    subok: bool = True,
     signature: object = None,
+    **others: object,
 ) -> XExpression:
     """Return an operation as NumPy's ufuncs are called with more than operands.
 
@@ -110,6 +105,8 @@ def directed(
         As for `written`.
     dtype : dtype or None
         Of the result of the loop that is computed: which one, NumPy says.
+    order, subok
+        Of no effect.
     signature : str, sequence of dtypes or None
         The loop, as ``"ff->f"`` or ``(None, None, "f4")``.
 
@@ -124,6 +121,8 @@ def directed(
         If the result does not stretch to the shape of ``out``.
     """
     made: XExpression
+    if others:
+        raise TypeError(f"{op.name}() got an unexpected keyword argument {next(iter(others))!r}")
     if isinstance(out, tuple) and len(out) != 1:
         raise DTypeError(f"{op.name}: out must be one array, got a tuple of {len(out)}")
     if casting not in _CASTINGS:
@@ -131,7 +130,8 @@ def directed(
     plain = dtype is signature is None
     if plain and (casting not in _STRICT or any(isinstance(x, Lifted) for x in operands)):
         if out is None and where is True:
-            return applied(op, *operands)
+            numbers = all([is_number(x) for x in operands])
+            return (applied if numbers else _lazily)(op, *operands)
         made = expression.apply(op, *operands)
         if not isinstance(made, XExpression):  # NumPy's, of no numbers
             raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
@@ -239,34 +239,40 @@ def applied(op: Op, *operands: object) -> XExpression:
     return expression.apply(op, *operands)
 
 
+def _lazily(op: Op, *operands: object) -> XExpression:
+    """Return an operation on arrays, which is NumPy's where elements are no numbers."""
+    try:
+        return expression.apply(op, *operands)
+    except DTypeError:
+        return call_numpy(op.name, operands, {})  # type: ignore[no-any-return]
+
+
+#: What functions take behind their operands.
+_OPTIONS = [p for p in inspect.signature(directed).parameters.values() if p.default is not p.empty]
+
+
+def _described(function: Any, op: Op, *names: str) -> Any:
+    """Give a function of the op table its name, its page, the signature that is shown, and more."""
+    describe_as(function, op, names)
+    only = inspect.Parameter.POSITIONAL_ONLY
+    operands = [inspect.Parameter(name, only, annotation="object") for name in names]
+    function.__signature__ = inspect.Signature(
+        [*operands, *_OPTIONS], return_annotation="XExpression"
+    )
+    return with_methods(function, op.name)
+
+
 def unary(name: str) -> Unary:
     """Return the function of one operand for a row of the op table."""
     op = OPS[name]
     of_number = function_of_one(XScalar, op)
 
-    def function(
-        x: object,
-        /,
-        out: object = None,
-        *,
-        where: object = True,
-        dtype: object = None,
-        casting: str = "same_kind",
-        order: str = "K",
-        subok: bool = True,
-        signature: object = None,
-    ) -> XExpression:
-        if out is dtype is signature is None and where is True and casting == "same_kind":
-            if is_number(x):
-                return of_number(x)  # type: ignore[no-any-return]
-            try:
-                return expression.apply(op, x)
-            except DTypeError:
-                return call_numpy(name, (x,), {})  # type: ignore[no-any-return]
-        return directed(op, (x,), out, where, dtype, casting, signature)
+    def function(x: object, /, out: object = None, **options: Unpack[Options]) -> XExpression:
+        if out is not None or options:
+            return directed(op, (x,), out, **options)
+        return of_number(x) if is_number(x) else _lazily(op, x)
 
-    describe_as(function, op, ("x",))
-    return cast("Unary", with_methods(function, name))
+    return cast("Unary", _described(function, op, "x"))
 
 
 def binary(name: str) -> Binary:
@@ -274,29 +280,13 @@ def binary(name: str) -> Binary:
     op = OPS[name]
 
     def function(
-        x1: object,
-        x2: object,
-        /,
-        out: object = None,
-        *,
-        where: object = True,
-        dtype: object = None,
-        casting: str = "same_kind",
-        order: str = "K",
-        subok: bool = True,
-        signature: object = None,
+        x1: object, x2: object, /, out: object = None, **options: Unpack[Options]
     ) -> XExpression:
-        if out is dtype is signature is None and where is True and casting == "same_kind":
-            if is_number(x1) and is_number(x2):
-                return applied(op, x1, x2)
-            try:
-                return expression.apply(op, x1, x2)
-            except DTypeError:
-                return call_numpy(name, (x1, x2), {})  # type: ignore[no-any-return]
-        return directed(op, (x1, x2), out, where, dtype, casting, signature)
+        if out is not None or options:
+            return directed(op, (x1, x2), out, **options)
+        return (applied if is_number(x1) and is_number(x2) else _lazily)(op, x1, x2)
 
-    describe_as(function, op, ("x1", "x2"))
-    return cast("Binary", with_methods(function, name))
+    return cast("Binary", _described(function, op, "x1", "x2"))
 
 
 #: What NumPy's ufuncs say of themselves.

@@ -10,6 +10,7 @@ import io
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
@@ -212,6 +213,11 @@ class Archive(dict[str, XArray]):
     def files(self) -> list[str]:
         """The names, as NumPy's archives have them."""
         return list(self)
+
+    @property
+    def f(self) -> SimpleNamespace:
+        """The arrays as attributes."""
+        return SimpleNamespace(**self)
 
     def close(self) -> None:
         """Do nothing: the arrays have been read."""

@@ -203,15 +203,6 @@ def _stretched(node: Node, labels: Labels, extents: dict[str, int]) -> Indexed:
     return Indexed(build.view(node, transform.squeeze(node.shape, wide)), kept)
 
 
-def matmul(left: Node, right: Node, check: Check | None = None) -> Made:
-    """Return the matrix product of the last two dimensions; see `xl.matmul`."""
-    call = call_of(("matmul",), left, right)
-    known = _again(call, check)
-    if known is not None:
-        return known
-    return contract(*of_matmul(left, right), None, "matmul", call, check)
-
-
 def fold(left: Node, right: Node) -> Node | None:
     """Return a matrix product that BLAS does not compute as a lazy fold; None if it does."""
     value, out, _ = _summed(*of_matmul(left, right), None, "matmul")
@@ -220,7 +211,7 @@ def fold(left: Node, right: Node) -> Node | None:
 
 def reads_in_place(left: Node, right: Node) -> bool:
     """Tell whether BLAS has multiplied two such operands as they lie."""
-    return recall(call_of(("matmul",), left, right)) is not None
+    return recall(call_of(("matmul", None), left, right)) is not None
 
 
 def of_matmul(left: Node, right: Node) -> Labelling:
@@ -244,15 +235,6 @@ def of_matmul(left: Node, right: Node) -> Labelling:
     own_left = _last(stack, len(left.shape) - 2) + rows + ("k",)
     own_right = _last(stack, len(right.shape) - 2) + ("k",) + columns
     return [(left, own_left), (right, own_right)], stack + rows + columns
-
-
-def vecdot(left: Node, right: Node, axis: int, fold: bool = False) -> Made:
-    """Return the dot products along ``axis``, the left operand conjugated; see `xl.vecdot`."""
-    call = call_of(("vecdot", axis), left, right) if type(axis) is int else None
-    known = _again(call)
-    if known is not None:
-        return known
-    return contract(*of_vecdot(left, right, axis), None, "vecdot", call, None, fold)
 
 
 def of_vecdot(left: Node, right: Node, axis: int) -> Labelling:
@@ -295,16 +277,6 @@ def conjugate(node: Node) -> Node:
     return build.elementwise(OPS["conj"], node)
 
 
-def tensordot(left: Node, right: Node, axes: object, fold: bool = False) -> Made:
-    """Return the sum of products over pairs of dimensions; see `xl.tensordot`."""
-    named = _named(axes)
-    call = None if named is None else call_of(("tensordot", named), left, right)
-    known = _again(call)
-    if known is not None:
-        return known
-    return contract(*of_tensordot(left, right, axes), None, "tensordot", call, None, fold)
-
-
 def of_tensordot(left: Node, right: Node, axes: object) -> Labelling:
     """Return the operands with their labels, and those of the result."""
     shown = f"tensordot({describe(left)}, {describe(right)}, axes={axes})"
@@ -322,21 +294,6 @@ def of_tensordot(left: Node, right: Node, axes: object) -> Labelling:
     out = [k for d, k in enumerate(own_left) if d not in first]
     out += [k for d, k in enumerate(own_right) if d not in second]
     return [(left, tuple(own_left)), (right, tuple(own_right))], tuple(out)
-
-
-def _named(axes: object) -> object:
-    """Return axes of Python's integers as part of a key; None for all else."""
-    if type(axes) is int:
-        return axes
-    if not isinstance(axes, tuple):
-        return None
-    parts = [tuple(part) if type(part) is list else part for part in axes]
-    for part in parts:
-        if type(part) is not int and not (
-            type(part) is tuple and all([type(axis) is int for axis in part])
-        ):
-            return None
-    return tuple(parts)
 
 
 def _pairs_of_axes(
@@ -385,15 +342,6 @@ def moved(spec: str, operand: Node) -> Transform | None:
         return None  # a diagonal of what is not square, which is refused or stretched
     maps = tuple([IndexMap(0, 1, out.index(label)) for label in labels])
     return Transform(tuple([extents[label] for label in out]), maps)
-
-
-def einsum(spec: str, operands: Sequence[Node], dtype: DType | None, fold: bool = False) -> Made:
-    """Return the sum of products that ``spec`` says; see `xl.einsum`."""
-    call = call_of(("einsum", spec, dtype), *operands) if len(operands) == 2 else None
-    again = _again(call)
-    if again is not None:
-        return again
-    return contract(*of_einsum(*operands, spec), dtype, "einsum", call, None, fold)
 
 
 def of_einsum(*given: Any) -> Labelling:
@@ -463,3 +411,57 @@ def _numbered(own: int, width: int) -> Labels:
 
 def _last(labels: Labels, number: int) -> Labels:
     return labels[len(labels) - number :] if number > 0 else ()
+
+
+#: The functions that are products, and how operands and options are labelled for them.
+LABELLINGS: dict[str, Callable[..., Labelling]] = {
+    "matmul": of_matmul,
+    "vecdot": of_vecdot,
+    "tensordot": of_tensordot,
+    "einsum": of_einsum,
+}
+
+
+def product(
+    name: str,
+    operands: Sequence[Node],
+    *options: object,
+    dtype: DType | None = None,
+    check: Check | None = None,
+    fold: bool = False,
+) -> Made:
+    """Return the product that a function makes of operands.
+
+    Parameters
+    ----------
+    name : str
+        Of the function: a key of `LABELLINGS`.
+    operands : sequence of Node
+        What is multiplied.
+    options : object
+        What the function is told of their dimensions, if it is told something.
+    dtype, check, fold
+        As for `contract`.
+    """
+    keys = tuple([_key(option) for option in options])
+    known = len(operands) == 2 and None not in keys
+    call = call_of((name, dtype, *keys), *operands) if known else None
+    again = _again(call, check)
+    if again is not None:
+        return again
+    return contract(*LABELLINGS[name](*operands, *options), dtype, name, call, check, fold)
+
+
+def _key(option: object) -> object:
+    """Return a text, an integer or a tuple of axes as part of a key; None for all else."""
+    if type(option) in (int, str):
+        return option
+    if not isinstance(option, tuple):
+        return None
+    parts = [tuple(part) if type(part) is list else part for part in option]
+    for part in parts:
+        if type(part) is not int and not (
+            type(part) is tuple and all([type(axis) is int for axis in part])
+        ):
+            return None
+    return tuple(parts)

@@ -394,21 +394,12 @@ class Layout:
         >>> tiled.equal(plain), tiled.equal(plain, ignore_tiles=True)
         (False, True)
         """
+        options = locals()
         if not isinstance(other, Layout):
             raise DTypeError(f"Layout.equal: another Layout is needed, got {type(other).__name__}")
         if self.minor_to_major != other.minor_to_major:
             return False
-        ignored = (
-            ignore_tiles,
-            ignore_tail_padding_alignment_in_elements,
-            ignore_index_primitive_type,
-            ignore_pointer_primitive_type,
-            ignore_element_size,
-            ignore_memory_space,
-            ignore_split_configs,
-            ignore_physical_shape,
-            ignore_padding,
-        )
+        ignored = [options[name] for name in options if name.startswith("ignore_")]
         return minor_to_major_only or all(
             [skip or a == b for skip, a, b in zip(ignored, self._own(), other._own(), strict=True)]
         )

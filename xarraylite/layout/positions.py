@@ -265,21 +265,12 @@ class Positions(SpecFields):
         layout = layout_of(spec)
         if len(at) < 2:
             return at[0] if at else 0
-        tile = layout.tile_dims[0][::-1] if layout.tile_dims else ()
-        if COMBINE in tile:
+        tiles = layout.tile_dims[:1]
+        if tiles and COMBINE in tiles[0]:
             raise LayoutError(
                 f"linear_index_first_tile: {spec} combines dimensions, which XLA's lacks"
             )
-        position, outside, inside = 0, math.prod(tile), 1
-        for k, d in enumerate(layout.minor_to_major):
-            if k < len(tile):
-                position += at[d] // tile[k] * outside + at[d] % tile[k] * inside
-                outside *= -(-spec.dimensions[d] // tile[k])
-                inside *= tile[k]
-            else:
-                position += at[d] * outside
-                outside *= spec.dimensions[d]
-        return position
+        return Tiled.of(spec.dimensions, layout.minor_to_major, tiles).linear_index(at)
 
     def linear_index_for_nested_tiling(self, index: Sequence[int]) -> int:
         """Return the position with all tiles, where XLA has it.

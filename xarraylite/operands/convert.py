@@ -137,7 +137,9 @@ def values_node(values: object, dtype: DType | None, operation: str) -> Node:
     elif isinstance(values, Lifted):
         raise DTypeError(f"{operation}: got {type(values).__name__}; {values.instead}")
     elif isinstance(values, np.ndarray) and is_masked(values):
-        raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
+        if np.any(values.mask):  # type: ignore[attr-defined]
+            raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
+        return values_node(np.asarray(values), dtype, operation)
     elif isinstance(values, np.ndarray) and _is_native(values):
         node = borrow_array(values, operation)
     else:

@@ -26,7 +26,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 #: Kinds of NumPy's dtypes whose elements are no numbers; objects are made only by their dtype.
-_KINDS = "USMmV"
+_KINDS = "USTMmV"
 
 #: NumPy without its types.
 _numpy: Any = np
@@ -88,7 +88,7 @@ def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArr
         If text is no number.
     """
     text, loop = array_of(values), loop_dtype(dtype)
-    if text is not None and text.dtype.kind in "US":
+    if text is not None and text.dtype.kind in "UST":
         try:
             return text.astype(loop)
         except ValueError as error:

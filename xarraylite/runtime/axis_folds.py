@@ -18,6 +18,8 @@ from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.kernel import Kernel, kernels
+from ..compiler.arguments import strided
+from ..compiler.boxes import still
 from ..compiler.identities import identity_words, scalar_words
 from ..compiler.limits import CHUNK
 from ..compiler.loops import AddressStream, Nest, split
@@ -25,7 +27,6 @@ from ..compiler.lower import Lowered
 from ..compiler.steps import form_of
 from ..ir.kind import Kind, leaves_of, parts_of, reduction, strides_of
 from ..ir.node import Shape
-from ..layout.strided import row_major_strides
 from ..memory.block import Memory
 from ..memory.snapshots import Snapshot, pinned
 from ..ops.reductions import Reduction
@@ -152,8 +153,7 @@ def _folded(
     starts, strides = operands.starts, operands.strides
     if len(set(starts)) < len(starts) and len(set(strides)) > 1:
         return False  # a plan reads one operand once, which may count for the order of its loops
-    rest = iter(row_major_strides([n for k, n in enumerate(shape) if k not in axes]))
-    result = tuple([0 if k in axes else next(rest) * body.itemsize for k in range(len(shape))])
+    result = tuple([step * body.itemsize for step in strided(still(shape, axes)).strides])
     nests = split(shape, [AddressStream(0, own) for own in (result, *strides)], axes, 0)
     kernel, block = _filled(op, body, nests, ((to.address,), *operands.words))
     return kernel.run(block.buffer_info()[0]) == 0

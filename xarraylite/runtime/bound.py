@@ -215,8 +215,7 @@ def bound_of(
     """
     made, places = sample(kind, operands, True)
     if target is None:
-        found = _into_new(kind, shape, made, places)
-        fixed = kind.fixed if kind.fixed <= SHAPE else FREE
+        found = into_new(kind, shape, made, places)
     else:
         found = over(kind, shape, made, places, target, near)
     if found is None:
@@ -228,18 +227,27 @@ def bound_of(
         tuple([places[id(leaf.snapshot)] for leaf in graph.leaves]),
         tuple([(ordinals[id(one)], places[id(one)], one.dtype) for one in graph.scalars]),
         place,
-        leaf_of(kind.dtype, shape, place.strides, fixed) if target is None else target,
+        result_of(kind, shape, place) if target is None else target,
     )
 
 
-def _into_new(
-    kind: Kind, shape: Shape, made: Sequence[Any], places: Mapping[int, int]
+def result_of(kind: Kind, shape: Shape, place: Strided) -> Kind:
+    """Return the kind of the memory of new results, which lie so."""
+    fixed = kind.fixed if kind.fixed <= SHAPE else FREE
+    return leaf_of(kind.dtype, shape, place.strides, fixed)
+
+
+def into_new(
+    kind: Kind, shape: Shape, made: Sequence[Any], places: Mapping[int, int], fresh: bool = True
 ) -> tuple[Graph, Program, Strided] | None:
-    """Return the plan of a sample into new memory, and its layout."""
+    """Return the plan of a sample into new memory, and its layout.
+
+    ``fresh``: whether the plan may use that memory for its own values.
+    """
     to = Buffer(NOWHERE.run(), 0, _TARGET, 0)
     node = node_of(kind, shape, tuple(made))
-    graph = canonical(node, Target(to, Strided.row_major(shape), kind.dtype), True)
+    graph = canonical(node, None, True)
     layout = result_layout(graph, node)
     if not are_read(graph, places) or not isinstance(layout, Strided):
         return None
-    return graph, program_of(graph, Target(to, layout, kind.dtype, fresh=True), True), layout
+    return graph, program_of(graph, Target(to, layout, kind.dtype, fresh=fresh), True), layout

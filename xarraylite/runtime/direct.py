@@ -14,15 +14,15 @@ The kernels are those the planner would choose, so results have the same bits.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .._lazy_import import later
-from ..codegen.emit.body import VECTOR
+from ..codegen.emit.body import VECTOR, Body
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
-from ..codegen.emit.streams import Access, Inner, Operand, Words
+from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.kernel import Kernel, kernels
 from ..codegen.objects.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
+from ..compiler.arguments import ArgumentBlock
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.limits import ACROSS_BYTES, CHUNK, PARALLEL_FROM, STREAM_BYTES
@@ -128,26 +128,39 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
         return None
     lowered, places = found
     flat = _is_row(target, kind.rank) and all([_is_row(leaf, body.rank) for leaf in leaves])
-    build = _fold if fold else _map
     if fold and not flat and body.rank > 1:
         return None
-    made = build(kind, target, leaves, lowered, places, same, flat)
-    if made is None:
+    marks = _marks(leaves, same)
+    order = sorted([k for k, leaf in enumerate(leaves) if not leaf.scalar], key=places.__getitem__)
+    kinds = [target, *[leaves[k] for k in order]]
+    accesses = [Access.SHARED, *[Access.SAME if marks[k] else Access.APART for k in order]]
+    pairs = zip(kinds, accesses, strict=True)
+    operands = tuple([Operand(one.dtype, _inner(one), access) for one, access in pairs])
+    kernel, block = _kernel(kind, operands, lowered.body, 1 if flat else kind.rank)
+    if len(block.values) > MOST_WORDS:
         return None
-    kernel, words, entries, template = made
-    if len(words) > MOST_WORDS:
-        return None
+    block.inner(
+        [
+            one.strides[-1] * one.itemsize if one.strides and operand.inner is Inner.ANY else 0
+            for operand, one in zip(operands, kinds, strict=True)
+        ]
+    )
+    index = block.words.index
+    entries = [_entry(target, index["p0"], body.rank, False)]
+    for leaf, number, mark in zip(leaves, places, marks, strict=True):
+        word = index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
+        entries.append(_entry(leaf, word, body.rank, mark))
     most = 2 * CHUNK if fold else STREAM_BYTES // 3 // target.dtype.itemsize
     cost = lowered.body.cost * VECTOR if fold else lowered.body.vector_cost
     if not all([leaf.scalar or _falls(leaf) for leaf in (target, *leaves)]):
         most = ACROSS_BYTES // target.dtype.itemsize
     limit = min(PARALLEL_FROM * VECTOR // cost, most) - 1
-    pairs, itemsize = twins(kind), target.dtype.itemsize
-    twice = max([operations for _, _, operations in pairs], default=0)
+    alike, itemsize = twins(kind), target.dtype.itemsize
+    twice = max([operations for _, _, operations in alike], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
-    made_of = packed(kernel.address, body.rank, limit, entries, template, flags)
+    made_of = packed(kernel.address, body.rank, limit, entries, block.values, flags)
     call = launcher(made_of)
-    return Direct(call, made_of, itemsize, limit, fold, pairs, target, kernel)
+    return Direct(call, made_of, itemsize, limit, fold, alike, target, kernel)
 
 
 def _is_row(leaf: Kind, rank: int) -> bool:
@@ -223,89 +236,21 @@ def _inner(leaf: Kind) -> Inner:
     return Inner.STILL if leaf.strides[-1] == 0 else Inner.ANY
 
 
-Made = tuple[Kernel, Words, list[list[int]], list[int]]
-
-
-def _operands(
-    target: Kind, leaves: list[Kind], places: list[int], same: tuple[bool, ...] | None
-) -> tuple[tuple[Operand, ...], dict[int, int]]:
-    """Return the kernel's operands, destination first, and the leaf that each one is."""
-    whose = {w: k for k, w in enumerate(places) if not leaves[k].scalar}
-    found = [Operand(target.dtype, _inner(target), Access.SHARED)]
-    marks = _marks(leaves, same)
-    for w in range(len(whose)):
-        leaf = leaves[whose[w]]
-        access = Access.SAME if marks[whose[w]] else Access.APART
-        found.append(Operand(leaf.dtype, _inner(leaf), access))
-    return tuple(found), whose
-
-
 def _marks(leaves: list[Kind], same: tuple[bool, ...] | None) -> list[bool]:
     """Spread what is said of memory over all operands."""
     given = iter(same or ())
     return [False if leaf.scalar else next(given, False) for leaf in leaves]
 
 
-def _template(words: Words, operands: Sequence[Operand], kinds: Sequence[Kind]) -> list[int]:
-    """Return the words of an argument block that do not change: strides of the inner loop."""
-    template = [0] * len(words)
-    for w, (operand, kind) in enumerate(zip(operands, kinds, strict=True)):
-        if operand.inner is Inner.ANY:
-            assert kind.strides is not None
-            template[words.index[f"e{w}"]] = kind.strides[-1] * kind.dtype.itemsize
-    return template
-
-
-def _map(
-    kind: Kind,
-    target: Kind,
-    leaves: list[Kind],
-    lowered: Lowered,
-    places: list[int],
-    same: tuple[bool, ...] | None,
-    flat: bool,
-) -> Made | None:
-    loops = 1 if flat else kind.rank
-    operands, whose = _operands(target, leaves, places, same)
-    spec = MapSpec(Mode.DIRECT, loops - 1, operands, lowered.body, 0)
-    words = spec.words()
-    template = _template(words, operands, [target, *[leaves[whose[w]] for w in range(len(whose))]])
-    entries = _entries(target, leaves, places, same, words, kind.rank)
-    return kernels.get(spec, emit_map), words, entries, template
-
-
-def _fold(
-    kind: Kind,
-    target: Kind,
-    leaves: list[Kind],
-    lowered: Lowered,
-    places: list[int],
-    same: tuple[bool, ...] | None,
-    flat: bool,
-) -> Made | None:
-    assert isinstance(kind.op, Reduction)
-    operands, whose = _operands(target, leaves, places, same)
-    spec = folding.ReduceSpec(folding.Form.ALONG, 1, 0, operands, lowered.body, kind.op, 0, False)
-    words = spec.words()
-    template = _template(words, operands, [target, *[leaves[whose[w]] for w in range(len(whose))]])
-    for name, value in (("t1", 1), ("r1", 1), ("n_k0", 1)):
-        template[words.index[name]] = value
-    for name, value in zip(("z", "z+"), identity_words(kind.op, kind.dtype), strict=False):
-        template[words.index[name]] = value
-    entries = _entries(target, leaves, places, same, words, kind.args[0].rank)
-    return kernels.get(spec, reduction.emit_reduce), words, entries, template
-
-
-def _entries(
-    target: Kind,
-    leaves: list[Kind],
-    places: list[int],
-    same: tuple[bool, ...] | None,
-    words: Words,
-    rank: int,
-) -> list[list[int]]:
-    found = [_entry(target, words.index["p0"], rank, False)]
-    for leaf, number, mark in zip(leaves, places, _marks(leaves, same), strict=True):
-        word = words.index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
-        found.append(_entry(leaf, word, rank, mark))
-    return found
+def _kernel(
+    kind: Kind, operands: tuple[Operand, ...], body: Body, loops: int
+) -> tuple[Kernel, ArgumentBlock]:
+    """Return the kernel of a kind in a nest of so many loops, and its block for one result."""
+    if not isinstance(kind.op, Reduction):
+        spec = MapSpec(Mode.DIRECT, loops - 1, operands, body, 0)
+        return kernels.get(spec, emit_map), ArgumentBlock(spec.words())
+    fold = folding.ReduceSpec(folding.Form.ALONG, 1, 0, operands, body, kind.op, 0, False)
+    block = ArgumentBlock(fold.words())
+    block.put([("t1", 1), ("r1", 1), ("n_k0", 1)])
+    block.put(zip(("z", "z+"), identity_words(kind.op, kind.dtype), strict=False))
+    return kernels.get(fold, reduction.emit_reduce), block

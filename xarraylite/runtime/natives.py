@@ -18,7 +18,7 @@ import numpy as np
 
 from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
-from ..codegen.objects.api import ANY, LISTED, METHODS, NOTHING, ONE, TWO
+from ..codegen.objects.api import ANY, LISTED, METHODS, NOTHING, ONE, SEVERAL, TOGETHER, TWO
 from ..codegen.objects.basics import BASE_CLASS
 from ..codegen.objects.outside import STATE
 from . import launch
@@ -40,17 +40,31 @@ class Native(NamedTuple):
     ----------
     function : str
         One of `codegen.objects.api.METHODS`.
+    before : int
+        Number of the word that has what it stands before, which is called where it does nothing.
     row : int
         Number of the row of words that belongs to its operation.
     """
 
     function: str
+    before: int
     row: int = 0
 
     @property
     def form(self) -> int:
         """How CPython calls it."""
         return METHODS[self.function][0]
+
+    @property
+    def way(self) -> tuple[int, int]:
+        """How what it stands before is called, and which of CPython's arguments comes first."""
+        known = {LISTED: (SEVERAL, 0), ANY: (TOGETHER, 0)}
+        first = "a1" not in METHODS[self.function][1]
+        return known.get(self.form, (_COUNTS.get(self.form, 0) - first, int(first)))
+
+
+#: How many arguments CPython passes, ``self`` included, by the form of a method.
+_COUNTS = {NOTHING: 1, ONE: 2, TWO: 3}
 
 
 class _Base:
@@ -109,14 +123,22 @@ _PLAIN = (
 
 def _method(number: int, native: Native) -> str:
     """Return what CPython calls: it passes addresses as numbers."""
-    which = list(METHODS).index(native.function)
+    which, (way, first) = list(METHODS).index(native.function), native.way
     parameters, words, otherwise = _WORDS.get(native.form, _PLAIN)
+    given = ", ".join([f"i64 {x}" for x in ("%a.at", "%b.at", "%c.at", "0")[first : first + 3]])
     return f"""
 define internal ptr @m{number}({parameters}) {{
 {words}  %a.at = ptrtoint ptr %a to i64
   %r = call i64 @body(i64 {which}, i64 %a.at, i64 %b.at, i64 %c.at, i64 {native.row})
+  %done = icmp ne i64 %r, 0
+  br i1 %done, label %known, label %instead
+known:
   %object = inttoptr i64 %r to ptr
   ret ptr %object
+instead:
+  %s = call i64 @body(i64 {len(METHODS) + way}, {given}, i64 {native.before})
+  %other = inttoptr i64 %s to ptr
+  ret ptr %other
 {otherwise}}}"""
 
 

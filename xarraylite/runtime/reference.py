@@ -109,7 +109,7 @@ def _(node: ir.SegmentReduce, args: list[NumpyArray]) -> NumpyArray:
     result = np.full(node.shape, identity(node.op, source.dtype), source.dtype)
     filled = np.diff(offsets) > 0  # an empty run is no run for reduceat
     if filled.any():
-        fold = node.op.combine.numpy.reduceat  # type: ignore[attr-defined]
+        fold = node.op.numpy.__self__.reduceat  # type: ignore[attr-defined]
         result[filled] = fold(source, offsets[:-1][filled], axis=0)
     return convert(result, node.dtype)
 

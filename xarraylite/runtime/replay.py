@@ -25,19 +25,14 @@ from .._records import record
 from ..codegen.kernel import Kernel
 from ..codegen.objects.launching import MOST_WORDS
 from ..codegen.objects.replay import OPERAND, TARGET
-from ..compiler.graph import Graph, canonical
+from ..compiler.graph import Graph
 from ..compiler.limits import PARALLEL_FROM
 from ..compiler.program import KernelStep, Program, Work
-from ..ir.kind import Kind, leaf_of
-from ..ir.node import FREE, SHAPE, Shape
-from ..ir.translation import node_of
+from ..ir.kind import Kind
+from ..ir.node import Shape
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
-from ..layout.tiled import Map
 from ..memory.block import Memory
-from ..memory.buffer import NOWHERE
-from ..memory.target import Target
-from .bound import are_read, over, sample
-from .evaluate import program_of, result_layout
+from .bound import into_new, over, result_of, sample
 from .launch import number_code
 
 _TEMPORARY = 2
@@ -126,23 +121,16 @@ def replay_of(
     ``shared``: for those of which the same are one as of these; what is of them is computed once.
     """
     made, places = sample(kind, operands, shared)
-    node = node_of(kind, shape, tuple(made))
-    graph = canonical(node, None, True)
-    layout = result_layout(graph, node)
+    found = into_new(kind, shape, made, places, fresh=False)
+    if found is None:
+        return None
+    graph, program, layout = found
     policy = _policy(layout)
-    if policy is None:
+    if policy is None or not all([_is_small(step) for step in program.steps]):
         return None
-    if not are_read(graph, places):
-        return None
-    target = Target(NOWHERE, layout, node.dtype)
-    program = program_of(graph, target, True)
-    if not all([_is_small(step) for step in program.steps]):
-        return None
-    assert isinstance(layout, Strided)
-    fixed = kind.fixed if kind.fixed <= SHAPE else FREE
-    result = leaf_of(node.dtype, shape, layout.strides, fixed)
-    record = _record(program, graph, places, node.dtype.itemsize * math.prod(shape))
-    return Replay(record, result, policy, tuple([step.kernel for step in program.kernels]))
+    record = _record(program, graph, places, kind.itemsize * math.prod(shape))
+    kernels = tuple([step.kernel for step in program.kernels])
+    return Replay(record, result_of(kind, shape, layout), policy, kernels)
 
 
 def rewrite_of(
@@ -177,9 +165,7 @@ def rewrite_of(
     return Rewrite(head + body, tuple([step.kernel for step in program.kernels]))
 
 
-def _policy(layout: Map) -> Order | None:
-    if not isinstance(layout, Strided):
-        return None
+def _policy(layout: Strided) -> Order | None:
     if layout.is_row_major():
         return ROW_MAJOR
     return COLUMN_MAJOR if layout.is_column_major() else None

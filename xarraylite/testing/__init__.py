@@ -6,6 +6,9 @@ their names.  ``xarraylite.testing.strategies`` has hypothesis strategies for sh
 and operands in every layout; it is a module of its own, so that nothing else here needs hypothesis.
 """
 
+from typing import Any
+
+import numpy as np
 from numpy.testing import assert_ as assert_
 from numpy.testing import assert_allclose as assert_allclose
 from numpy.testing import assert_approx_equal as assert_approx_equal
@@ -26,3 +29,9 @@ from .asserts import assert_same_bits as assert_same_bits
 from .asserts import assert_ulp as assert_ulp
 from .counters import Allocations as Allocations
 from .counters import count_allocations as count_allocations
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(np.testing, name)  # what is rarer

@@ -39,7 +39,6 @@ from ..operands.methods import Methods
 from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from ..ops.table import OPS
 from ..runtime.counting import evaluations
 from ..runtime.floating_errors import silence
 from ..runtime.launch import offset
@@ -53,11 +52,17 @@ from .jit import Jitted
 from .noalias import NoAlias
 from .planned import Quick
 
-#: Operations of two values of float64 that are in machine code, in the order of their codes.
-_OF_VALUES = (
-    *("add", "subtract", "multiply", "divide"),
-    *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
-)
+#: Operations of two values of float64 that are in machine code, and their codes there.
+_CODES = {
+    name: code
+    for code, name in enumerate(
+        (
+            *("add", "subtract", "multiply", "divide"),
+            *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
+        ),
+        1,
+    )
+}
 
 
 class _Methods:
@@ -67,104 +72,97 @@ class _Methods:
         self.natives: list[Native] = []
         self.places: list[tuple[Any, str]] = []
         self.words: dict[int, int] = {}
-        for function, owner, name, word in _USUAL:
-            self._add(function, owner, name, word)
+        self._next = w.ROWS
+        for function, owner, name in _USUAL:
+            self._add(function, owner, name)
         rows: dict[Op, int] = {}
-        codes = {OPS[name]: code for code, name in enumerate(_OF_VALUES, 1)}
         for name, entry in entries().items():
-            row = rows.setdefault(entry.op, w.ROWS + w.ROW * len(rows))
-            self.words |= {row: id(entry.op), row + 1: id(entry.op.reflected)}
+            if entry.op not in rows:
+                rows[entry.op] = self._row(entry.op)
+            row = rows[entry.op]
             if entry.operands == 1:
-                self._add("single", XExpression, name, row + 2, row=row)
+                self._add("single", XExpression, name, row)
                 continue
-            what, word = ("reflected", row + 3) if entry.reflected else ("forward", row + 2)
-            self._add(what, XExpression, name, word, row=row)
-            if entry.op in codes:
-                self.words[row + 7] = codes[entry.op]
-                what = "scalar_reflected" if entry.reflected else "scalar_forward"
-                self._add(what, XFloat64, name, row + 5 + entry.reflected, row=row)
-            self.words[row + 10] = id(ways_of(entry.op))
-            what = "held_reflected" if entry.reflected else "held_forward"
-            for number, owner in enumerate((XHeld, XComplex128)):
-                word = None if number else row + 8 + entry.reflected
-                self._add(what, owner, name, word, row=row)
+            way = "reflected" if entry.reflected else "forward"
+            number = self._add(way, XExpression, name, row)
+            self.words[row + (w.BACKWARD if entry.reflected else w.FORWARD)] = self.words[number]
+            self.words[row + w.WAYS] = id(ways_of(entry.op))
+            if self.words[row + w.CODE]:
+                self._add(f"scalar_{way}", XFloat64, name, row)
+            for owner in (XHeld, XComplex128):
+                self._add(f"held_{way}", owner, name, row)
             in_place = f"__i{name[2:]}"
             if hasattr(InPlace, in_place):
-                self._add("in_place", XContainer, in_place, row + 4, row=row)
-                self._add("in_place", XExpression, in_place, row=row)
-                self._add("in_place", NoAlias, in_place, row=row)
-
-        self._add_named(w.ROWS + w.ROW * len(rows))
-
-    def _add_named(self, word: int) -> None:
-        """Add the methods that call a function of their name, and ``T``; each has a row of two."""
+                for owner in (XContainer, XExpression, NoAlias):
+                    self._add("in_place", owner, in_place, row)
         for name, method in vars(Methods).items():
-            row = getattr(method, "row", None)
-            if row is not None:
-                self.words[word] = id(row)
-                function = _OWN.get(name, "method")
-                self._add(function, Methods, name, word + 1, row=word)
-                word += 2
-        for name, row in _ATTRIBUTES.items():
-            self.words[word] = id(row)
+            if hasattr(method, "row"):
+                self._add(_OWN.get(name, "method"), Methods, name, self._word(method.row))
+        for name, known in _ATTRIBUTES.items():
             function = "real_part" if name == "real" else "attribute"
-            self._add(function, ArrayObject, name, word + 1, row=word)
-            word += 2
-        for function, owner, name in _MORE:
-            self._add(function, owner, name, word + 1, row=word)
-            word += 2
+            self._add(function, ArrayObject, name, self._word(known))
 
-    def _add(
-        self, function: str, owner: Any, name: str, word: int | None = None, row: int = 0
-    ) -> None:
-        self.natives.append(Native(function, row))
+    def _word(self, fact: object) -> int:
+        """Return the number of a word that has an object's address."""
+        self.words[self._next] = id(fact)
+        self._next += 1
+        return self._next - 1
+
+    def _row(self, op: Op) -> int:
+        """Return the number of the first word of an operation."""
+        row = self._word(op)
+        self.words[row + w.REFLECTION] = id(op.reflected)
+        self.words[row + w.CODE] = _CODES.get(op.name, 0)
+        self._next = row + w.ROW
+        return row
+
+    def _add(self, function: str, owner: Any, name: str, row: int = 0) -> int:
+        """Add a method; return the number of the word that has what it stands before."""
+        known = getattr(owner, name)
+        number = self._word(known.fget if isinstance(known, property) else known)
+        self.natives.append(Native(function, number, row))
         self.places.append((owner, name))
-        if word is not None:
-            self.words[word] = id(_function(getattr(owner, name)))
+        return number
 
 
-#: Functions in machine code, what they stand for, and the word for what that was.
-_USUAL: tuple[tuple[str, Any, str, int | None], ...] = (
-    ("evaluated", direct, "evaluate", w.EVALUATED),
-    ("folded", expression, "folded", w.FOLDED),
-    ("applied", expression, "apply", w.APPLIED),
-    ("set_item", XContainer, "__setitem__", w.SETITEM),
-    ("set_item", NoAlias, "__setitem__", w.PROMISED_SETITEM),
-    ("assign", XContainer, "assign", w.ASSIGN),
-    ("assign", NoAlias, "assign", w.PROMISED_ASSIGN),
-    ("promised", promises, "promised", w.PROMISED),
-    ("promised_part", NoAlias, "__getitem__", w.PROMISED_PART),
-    ("get_item", XContainer, "__getitem__", w.GETITEM),
-    ("zeros", xarray, "zeros", w.ZEROS),
-    ("copied", XArray, "copy", w.COPIED),
-    ("to_array", XContainer, "__array__", w.TO_ARRAY),
-    ("product", XExpression, "__matmul__", w.PRODUCT),
-    ("adapted", adapting, "adapted", w.ADAPTED),
-    ("owned", xarray, "owned", w.OWNED),
-    ("array_at", elements, "array_of", w.ARRAY_AT),
-    ("new_container", elements, "new_container", w.NEW_CONTAINER),
-    ("replayed", direct, "replayed", None),
-    ("rewritten", direct, "rewritten", None),
-    ("to_float", XExpression, "__float__", w.TO_FLOAT),
-    ("duplicated", xarray, "duplicated", w.DUPLICATED),
-    ("recalled", dispatch, "recalled", None),
-    ("handed", dispatch, "handed", None),
-    ("selected_few", few, "selected", w.FEW_SELECTED),
-    ("pick_evaluated", XIndexView, "_evaluated", w.PICK_EVALUATED),
-    ("pick_settled", XIndexView, "settled", w.PICK_SETTLED),
-    ("pick_wrote", XIndexView, "_wrote", w.PICK_WROTE),
-    ("pick_set", XIndexView, "__setitem__", w.PICK_SET),
-    ("filtered", selection, "filtered", w.FILTERED),
-    ("indexed", selection, "indexed", w.INDEXED),
-    ("basic", selection, "basic", w.BASIC),
-    ("element", selection, "element", w.ELEMENT),
-    ("wrapped", selection, "wrapped", w.WRAPPED),
-    ("valued", scalar, "scalar_of", w.VALUED),
-    ("jitted", Jitted, "__call__", w.JITTED),
-)
-
-#: The same, where what it was is behind a row of their own.
-_MORE: tuple[tuple[str, Any, str], ...] = (
+#: Functions in machine code, and what they stand for.
+_USUAL: tuple[tuple[str, Any, str], ...] = (
+    ("evaluated", direct, "evaluate"),
+    ("folded", expression, "folded"),
+    ("applied", expression, "apply"),
+    ("set_item", XContainer, "__setitem__"),
+    ("set_item", NoAlias, "__setitem__"),
+    ("assign", XContainer, "assign"),
+    ("assign", NoAlias, "assign"),
+    ("promised", promises, "promised"),
+    ("promised_part", NoAlias, "__getitem__"),
+    ("get_item", XContainer, "__getitem__"),
+    ("zeros", xarray, "zeros"),
+    ("copied", XArray, "copy"),
+    ("to_array", XContainer, "__array__"),
+    ("product", XExpression, "__matmul__"),
+    ("adapted", adapting, "adapted"),
+    ("owned", xarray, "owned"),
+    ("array_at", elements, "array_of"),
+    ("new_container", elements, "new_container"),
+    ("replayed", direct, "replayed"),
+    ("rewritten", direct, "rewritten"),
+    ("to_float", XExpression, "__float__"),
+    ("duplicated", xarray, "duplicated"),
+    ("recalled", dispatch, "recalled"),
+    ("handed", dispatch, "handed"),
+    ("selected_few", few, "selected"),
+    ("pick_evaluated", XIndexView, "_evaluated"),
+    ("pick_settled", XIndexView, "settled"),
+    ("pick_wrote", XIndexView, "_wrote"),
+    ("pick_set", XIndexView, "__setitem__"),
+    ("filtered", selection, "filtered"),
+    ("indexed", selection, "indexed"),
+    ("basic", selection, "basic"),
+    ("element", selection, "element"),
+    ("wrapped", selection, "wrapped"),
+    ("valued", scalar, "scalar_of"),
+    ("jitted", Jitted, "__call__"),
     ("one_element", XContainer, "item"),
     ("length", XExpression, "__len__"),
     ("total", ArrayObject, "size"),
@@ -183,11 +181,6 @@ _ATTRIBUTES = {
     "real": ("real", (), 0, False),
     "imag": ("imag", (), 0, False),
 }
-
-
-def _function(attribute: Any) -> Any:
-    """Return what is called where an attribute is asked for, or called."""
-    return attribute.fget if isinstance(attribute, property) else attribute
 
 
 #: The classes that are among the facts, or have slots that are.

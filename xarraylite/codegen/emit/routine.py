@@ -148,9 +148,12 @@ def plain_sum(value: str) -> Routine:
 
 
 def _one_of(methods: Mapping[str, tuple[int, str]]) -> str:
-    """Return the expression that calls the method whose number ``a0`` is."""
-    *calls, last = [f"{name}({taken})" for name, (_, taken) in methods.items()]
-    return " else ".join([*[f"{call} if a0 == {k}" for k, call in enumerate(calls)], last])
+    """Return the expression that calls the method whose number ``a0`` is.
+
+    Larger numbers are those of what is called instead.
+    """
+    calls = [f"{call} if a0 == {k}" for k, (_, call) in enumerate(methods.values())]
+    return " else ".join([*calls, f"instead(a0 - {len(calls)}, a1, a2, a3, a4)"])
 
 
 #: What `codegen.objects` does: no scalar routine, and made and kept like one.

@@ -12,21 +12,23 @@ from .basics import (
     MANY,
     REPEATED,
     TWICE,
-    call,
     count_evaluation,
     count_of,
+    dtype_of,
     get,
     give,
+    is_array,
     is_container,
     is_lazy,
     is_number,
+    is_row_major,
     is_same,
     is_traced,
     item,
     keep,
     new,
+    pair,
     size_of,
-    tuple_of,
 )
 from .calls import array_of, factor_of
 from .evaluation import (
@@ -117,19 +119,16 @@ def ran_over(plan: int, to: int, items: int) -> bool:
         done = ran(record, begin_of(to), place, items)
     else:
         done = False
-    if temporary != 0:
-        c.Py_DecRef(temporary)
+    c.Py_DecRef(temporary)
     c.Py_DecRef(plan)
     return done
 
 
 def written_again(to: int, kind: int, items: int) -> bool:
     """Write by one of the plans for these extents (`runtime.replay`), if there are any."""
-    key = tuple_of(2)
+    key = pair(get(to, w.KIND), get(to, w.SHAPE))
     if key == 0:
         return False
-    store(key + word(w.TUPLE_ITEMS), keep(get(to, w.KIND)))
-    store(key + word(w.TUPLE_ITEMS) + 8, keep(get(to, w.SHAPE)))
     plan, done = c.PyDict_GetItemWithError(get(kind, w.WRITES), key), False
     c.Py_DecRef(key)
     if plan == 0:
@@ -145,10 +144,10 @@ def written_again(to: int, kind: int, items: int) -> bool:
 
 
 def rewritten(arguments: int) -> int:
-    """``rewritten(plan, to, operands)``; None if it is not done."""
+    """``rewritten(plan, to, operands)``."""
     plan, to, operands = load(arguments), load(arguments + 8), load(arguments + 16)
     done = is_container(to) and ran_over(plan, to, operands + word(w.TUPLE_ITEMS))
-    return keep(word(w.TRUE if done else w.NONE))
+    return keep(word(w.TRUE)) if done else 0
 
 
 def written(to: int, kind: int, key: int, items: int, again: bool) -> bool:
@@ -215,16 +214,16 @@ def is_numpys_item(one: int) -> bool:
 
 def selector(key: int) -> int:
     """Return our own index array or mask in row-major memory; 0 if it is none, or not that few."""
-    if not (is_lazy(key) or is_container(key)) or get(key, w.KIND) == word(w.NODE):
+    if not (is_array(key)) or get(key, w.KIND) == word(w.NODE):
         return 0
-    dtype = get(get(key, w.KIND), w.DTYPE)
+    dtype = dtype_of(key)
     usual = dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
     if not usual or load(get(key, w.SHAPE) + SIZE) == 0:
         return 0
     made = keep(key) if is_container(key) else lazy_values(key)
     if made == 0:
         c.PyErr_Clear()
-    elif not is_container(made) or get(get(made, w.KIND), w.STRIDES) != word(w.NONE):
+    elif not is_container(made) or not is_row_major(made):
         c.Py_DecRef(made)
         made = 0
     return made
@@ -260,8 +259,7 @@ def stored(to: int, key: int, value: int) -> bool:
             c.PyErr_Clear()  # Python says what is wrong
             done = False
         c.Py_DecRef(number)
-    if made != 0:
-        c.Py_DecRef(made)
+    c.Py_DecRef(made)
     return done
 
 
@@ -278,7 +276,8 @@ def writable(to: int) -> int:
 def array_at(container: int) -> int:
     """``array_of(container)``."""
     made = writable(container) if is_container(container) else 0
-    return keep(made) if made != 0 else call(word(w.ARRAY_AT), container, 0, 1)
+    c.Py_IncRef(made)
+    return made
 
 
 def is_promise(to: int) -> bool:
@@ -316,11 +315,9 @@ def unchecked(to: int, value: int) -> bool:
     """Assign what was promised to read no element in another place; tell whether it is done."""
     if not is_container(to) or get(word(w.SETTINGS), w.CHECK_NOALIAS) != word(w.FALSE):
         return False
-    key = tuple_of(2) if not overlaps_itself(to) else 0
+    key = pair(get(to, w.KIND), word(w.NONE)) if not overlaps_itself(to) else 0
     if key == 0:
         return False
-    store(key + word(w.TUPLE_ITEMS), keep(get(to, w.KIND)))
-    store(key + word(w.TUPLE_ITEMS) + 8, keep(word(w.NONE)))
     done = launched(to, value, key, False)
     c.Py_DecRef(key)
     return done
@@ -345,23 +342,22 @@ def assign(to: int, value: int) -> int:
     promise, target = is_promise(to), destination_of(to)
     if assigned(target, value, not promise) or (promise and unchecked(target, value)):
         return keep(target)
-    return call(word(w.PROMISED_ASSIGN if promise else w.ASSIGN), to, value, 2)
+    return 0
 
 
 def promise_of(target: int) -> int:
     """Return a container as a destination of `noalias`; its reference was the caller's."""
     made = new(word(w.PROMISE))
-    if made != 0:
-        give(made, w.DESTINATION, target)
-    else:
+    if made == 0:
         c.Py_DecRef(target)
+        return 0
+    give(made, w.DESTINATION, target)
     return made
 
 
 def promised(target: int) -> int:
     """``noalias(target)``."""
-    made = promise_of(keep(target)) if is_container(target) else 0
-    return made if made != 0 else call(word(w.PROMISED), target, 0, 1)
+    return promise_of(keep(target)) if is_container(target) else 0
 
 
 def promised_part(to: int, key: int) -> int:
@@ -369,8 +365,7 @@ def promised_part(to: int, key: int) -> int:
     target = destination_of(to)
     whole = key == word(w.ELLIPSIS) and is_container(target)
     part = keep(target) if whole else view_of(target, key)
-    made = promise_of(part) if part != 0 else 0
-    return made if made != 0 else call(word(w.PROMISED_PART), to, key, 2)
+    return promise_of(part) if part != 0 else 0
 
 
 def updated(to: int, value: int, key: int, again: bool) -> bool:
@@ -438,9 +433,7 @@ def renewed(to: int, value: int, key: int) -> bool:
     if made == 0:
         return False
     kind = get(made, w.KIND)
-    usual = get(kind, w.DTYPE) == get(get(to, w.KIND), w.DTYPE) and is_same(
-        get(made, w.SHAPE), get(to, w.SHAPE)
-    )
+    usual = get(kind, w.DTYPE) == dtype_of(to) and is_same(get(made, w.SHAPE), get(to, w.SHAPE))
     usual = usual and c.PyLong_AsLongLong(get(kind, w.WEIGHT)) <= LAZY
     if usual:
         exchange(to, made, w.KIND)
@@ -479,4 +472,4 @@ def in_place(to: int, value: int, row: int) -> int:
         return keep(to)
     if again and joined(to, value, word(row)):
         return keep(to)
-    return call(word(row + 4), to, value, 2)
+    return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, COUNT, SIZE, load, scratch, store, word
+from .api import CLASS, COUNT, SEVERAL, SIZE, TOGETHER, load, scratch, store, word
 
 LE, EQ = 1, 2  # of PyObject_RichCompareBool
 
@@ -52,6 +52,12 @@ def give(thing: int, slot: int, value: int) -> int:
     return store(thing + word(slot), value)
 
 
+def change(thing: int, slot: int, value: int) -> int:
+    """Let a slot hold another object, whose reference was the caller's."""
+    c.Py_DecRef(get(thing, slot))
+    return give(thing, slot, value)
+
+
 def keep(thing: int) -> int:
     """Return an object that is borrowed as one that is the caller's."""
     c.Py_IncRef(thing)
@@ -68,30 +74,43 @@ def call(function: int, one: int, two: int, count: int) -> int:
     return c.PyObject_Vectorcall(function, args, count, 0)
 
 
-def call_three(function: int, one: int, two: int, three: int) -> int:
-    """Call Python with three arguments."""
-    if c.PyErr_Occurred() != 0:
-        return 0
+def call_method(name: int, thing: int, one: int, count: int) -> int:
+    """Call a method of an object with nothing else (a count of 1), or with one argument."""
     args = scratch()
-    store(args, one)
-    store(args + 8, two)
-    store(args + 16, three)
-    return c.PyObject_Vectorcall(function, args, 3, 0)
+    store(args, thing)
+    store(args + 8, one)
+    return c.PyObject_VectorcallMethod(name, args, count, 0)
 
 
-def call_with(function: int, first: int, args: int, keywords: int) -> int:
-    """Call Python with one argument before a tuple of others."""
+def instead(way: int, one: int, two: int, three: int, number: int) -> int:
+    """Call what a method stands before, which did nothing; not where it raised an exception.
+
+    The way is how many arguments there are, or one of `api.SEVERAL` and `api.TOGETHER`.
+    """
+    function = word(number)
     if c.PyErr_Occurred() != 0:
         return 0
-    count = load(args + SIZE)
-    given = c.PyTuple_New(count + 1)
-    if given == 0:
-        return 0
-    store(given + word(w.TUPLE_ITEMS), keep(first))
-    for k in range(count):
-        store(given + word(w.TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
-    made = c.PyObject_Call(function, given, keywords)
-    c.Py_DecRef(given)
+    if way == SEVERAL:
+        return c.PyObject_Vectorcall(function, two, three, 0)
+    if way == TOGETHER:
+        args = with_first(two, load(two + SIZE), one)
+        made = c.PyObject_Call(function, args, three) if args != 0 else 0
+        c.Py_DecRef(args)
+        return made
+    place = scratch()
+    store(place, one)
+    store(place + 8, two)
+    store(place + 16, three)
+    return c.PyObject_Vectorcall(function, place, way, 0)
+
+
+def with_first(args: int, count: int, thing: int) -> int:
+    """Return a tuple of an object and the first of other arguments; 0 if there is no memory."""
+    made = tuple_of(count + 1)
+    if made != 0:
+        store(made + word(w.TUPLE_ITEMS), keep(thing))
+        for k in range(count):
+            store(made + word(w.TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
     return made
 
 
@@ -124,6 +143,30 @@ def tuple_of(count: int) -> int:
     made = c.PyTuple_New(count)
     if made == 0:
         c.PyErr_Clear()
+    return made
+
+
+def pair(one: int, other: int) -> int:
+    """Return a tuple of two objects; 0 if there is no memory."""
+    made = tuple_of(2)
+    if made != 0:
+        store(made + word(w.TUPLE_ITEMS), keep(one))
+        store(made + word(w.TUPLE_ITEMS) + 8, keep(other))
+    return made
+
+
+def container_of(cls: int, kind: int, shape: int, buffer: int, start: int) -> int:
+    """Return a container of a class, or 0, of what is given to it; 0 if there is no memory."""
+    made = new(cls) if cls != 0 else 0
+    if made == 0:
+        for part in (kind, shape, buffer, start):
+            c.Py_DecRef(part)
+        return 0
+    give(made, w.KIND, kind)
+    give(made, w.SHAPE, shape)
+    give(made, w.OWN_BUFFER, buffer)
+    give(made, w.OWN_DTYPE, keep(get(kind, w.DTYPE)))
+    give(made, w.START, start)
     return made
 
 
@@ -163,6 +206,26 @@ def is_array(thing: int) -> bool:
     return is_lazy(thing) or is_container(thing)
 
 
+def is_array_or_numpys(thing: int) -> bool:
+    """Tell whether an object is memory, NumPy's too, or an expression of it."""
+    return is_array(thing) or load(thing + CLASS) == word(w.NDARRAY)
+
+
+def is_row_major(thing: int) -> bool:
+    """Tell whether a container's elements lie by rows."""
+    return get(get(thing, w.KIND), w.STRIDES) == word(w.NONE)
+
+
+def dtype_of(thing: int) -> int:
+    """Return the dtype of an array's elements, borrowed."""
+    return get(get(thing, w.KIND), w.DTYPE)
+
+
+def itemsize_of(kind: int) -> int:
+    """Return the bytes of an element of a kind."""
+    return c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+
+
 def is_number(value: int) -> bool:
     """Tell whether a value is of one of the three usual classes of numbers."""
     cls = load(value + CLASS)
@@ -182,6 +245,13 @@ def count_evaluation() -> int:
 def item(items: int, number: int) -> int:
     """Return one item of a tuple."""
     return load(items + word(w.TUPLE_ITEMS) + 8 * number)
+
+
+def member(sequence: int, number: int) -> int:
+    """Return one item of a list or a tuple."""
+    if load(sequence + CLASS) == word(w.LIST):
+        return load(load(sequence + LIST_ITEMS) + 8 * number)
+    return item(sequence, number)
 
 
 def is_same(one: int, other: int) -> bool:

@@ -15,14 +15,15 @@ from .basics import (
     MANY,
     ORDINARY,
     RANK,
-    call,
-    call_with,
+    change,
     get,
     give,
     is_container,
+    is_row_major,
     is_same,
     is_traced,
     item,
+    itemsize_of,
     keep,
     new,
     size_of,
@@ -81,7 +82,7 @@ def jitted(function: int, args: int, keywords: int) -> int:
         for k in range(count):
             c.Py_DecRef(load(place + 8 * k))
         c.Py_DecRef(quick)
-    return made if made != 0 else call_with(word(w.JITTED), function, args, keywords)
+    return made
 
 
 def array_of(thing: int) -> int:
@@ -118,7 +119,7 @@ def factor_of(thing: int) -> int:
     strides = get(get(thing, w.KIND), w.STRIDES)
     if get(thing, w.OWN_ARRAY) != 0 or strides == word(w.NONE):
         return array_of(thing)
-    size, rank = c.PyLong_AsLongLong(get(get(thing, w.KIND), w.ITEMSIZE)), load(strides + SIZE)
+    size, rank = itemsize_of(get(thing, w.KIND)), load(strides + SIZE)
     steps = tuple_of(rank)
     if steps == 0:
         return 0
@@ -144,15 +145,15 @@ def learned_product(left: int, right: int) -> int:
     return 0
 
 
-def multiplied(left: int, right: int) -> int:
-    """Return the product of operands like two that were multiplied before; 0 if not so."""
+def product(left: int, right: int) -> int:
+    """``left @ right``, of operands like two that were multiplied before."""
     if is_traced() or not is_container(left) or not is_container(right):
         return 0
     entry = learned_product(left, right)
     if entry == 0 or get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return 0
     shape, told, kind = item(entry, 2), item(entry, 3), item(entry, 4)
-    nbytes = size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+    nbytes = size_of(shape) * itemsize_of(kind)
     for part in (kind, shape, told):
         keep(part)
     buffer = new_buffer(nbytes)
@@ -163,15 +164,10 @@ def multiplied(left: int, right: int) -> int:
         store(place + 8, factor_of(right))
         store(place + 16, array_of(made))
         if load(place) != 0 and load(place + 8) != 0 and load(place + 16) != 0:
-            dense = (
-                get(get(left, w.KIND), w.STRIDES)
-                == get(get(right, w.KIND), w.STRIDES)
-                == word(w.NONE)
-            )
+            dense = is_row_major(left) and is_row_major(right)
             done = c.PyObject_Vectorcall(word(w.DOT) if dense else word(w.STRIDED_DOT), place, 3, 0)
         if done != 0 and c.PyObject_GenericSetAttr(buffer, word(w.MADE_NAME), told) == 0:
-            c.Py_DecRef(get(buffer, w.SPECIAL))
-            give(buffer, w.SPECIAL, keep(word(w.TRUE)))
+            change(buffer, w.SPECIAL, keep(word(w.TRUE)))
         if done != 0:
             c.Py_DecRef(done)
         else:
@@ -179,12 +175,6 @@ def multiplied(left: int, right: int) -> int:
             made = 0
     c.Py_DecRef(told)
     return made
-
-
-def product(left: int, right: int) -> int:
-    """``left @ right``."""
-    made = multiplied(left, right)
-    return made if made != 0 else call(word(w.PRODUCT), left, right, 2)
 
 
 def to_array(thing: int, args: int, keywords: int) -> int:
@@ -195,7 +185,7 @@ def to_array(thing: int, args: int, keywords: int) -> int:
         place = scratch()
         store(place, array)
         return c.PyObject_VectorcallMethod(word(w.VIEW_NAME), place, 1, 0)
-    return call_with(word(w.TO_ARRAY), thing, args, keywords)
+    return 0
 
 
 def flat_bytes(array: int) -> int:
@@ -272,41 +262,40 @@ def kind_of(array: int) -> int:
 
 
 def adapted(array: int) -> int:
-    """Return a container over an ordinary array's memory; None for any other object."""
+    """Return a container over an ordinary array's memory; 0 for any other object."""
     kind = kind_of(array)
     rank = load(array + RANK) & 0xFFFFFFFF
     shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
     size = size_of(shape) if shape != 0 else 0
     if size > 0:
         keep(kind)
-        nbytes = size * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+        nbytes = size * itemsize_of(kind)
         made = new_array(borrowed(array, nbytes), shape, kind)
         if made != 0:
-            c.Py_DecRef(get(made, w.POLICY))
-            give(made, w.POLICY, keep(word(w.DYNAMIC)))
+            change(made, w.POLICY, keep(word(w.DYNAMIC)))
             return made
-    elif shape != 0:
+    else:
         c.Py_DecRef(shape)
     c.PyErr_Clear()
-    return call(word(w.ADAPTED), array, 0, 1)
+    return 0
 
 
 def owned(array: int) -> int:
-    """Return the elements of an ordinary array in a container of their own; None of others."""
+    """Return the elements of an ordinary array in a container of their own; 0 of others."""
     kind = kind_of(array)
     rank = load(array + RANK) & 0xFFFFFFFF
     shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
     size = size_of(shape) if shape != 0 else -1
     if 0 <= size <= MANY:
         keep(kind)
-        nbytes = size * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+        nbytes = size * itemsize_of(kind)
         buffer = new_buffer(nbytes)
         if buffer != 0:
             c.memcpy(address_of(buffer), load(array + DATA), nbytes)
         made = new_array(buffer, shape, kind)
         if made != 0:
             return made
-    elif shape != 0:
+    else:
         c.Py_DecRef(shape)
     c.PyErr_Clear()
-    return call(word(w.OWNED), array, 0, 1)
+    return 0

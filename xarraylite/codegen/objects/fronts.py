@@ -16,23 +16,28 @@ from .basics import (
     LIST_ITEMS,
     RANK,
     call,
-    call_with,
+    call_method,
+    change,
     get,
-    give,
+    is_array,
+    is_array_or_numpys,
     is_container,
     is_lazy,
     is_traced,
     item,
+    itemsize_of,
     keep,
+    member,
     silently,
     size_of,
     tuple_of,
+    with_first,
 )
-from .calls import array_of, kind_of, multiplied, owned
+from .calls import array_of, kind_of, owned, product
 from .evaluation import duplicate, lazy_values
 from .operators import is_used_again
 from .picks import is_mask, leaf_of, picked
-from .remembered import is_described, is_noted, push, remade
+from .remembered import begun, is_described, is_noted, push, remade
 from .scalars import value_of
 
 #: What a parameter takes, by `functions.computed`: an array, a sequence of arrays, either or
@@ -65,11 +70,10 @@ def is_simple(value: int) -> bool:
         return True
     if cls != word(w.TUPLE) and cls != word(w.LIST):
         return c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0
+    usual = True
     for k in range(load(value + SIZE)):
-        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(w.LIST) else item(value, k)
-        if not is_number_class(load(one + CLASS)):
-            return False
-    return True
+        usual = usual and is_number_class(load(member(value, k) + CLASS))
+    return usual
 
 
 def memory_of(thing: int, held: int) -> int:
@@ -109,11 +113,10 @@ def given_array(value: int, held: int) -> int:
 
 def given_list(value: int, held: int) -> int:
     """Return a list of what NumPy is given for a sequence of arrays; see `given_array`."""
-    cls, count = load(value + CLASS), load(value + SIZE)
+    count = load(value + SIZE)
     made = c.PyList_New(count)
     for k in range(count if made != 0 else 0):
-        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(w.LIST) else item(value, k)
-        array = given_array(one, held)
+        array = given_array(member(value, k), held)
         if array == 0:
             c.Py_DecRef(made)
             return 0
@@ -175,9 +178,8 @@ def finished_one(made: int, args: int, finish: int) -> int:
     """Return what NumPy computed as users get it; takes the reference."""
     cls, done = load(made + CLASS), 0
     if cls == word(w.NDARRAY) and kind_of(made) != 0:
-        done = owned(made) if is_short(made) else keep(word(w.NONE))
-        if done == word(w.NONE):
-            c.Py_DecRef(done)
+        done = owned(made) if is_short(made) else 0
+        if done == 0:
             done = call(finish, made, args, 2)
     elif c.PyType_IsSubtype(cls, word(w.NUMPY_GENERIC)) != 0:
         done = value_of(made)
@@ -242,21 +244,8 @@ def hand(plan: int, args: int, options: int) -> int:
 
 
 def handed(items: int) -> int:
-    """``handed(plan, args, options)``; NotImplemented if it is not done."""
-    made = hand(load(items), load(items + 8), load(items + 16))
-    if made != 0 or c.PyErr_Occurred() != 0:
-        return made
-    return keep(word(w.NOT_DONE))
-
-
-def with_first(args: int, count: int, thing: int) -> int:
-    """Return a tuple of an object and the first of other arguments; 0 if there is no memory."""
-    made = tuple_of(count + 1)
-    if made != 0:
-        store(made + word(w.TUPLE_ITEMS), keep(thing))
-        for k in range(count):
-            store(made + word(w.TUPLE_ITEMS) + 8 * (k + 1), keep(item(args, k)))
-    return made
+    """``handed(plan, args, options)``."""
+    return hand(load(items), load(items + 8), load(items + 16))
 
 
 def named(names: int, args: int, places: int) -> int:
@@ -287,9 +276,7 @@ def handed_method(plan: int, thing: int, args: int, places: int, names: int) -> 
 def remembered_method(known: int, thing: int, args: int, entry: int) -> int:
     """Return what a method's memoised function returns; 0 if it is not known."""
     names, places = item(entry, 1), c.PyLong_AsLongLong(item(entry, 2))
-    state, count = scratch(), load(args + SIZE)
-    store(state, 0)
-    store(state + 8, 0)
+    state, count = begun(scratch()), load(args + SIZE)
     usual = is_described(state, thing)
     if item(entry, 3) == word(w.TRUE):
         if count != 0:
@@ -316,21 +303,16 @@ def method(thing: int, args: int, keywords: int, row: int) -> int:
             made = remembered_method(front, thing, args, entry)
         elif not spread and load(front + CLASS) == word(w.TUPLE):
             made = handed_method(front, thing, args, places, names)
-    if made != 0 or c.PyErr_Occurred() != 0:
-        return made
-    return call_with(word(row + 1), thing, args, keywords)
+    return made
 
 
 def attribute(thing: int, row: int) -> int:
     """``thing.attribute``: what a function of nothing else returns."""
-    front, made = c.PyDict_GetItemWithError(word(w.FRONTS), item(word(row), 0)), 0
-    if front != 0 and not is_traced() and load(front + CLASS) == word(w.DICT):
-        state = scratch()
-        store(state, 0)
-        store(state + 8, 0)
-        if is_described(state, thing):
-            made = remade(front, state)
-    return made if made != 0 else call(word(row + 1), thing, 0, 1)
+    front = c.PyDict_GetItemWithError(word(w.FRONTS), item(word(row), 0))
+    if front == 0 or is_traced() or load(front + CLASS) != word(w.DICT):
+        return 0
+    state = begun(scratch())
+    return remade(front, state) if is_described(state, thing) else 0
 
 
 def real_part(thing: int, row: int) -> int:
@@ -341,71 +323,62 @@ def real_part(thing: int, row: int) -> int:
     return attribute(thing, row)
 
 
-def one_element(thing: int, args: int, keywords: int, row: int) -> int:
+def only(args: int, keywords: int) -> int:
+    """Return the only argument, borrowed; 0 if there is another number of them."""
+    return item(args, 0) if keywords == 0 and load(args + SIZE) == 1 else 0
+
+
+def one_element(thing: int, args: int, keywords: int) -> int:
     """``thing.item(*index)``, of a container that NumPy has looked at."""
-    array, count = get(thing, w.OWN_ARRAY) if is_container(thing) else 0, load(args + SIZE)
-    if array != 0 and keywords == 0 and count == 1 and not is_traced():
-        place = scratch()
-        store(place, array)
-        store(place + 8, item(args, 0))
-        made = c.PyObject_VectorcallMethod(word(w.ITEM_NAME), place, 2, 0)
-        if made != 0:
-            return made
+    array, key = get(thing, w.OWN_ARRAY) if is_container(thing) else 0, only(args, keywords)
+    if array == 0 or key == 0 or is_traced():
+        return 0
+    made = call_method(word(w.ITEM_NAME), array, key, 2)
+    if made == 0:
         c.PyErr_Clear()  # Python says what is wrong
-    return call_with(word(row + 1), thing, args, keywords)
+    return made
 
 
-def taken_along(thing: int, args: int, keywords: int, row: int) -> int:
+def taken_along(thing: int, args: int, keywords: int) -> int:
     """``thing.take(positions)``, of few elements of a vector."""
-    count, made = load(args + SIZE), 0
-    if keywords == 0 and count == 1 and is_container(thing):
-        key = item(args, 0)
+    key, made = only(args, keywords), 0
+    if key != 0 and is_container(thing):
         several = load(key + CLASS) == word(w.LIST)
         key = call(word(w.NUMPY_ARRAY), key, 0, 1) if several else keep(key)
         known = key != 0 and load(get(thing, w.SHAPE) + SIZE) == 1
-        if known and (is_lazy(key) or is_container(key) or load(key + CLASS) == word(w.NDARRAY)):
+        if known and is_array_or_numpys(key):
             made = 0 if is_mask(key) else picked(thing, key)
         c.PyErr_Clear()  # Python says what is wrong
         c.Py_DecRef(key)
-    return made if made != 0 else call_with(word(row + 1), thing, args, keywords)
+    return made
 
 
-def dotted(thing: int, args: int, keywords: int, row: int) -> int:
+def dotted(thing: int, args: int, keywords: int) -> int:
     """``thing.dot(other)``, which of vectors and matrices is their product."""
-    made = 0
-    if keywords == 0 and load(args + SIZE) == 1:
-        made = multiplied(thing, item(args, 0))
-    return made if made != 0 else call_with(word(row + 1), thing, args, keywords)
+    other = only(args, keywords)
+    return product(thing, other) if other != 0 else 0
 
 
-def length(thing: int, row: int) -> int:
+def length(thing: int) -> int:
     """``len(thing)``."""
-    if is_lazy(thing) or is_container(thing):
-        shape = get(thing, w.SHAPE)
-        if load(shape + SIZE) != 0:
-            return keep(item(shape, 0))
-    return call(word(row + 1), thing, 0, 1)
+    shape = get(thing, w.SHAPE) if is_array(thing) else 0
+    return keep(item(shape, 0)) if shape != 0 and load(shape + SIZE) != 0 else 0
 
 
-def total(thing: int, row: int) -> int:
+def total(thing: int) -> int:
     """``thing.size``."""
-    if is_lazy(thing) or is_container(thing):
-        size = size_of(get(thing, w.SHAPE))
-        if size >= 0:
-            return c.PyLong_FromLongLong(size)
-    return call(word(row + 1), thing, 0, 1)
+    size = size_of(get(thing, w.SHAPE)) if is_array(thing) else -1
+    return c.PyLong_FromLongLong(size) if size >= 0 else 0
 
 
-def total_bytes(thing: int, row: int) -> int:
+def total_bytes(thing: int) -> int:
     """``thing.nbytes``."""
-    kind = get(thing, w.KIND) if is_lazy(thing) or is_container(thing) else 0
-    size = size_of(get(thing, w.SHAPE)) if kind != 0 and kind != word(w.NODE) else -1
-    if size >= 0:
-        return c.PyLong_FromLongLong(size * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE)))
-    return call(word(row + 1), thing, 0, 1)
+    kind = get(thing, w.KIND) if is_array(thing) else word(w.NODE)
+    size = size_of(get(thing, w.SHAPE)) if kind != word(w.NODE) else -1
+    return c.PyLong_FromLongLong(size * itemsize_of(kind)) if size >= 0 else 0
 
 
-def flattened(thing: int, args: int, keywords: int, row: int) -> int:
+def flattened(thing: int, args: int, keywords: int) -> int:
     """``thing.flatten()``, of a row-major container."""
     usual = is_container(thing) and keywords == 0 and load(args + SIZE) == 0 and not is_traced()
     kind = get(thing, w.KIND) if usual else 0
@@ -415,11 +388,9 @@ def flattened(thing: int, args: int, keywords: int, row: int) -> int:
         if made != 0 and size_of(get(made, w.SHAPE)) == size:
             keep(leaf)
             store(shape + word(w.TUPLE_ITEMS), c.PyLong_FromLongLong(size))
-            c.Py_DecRef(get(made, w.SHAPE))
-            c.Py_DecRef(get(made, w.KIND))
-            give(made, w.SHAPE, shape)
-            give(made, w.KIND, leaf)
+            change(made, w.SHAPE, shape)
+            change(made, w.KIND, leaf)
             return made
         c.Py_DecRef(made)
         c.Py_DecRef(shape)
-    return call_with(word(row + 1), thing, args, keywords)
+    return 0

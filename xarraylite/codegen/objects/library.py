@@ -32,6 +32,7 @@ INLINE = frozenset(
         "address_of",
         "count_of",
         "counted",
+        "dtype_of",
         "is_promise",
         "get",
         "inside",
@@ -40,8 +41,10 @@ INLINE = frozenset(
         "is_array",
         "is_lazy",
         "is_number",
+        "is_row_major",
         "is_traced",
         "item",
+        "itemsize_of",
         "keep",
         "spread",
     }

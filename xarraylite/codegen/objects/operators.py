@@ -12,6 +12,7 @@ from .basics import (
     LE,
     MOST,
     call,
+    dtype_of,
     get,
     give,
     is_array,
@@ -303,7 +304,7 @@ def is_float_value(left: int, right: int) -> bool:
     """Tell whether operands are elements of float64 and a value of float64."""
     if load(right + CLASS) != word(w.SCALAR_FLOAT) or not is_array(left) or is_traced():
         return False
-    return get(get(left, w.KIND), w.DTYPE) == word(w.FLOAT64)
+    return dtype_of(left) == word(w.FLOAT64)
 
 
 def with_value(left: int, right: int, key: int) -> int:
@@ -324,11 +325,11 @@ def forward(left: int, right: int, row: int) -> int:
     made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
     if made == 0 and is_float_value(left, right) and word(row) != word(w.POWER):
         number = inside(right)  # as which Python learns it
-        made = call(word(row + 2), left, number, 2)
+        made = call(word(row + w.FORWARD), left, number, 2)
         c.Py_DecRef(number)
         if made == 0:
             c.PyErr_Clear()
-    return made if made != 0 else call(word(row + 2), left, right, 2)
+    return made
 
 
 def exchanged(left: int, right: int, key: int) -> int:
@@ -341,19 +342,17 @@ def reflected(right: int, left: int, row: int) -> int:
     """``left + right`` where the left one does not know how."""
     give_snapshot(right)
     if is_number(left) and is_array(right) and not is_traced():
-        made = exchanged(left, right, word(row + 1))
-        if made != 0:
-            return made
-    elif is_float_value(right, left):
-        number = inside(left)
-        made = exchanged(number, right, word(row + 1))
-        if made == 0:
-            made = call(word(row + 3), right, number, 2)  # which learns it
-        c.Py_DecRef(number)
-        if made != 0:
-            return made
+        return exchanged(left, right, word(row + w.REFLECTION))
+    if not is_float_value(right, left):
+        return 0
+    number = inside(left)
+    made = exchanged(number, right, word(row + w.REFLECTION))
+    if made == 0:
+        made = call(word(row + w.BACKWARD), right, number, 2)  # which learns it
+    c.Py_DecRef(number)
+    if made == 0:
         c.PyErr_Clear()
-    return call(word(row + 3), right, left, 2)
+    return made
 
 
 def alone(thing: int, key: int) -> int:
@@ -366,8 +365,7 @@ def alone(thing: int, key: int) -> int:
 def single(thing: int, row: int) -> int:
     """``-thing``."""
     give_snapshot(thing)
-    made = alone(thing, word(row)) if is_array(thing) and not is_traced() else 0
-    return made if made != 0 else call(word(row + 2), thing, 0, 1)
+    return alone(thing, word(row)) if is_array(thing) and not is_traced() else 0
 
 
 def key_of(operand: int) -> int:
@@ -428,20 +426,16 @@ def applied(items: int, count: int) -> int:
             made = exchanged(first, second, get(key, w.REFLECTED))
     elif count == 4 and is_array(first) and not is_traced():
         made = chosen(first, load(items + 16), load(items + 24), key)
-    if made != 0 or c.PyErr_Occurred() != 0:
-        return made
-    return c.PyObject_Vectorcall(word(w.APPLIED), items, count, 0)
+    return made
 
 
 def folded(op: int, thing: int) -> int:
     """Fold over all dimensions."""
     give_snapshot(thing)
-    if is_array(thing) and not is_traced():
-        kind, shape, place = leads(thing, op, word(w.NONE)), get(thing, w.SHAPE), scratch()
-        usual = kind != 0 and load(shape + SIZE) != 0 and size_of(shape) > 0
-        count = put(place + 8, thing) if usual else -1
-        store(place, shape)
-        made = expression(kind, word(w.EMPTY), place, count + 1) if count >= 0 else 0
-        if made != 0:
-            return made
-    return call(word(w.FOLDED), op, thing, 2)
+    if not is_array(thing) or is_traced():
+        return 0
+    kind, shape, place = leads(thing, op, word(w.NONE)), get(thing, w.SHAPE), scratch()
+    usual = kind != 0 and load(shape + SIZE) != 0 and size_of(shape) > 0
+    count = put(place + 8, thing) if usual else -1
+    store(place, shape)
+    return expression(kind, word(w.EMPTY), place, count + 1) if count >= 0 else 0

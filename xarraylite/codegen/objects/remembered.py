@@ -11,15 +11,14 @@ from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DATA,
-    LIST_ITEMS,
+    container_of,
     get,
-    give,
-    is_container,
+    is_array,
     is_lazy,
     is_traced,
     item,
     keep,
-    new,
+    member,
     tuple_of,
 )
 from .operators import expression, give_snapshot, put
@@ -31,6 +30,13 @@ KEYS, ARRAYS, MOST_KEYS, MOST_ARRAYS = 16, 16 + 8 * 128, 120, 48
 
 #: Words of operands of all arrays, and of a result.
 HALF = 128
+
+
+def begun(state: int) -> int:
+    """Store the state of a call whose key is empty; return where it is."""
+    store(state, 0)
+    store(state + 8, 0)
+    return state
 
 
 def push(state: int, thing: int) -> bool:
@@ -64,7 +70,7 @@ def is_described(state: int, value: int) -> bool:
     cls, arrays = load(value + CLASS), load(state + 8)
     if load(state) > MOST_KEYS or arrays > MOST_ARRAYS:
         return False
-    if is_lazy(value) or is_container(value):
+    if is_array(value):
         if get(value, w.KIND) == word(w.NODE):
             return False
         give_snapshot(value)
@@ -93,11 +99,10 @@ def is_noted(state: int, value: int) -> bool:
         return False
     push(state, keep(cls))
     push(state, c.PyLong_FromLongLong(count))
+    usual = True
     for k in range(count):
-        one = load(load(value + LIST_ITEMS) + 8 * k) if cls == word(w.LIST) else item(value, k)
-        if not is_described(state, one):
-            return False
-    return True
+        usual = usual and is_described(state, member(value, k))
+    return usual
 
 
 def new_key(state: int) -> int:
@@ -129,19 +134,10 @@ def viewed(recipe: int, of: int) -> int:
     cls = view_class(of)
     if cls == 0:
         return 0
-    buffer, dtype = keep(get(of, w.OWN_BUFFER)), keep(get(get(recipe, w.VIEW_KIND), w.DTYPE))
+    kind, shape = keep(get(recipe, w.VIEW_KIND)), keep(get(recipe, w.VIEW_SHAPE))
     start = c.PyLong_AsLongLong(get(of, w.START)) + c.PyLong_AsLongLong(get(recipe, w.VIEW_BY))
-    made = new(cls)
-    if made == 0:
-        c.Py_DecRef(buffer)
-        c.Py_DecRef(dtype)
-        return 0
-    give(made, w.KIND, keep(get(recipe, w.VIEW_KIND)))
-    give(made, w.SHAPE, keep(get(recipe, w.VIEW_SHAPE)))
-    give(made, w.OWN_BUFFER, buffer)
-    give(made, w.OWN_DTYPE, dtype)
-    give(made, w.START, c.PyLong_FromLongLong(start))
-    return made
+    place = c.PyLong_FromLongLong(start)
+    return container_of(cls, kind, shape, keep(get(of, w.OWN_BUFFER)), place)
 
 
 def operands_of(place: int, state: int) -> int:
@@ -203,9 +199,7 @@ def recall(known: int, args: int, options: int) -> int:
     """Return the result of a call of a memoised function; 0 if it is not known."""
     if is_traced():
         return 0
-    state, usual = scratch(), True
-    store(state, 0)
-    store(state + 8, 0)
+    state, usual = begun(scratch()), True
     for k in range(load(args + SIZE)):
         usual = usual and is_noted(state, item(args, k))
     if usual and c.PyDict_Size(options) != 0:
@@ -223,6 +217,5 @@ def recall(known: int, args: int, options: int) -> int:
 
 
 def recalled(items: int) -> int:
-    """``recalled(known, args, options)``; None if it is not known."""
-    made = recall(load(items), load(items + 8), load(items + 16))
-    return made if made != 0 else keep(word(w.NONE))
+    """``recalled(known, args, options)``."""
+    return recall(load(items), load(items + 8), load(items + 16))

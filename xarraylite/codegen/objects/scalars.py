@@ -5,7 +5,8 @@ from __future__ import annotations
 from . import outside as c
 from . import words as w
 from .api import CLASS, load, load_double, store, word
-from .basics import DATA, call, get, give, keep, new, silently, tuple_of
+from .basics import DATA, get, give, keep, new, pair, silently
+from .words import CODE, WAYS
 
 #: Operations on two values: `transforms.natives` has the operators'.
 ADD, SUBTRACT, MULTIPLY, DIVIDE = range(1, 5)
@@ -62,12 +63,6 @@ def value_of(one: int) -> int:
     return made
 
 
-def valued(one: int) -> int:
-    """``scalar_of(one)``."""
-    made = value_of(one)
-    return made if made != 0 else call(word(w.VALUED), one, 0, 1)
-
-
 def is_double(thing: int) -> bool:
     """Tell whether an object is a float, or a value of float64, which is one."""
     cls = load(thing + CLASS)
@@ -107,8 +102,9 @@ def compared_of(code: int, one: float, other: float) -> bool:
     return one == other if code == EQUAL else one != other
 
 
-def of_two(code: int, left: int, right: int) -> int:
-    """Return an operation on two floats as a value; 0 where Python has to do it."""
+def of_doubles(left: int, right: int, row: int) -> int:
+    """``left + right`` of two floats, one a value of float64."""
+    code = word(row + CODE)
     if not is_double(left) or not is_double(right):
         return 0
     one, other = load_double(left + DATA), load_double(right + DATA)
@@ -169,17 +165,11 @@ def by_way(ways: int, left: int, right: int) -> int:
     one, other = plain_of(left), plain_of(right)
     if one == 0 or other == 0 or word(w.WARNING) == word(w.NONE):
         return 0
-    types, made = tuple_of(2), 0
-    if types == 0:
-        return 0
-    store(types + word(w.TUPLE_ITEMS), keep(load(one + CLASS)))
-    store(types + word(w.TUPLE_ITEMS) + 8, keep(load(other + CLASS)))
-    way = c.PyDict_GetItemWithError(ways, types)
+    types, made = pair(load(one + CLASS), load(other + CLASS)), 0
+    way = c.PyDict_GetItemWithError(ways, types) if types != 0 else 0
     c.Py_DecRef(types)
-    operands = tuple_of(2) if way != 0 else 0
+    operands = pair(one, other) if way != 0 else 0
     if operands != 0:
-        store(operands + word(w.TUPLE_ITEMS), keep(one))
-        store(operands + word(w.TUPLE_ITEMS) + 8, keep(other))
         number = silently(way, operands, 0)
         c.Py_DecRef(operands)
         made = value_of(number) if number != 0 else 0
@@ -189,31 +179,7 @@ def by_way(ways: int, left: int, right: int) -> int:
     return made
 
 
-def held_by(left: int, right: int, row: int) -> int:
-    """Return an operation on two numbers, one a value of any dtype but float64; 0 if unknown."""
-    made = complex_of_two(word(row + 7), left, right)
-    return made if made != 0 else by_way(word(row + 10), left, right)
-
-
-def held_forward(left: int, right: int, row: int) -> int:
-    """``left + right``, the left one a value of any dtype but float64."""
-    made = held_by(left, right, row)
-    return made if made != 0 else call(word(row + 8), left, right, 2)
-
-
-def held_reflected(right: int, left: int, row: int) -> int:
-    """``left + right``, the right one a value of any dtype but float64, the left one a number."""
-    made = held_by(left, right, row)
-    return made if made != 0 else call(word(row + 9), right, left, 2)
-
-
-def scalar_forward(left: int, right: int, row: int) -> int:
-    """``left + right``, the left one a value of float64."""
-    made = of_two(word(row + 7), left, right)
-    return made if made != 0 else call(word(row + 5), left, right, 2)
-
-
-def scalar_reflected(right: int, left: int, row: int) -> int:
-    """``left + right``, the right one a value of float64 and the left one a number."""
-    made = of_two(word(row + 7), left, right)
-    return made if made != 0 else call(word(row + 6), right, left, 2)
+def held(left: int, right: int, row: int) -> int:
+    """``left + right`` of two numbers, one a value of any dtype but float64."""
+    made = complex_of_two(word(row + CODE), left, right)
+    return made if made != 0 else by_way(word(row + WAYS), left, right)

@@ -25,14 +25,18 @@ from .basics import (
     DESCRIPTION,
     FLAGS,
     call,
-    call_three,
+    dtype_of,
     get,
     give,
+    is_array,
+    is_array_or_numpys,
     is_container,
     is_lazy,
+    is_row_major,
     is_same,
     is_traced,
     item,
+    itemsize_of,
     keep,
     new,
     size_of,
@@ -43,17 +47,21 @@ from .evaluation import address_of, begin_of, duplicate, lazy_values, new_array,
 from .operators import expression
 from .picks import (
     FEW_PICKED,
+    HOLDER,
+    LENGTH,
     PLAIN,
     are_inside,
     copy_of,
     extent_of,
     has_arrays,
-    is_line,
+    is_front,
+    is_given,
     is_mask,
+    is_steady,
     is_still,
     leaf_of,
     length_of,
-    private,
+    rank_of,
     trues,
 )
 from .scalars import fits
@@ -65,7 +73,7 @@ def offsets_of(view: int) -> int:
     base, offsets = get(view, w.PICK_BASE), get(view, w.PICK_OFFSETS)
     if offsets == 0 or is_traced() or not is_container(base):
         return 0
-    if get(get(base, w.KIND), w.STRIDES) != word(w.NONE) or load(offsets + FLAGS) & PLAIN != PLAIN:
+    if not is_row_major(base) or load(offsets + FLAGS) & PLAIN != PLAIN:
         return 0
     few = 0 <= size_of(get(view, w.SHAPE)) <= FEW_PICKED
     return load(offsets + DATA) if few and load(offsets + DESCRIPTION) == word(w.INT64) else 0
@@ -74,73 +82,43 @@ def offsets_of(view: int) -> int:
 def picked_up(view: int, to: int, offsets: int) -> int:
     """Copy a view's elements to an address."""
     base = get(view, w.PICK_BASE)
-    source, nbytes = begin_of(base), c.PyLong_AsLongLong(get(get(base, w.KIND), w.ITEMSIZE))
+    source, nbytes = begin_of(base), itemsize_of(get(base, w.KIND))
     for k in range(size_of(get(view, w.SHAPE))):
         c.memcpy(to, source + load(offsets + 8 * k) * nbytes, nbytes)
         to += nbytes
     return to
 
 
-def values_of(view: int) -> int:
-    """Return a view's elements in a new container; 0 if they are not few, in row-major memory."""
-    offsets = offsets_of(view)
+def values_of(view: int, lazily: bool) -> int:
+    """Return a view's elements in a new container, or as an expression of a copy that knows it.
+
+    0 if they are not few, in row-major memory.
+    """
+    offsets, words, made, place = offsets_of(view), scratch(), 0, 0
     if offsets == 0:
         return 0
     base, shape = keep(get(view, w.PICK_BASE)), keep(get(view, w.SHAPE))
     kind, own = keep(get(base, w.KIND)), keep(get(base, w.SHAPE))
-    leaf, made = leaf_of(kind, load(shape + SIZE)), 0
+    leaf, nbytes = leaf_of(kind, load(shape + SIZE)), size_of(shape) * itemsize_of(kind)
     if leaf != 0:
-        keep(leaf)
-        buffer = new_buffer(size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE)))
-        if buffer != 0 and is_still(base, kind, own):
-            picked_up(view, address_of(buffer), offsets)
-            made = new_array(buffer, keep(shape), leaf)
+        place = copy_of(nbytes, 0, keep(view)) if lazily else new_buffer(nbytes)
+    if place != 0 and is_still(base, kind, own):
+        picked_up(view, address_of(place), offsets)
+        store(words, place)
+        store(words + 8, word(w.ZERO))
+        if lazily:
+            made = expression(leaf, shape, words, 2)
         else:
-            c.Py_DecRef(leaf)
-            c.Py_DecRef(buffer)
-    for part in (kind, own, shape, base):
+            made = new_array(keep(place), keep(shape), keep(leaf))
+    for part in (place, kind, own, shape, base):
         c.Py_DecRef(part)
     return made
-
-
-def pick_evaluated(view: int) -> int:
-    """Return the elements in a new container; None if they are not few."""
-    made = values_of(view)
-    if made != 0:
-        return made
-    return 0 if c.PyErr_Occurred() != 0 else call(word(w.PICK_EVALUATED), view, 0, 1)
-
-
-def pick_settled(view: int) -> int:
-    """Return the elements as they are now, as an expression of a copy that knows its view."""
-    offsets, made = offsets_of(view), 0
-    if offsets != 0:
-        base, shape = keep(get(view, w.PICK_BASE)), keep(get(view, w.SHAPE))
-        kind, own, words = keep(get(base, w.KIND)), keep(get(base, w.SHAPE)), scratch()
-        leaf = leaf_of(kind, load(shape + SIZE))
-        nbytes = size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
-        copy = copy_of(nbytes, 0, keep(view)) if leaf != 0 else 0
-        if copy != 0:
-            if is_still(base, kind, own):
-                picked_up(view, address_of(copy), offsets)
-                store(words, copy)
-                store(words + 8, word(w.ZERO))
-                made = expression(leaf, shape, words, 2)
-            c.Py_DecRef(copy)
-        for part in (kind, own, shape, base):
-            c.Py_DecRef(part)
-    if made != 0:
-        return made
-    return 0 if c.PyErr_Occurred() != 0 else call(word(w.PICK_SETTLED), view, 0, 1)
 
 
 def number_put(view: int, value: int, offsets: int) -> bool:
     """Write a float to float64 elements; tell whether it is done."""
     base = get(view, w.PICK_BASE)
-    if (
-        get(get(base, w.KIND), w.DTYPE) != word(w.FLOAT64)
-        or waiting_for(get(base, w.OWN_BUFFER)) != 0
-    ):
+    if dtype_of(base) != word(w.FLOAT64) or waiting_for(get(base, w.OWN_BUFFER)) != 0:
         return False
     to, bits = begin_of(base), load(value + DATA)
     for k in range(size_of(get(view, w.SHAPE))):
@@ -151,13 +129,13 @@ def number_put(view: int, value: int, offsets: int) -> bool:
 def dropped_in(view: int, values: int, offsets: int) -> bool:
     """Write the elements of a container of the same shape; tell whether it is done."""
     base = get(view, w.PICK_BASE)
-    usual = is_container(values) and get(get(values, w.KIND), w.STRIDES) == word(w.NONE)
-    if not usual or get(get(values, w.KIND), w.DTYPE) != get(get(base, w.KIND), w.DTYPE):
+    usual = is_container(values) and is_row_major(values)
+    if not usual or dtype_of(values) != dtype_of(base):
         return False
     if waiting_for(get(base, w.OWN_BUFFER)) != 0:
         return False
     to, source = begin_of(base), begin_of(values)
-    nbytes = c.PyLong_AsLongLong(get(get(base, w.KIND), w.ITEMSIZE))
+    nbytes = itemsize_of(get(base, w.KIND))
     for k in range(size_of(get(view, w.SHAPE))):
         c.memcpy(to + load(offsets + 8 * k) * nbytes, source + k * nbytes, nbytes)
     return True
@@ -171,11 +149,11 @@ def wrote(view: int, value: int) -> bool:
     if cls == word(w.FLOAT):
         return number_put(view, value, offsets)
     own = cls == word(w.INDEX_VIEW)
-    if not (own or is_lazy(value) or is_container(value)):
+    if not (own or is_array(value)):
         return False
     if not is_same(get(value, w.SHAPE), get(view, w.SHAPE)):
         return False
-    made, done = values_of(value) if own else apart(get(view, w.PICK_BASE), value), False
+    made, done = values_of(value, False) if own else apart(get(view, w.PICK_BASE), value), False
     offsets = offsets_of(view)
     if made != 0:
         done = offsets != 0 and dropped_in(view, made, offsets)
@@ -185,27 +163,25 @@ def wrote(view: int, value: int) -> bool:
 
 def pick_wrote(view: int, value: int) -> int:
     """Write a number, or few elements of this dtype and shape; tell whether it is done."""
-    if wrote(view, value):
-        return keep(word(w.TRUE))
-    return 0 if c.PyErr_Occurred() != 0 else call(word(w.PICK_WROTE), view, value, 2)
+    return keep(word(w.TRUE)) if wrote(view, value) else 0
 
 
 def pick_set(view: int, key: int, value: int) -> int:
     """``view[key] = value``."""
-    if key == word(w.ELLIPSIS) and wrote(view, value):
-        return keep(word(w.NONE))
-    return call_three(word(w.PICK_SET), view, key, value)
+    return keep(word(w.NONE)) if key == word(w.ELLIPSIS) and wrote(view, value) else 0
 
 
-def view_at(base: int, positions: int, count: int) -> int:
-    """Return the view of positions, which are given to it, of a row-major container's elements."""
-    own = load(base + CLASS)
-    place, words = (
-        keep(base) if own == view_class(base) else view_of(base, word(w.EMPTY)),
-        scratch(),
-    )
-    store(words, count)
-    shape = tuple_from(words, 1) if place != 0 else 0
+def view_at(base: int, positions: int, usual: bool) -> int:
+    """Return the view of positions, which are given to it, of a row-major container's elements.
+
+    0 where they turned out not to be usual, or there is no memory.
+    """
+    words, place, shape = scratch(), 0, 0
+    store(words, length_of(positions))
+    if usual:
+        same = load(base + CLASS) == view_class(base)
+        place = keep(base) if same else view_of(base, word(w.EMPTY))
+        shape = tuple_from(words, 1) if place != 0 else 0
     made = new(word(w.INDEX_VIEW)) if shape != 0 else 0
     if made == 0:
         for part in (place, shape, positions):
@@ -232,104 +208,53 @@ def new_positions(count: int) -> int:
 
 def is_usual(base: int) -> bool:
     """Tell whether a container is row-major and of some dimensions, and has few elements."""
-    if is_traced() or not is_container(base) or get(get(base, w.KIND), w.STRIDES) != word(w.NONE):
+    if is_traced() or not is_container(base) or not is_row_major(base):
         return False
     return load(get(base, w.SHAPE) + SIZE) > 0 and 0 < size_of(get(base, w.SHAPE)) <= FEW_PICKED
 
 
-def is_array_or_lazy(thing: int) -> bool:
-    """Tell whether something is memory, or an expression of it."""
-    return is_lazy(thing) or is_container(thing) or load(thing + CLASS) == word(w.NDARRAY)
-
-
-def where_true(base: int, condition: int) -> int:
-    """Return a view of the elements for which a condition holds; 0 for all but usual operands."""
-    if not is_usual(base) or not is_array_or_lazy(condition):
-        return 0
-    if is_line(condition, word(w.BOOL_DTYPE)):
-        return of_trues(base, load(condition + DATA), length_of(condition), condition)
-    mask, made = private(condition, word(w.BOOL_DTYPE)), 0
-    if mask == 0:
-        return 0
-    if is_same(get(mask, w.SHAPE), get(base, w.SHAPE)):
-        made = of_trues(base, begin_of(mask), size_of(get(mask, w.SHAPE)), 0)
-    c.Py_DecRef(mask)
-    return made
-
-
-def of_trues(base: int, flags: int, size: int, line: int) -> int:
-    """Return a view of the elements for which flags are set; of a line of them, if it fits."""
-    shape = get(base, w.SHAPE)
-    if line != 0 and (load(shape + SIZE) != 1 or whole(item(shape, 0)) != size):
-        return 0
-    count = trues(flags, size)
-    positions = new_positions(count)
-    if positions == 0:
-        return 0
-    if line != 0 and (load(line + DATA) != flags or length_of(line) != size):
-        c.Py_DecRef(positions)
-        return 0
-    to = load(positions + DATA)
-    for k in range(size):
-        if load_byte(flags + k) != 0 and count > 0:
-            store(to, k)
-            to += 8
-            count -= 1
-    if count != 0:  # somebody wrote
-        c.Py_DecRef(positions)
-        return 0
-    return view_at(base, positions, (to - load(positions + DATA)) // 8)
-
-
 def filtered(base: int, condition: int) -> int:
-    """``filtered(x, condition)``; None if Python has to make the view."""
-    made = where_true(base, condition)
-    if made != 0 or c.PyErr_Occurred() != 0:
-        return made
-    return call(word(w.FILTERED), base, condition, 2)
-
-
-def at_positions(base: int, indices: int) -> int:
-    """Return a view of the elements of a vector at positions; 0 for all but usual operands."""
-    if not is_usual(base) or load(get(base, w.SHAPE) + SIZE) != 1 or not is_array_or_lazy(indices):
+    """``filtered(x, condition)``: a view of the elements for which it holds."""
+    given, made = scratch(), 0
+    usual = is_usual(base) and is_array_or_numpys(condition)
+    if not usual or not is_given(condition, word(w.BOOL_DTYPE), given):
         return 0
-    if is_line(indices, word(w.INT64)):
-        return of_positions(base, load(indices + DATA), length_of(indices), indices)
-    given, made = private(indices, word(w.INT64)), 0
-    if given == 0:
-        return 0
-    shape = get(given, w.SHAPE)
-    if load(shape + SIZE) == 1:
-        made = of_positions(base, begin_of(given), size_of(shape), 0)
-    c.Py_DecRef(given)
+    flags, size, left = load(given), load(given + LENGTH), 0
+    if rank_of(given) == load(get(base, w.SHAPE) + SIZE) and is_front(base, given):
+        left = trues(flags, size)
+        made = new_positions(left)
+    if made != 0:
+        to, steady = load(made + DATA), is_steady(condition, given)
+        for k in range(size if steady else 0):
+            if load_byte(flags + k) != 0 and left > 0:
+                store(to, k)
+                to += 8
+                left -= 1
+        made = view_at(base, made, steady and left == 0)  # else somebody wrote
+    c.Py_DecRef(load(given + HOLDER))
     return made
-
-
-def of_positions(base: int, source: int, count: int, line: int) -> int:
-    """Return a view of the elements of a vector at positions, perhaps those of a line."""
-    positions, inside = new_positions(count) if count > 0 else 0, True
-    if positions == 0:
-        return 0
-    if line != 0:
-        inside = load(line + DATA) == source and length_of(line) == count
-    extent, to = whole(item(get(base, w.SHAPE), 0)), load(positions + DATA)
-    for k in range(count if inside else 0):
-        at = load(source + 8 * k)
-        at += extent if at < 0 else 0
-        inside = inside and 0 <= at < extent
-        store(to + 8 * k, at)
-    if inside:
-        return view_at(base, positions, count)
-    c.Py_DecRef(positions)  # Python says what is wrong
-    return 0
 
 
 def indexed(base: int, indices: int) -> int:
-    """``indexed(x, indices)``; None if Python has to make the view."""
-    made = at_positions(base, indices)
-    if made != 0 or c.PyErr_Occurred() != 0:
-        return made
-    return call(word(w.INDEXED), base, indices, 2)
+    """``indexed(x, indices)``: a view of the elements of a vector at positions."""
+    given, made = scratch(), 0
+    usual = is_usual(base) and load(get(base, w.SHAPE) + SIZE) == 1 and is_array_or_numpys(indices)
+    if not usual or not is_given(indices, word(w.INT64), given):
+        return 0
+    count = load(given + LENGTH)
+    if rank_of(given) == 1 and count > 0:
+        made = new_positions(count)
+    if made != 0:
+        extent, to = whole(item(get(base, w.SHAPE), 0)), load(made + DATA)
+        inside = is_steady(indices, given)
+        for k in range(count if inside else 0):
+            at = load(load(given) + 8 * k)
+            at += extent if at < 0 else 0
+            inside = inside and 0 <= at < extent
+            store(to + 8 * k, at)
+        made = view_at(base, made, inside)  # else Python says what is wrong
+    c.Py_DecRef(load(given + HOLDER))
+    return made
 
 
 def apart(to: int, value: int) -> int:
@@ -347,7 +272,7 @@ def apart(to: int, value: int) -> int:
         c.PyErr_Clear()
         return 0
     own = get(made, w.KIND)
-    if get(own, w.DTYPE) == get(get(to, w.KIND), w.DTYPE) and get(own, w.STRIDES) == word(w.NONE):
+    if get(own, w.DTYPE) == dtype_of(to) and get(own, w.STRIDES) == word(w.NONE):
         return made
     c.Py_DecRef(made)
     return 0
@@ -368,7 +293,7 @@ def put_at(to: int, value: int, places: int, count: int) -> bool:
     rank, extent = load(shape + SIZE), whole(item(shape, 0))
     if not is_for(value, count, shape, 1) or not are_inside(places, count, extent):
         return False
-    nbytes = extent_of(shape, 1, rank) * c.PyLong_AsLongLong(get(get(to, w.KIND), w.ITEMSIZE))
+    nbytes = extent_of(shape, 1, rank) * itemsize_of(get(to, w.KIND))
     first, source = begin_of(to), begin_of(value)
     for k in range(count):
         at = load(places + 8 * k)
@@ -383,7 +308,7 @@ def put_where(to: int, value: int, flags: int, size: int, front: int) -> bool:
     rank, count = load(shape + SIZE), trues(flags, size)
     if not is_for(value, count, shape, front):
         return False
-    nbytes = extent_of(shape, front, rank) * c.PyLong_AsLongLong(get(get(to, w.KIND), w.ITEMSIZE))
+    nbytes = extent_of(shape, front, rank) * itemsize_of(get(to, w.KIND))
     first, source = begin_of(to), begin_of(value)
     for k in range(size):
         if load_byte(flags + k) != 0 and count > 0:
@@ -395,24 +320,20 @@ def put_where(to: int, value: int, flags: int, size: int, front: int) -> bool:
 
 def put_down(to: int, key: int, value: int) -> bool:
     """Write few elements to those that one index array or mask selects; tell whether it is done."""
-    if not is_array_or_lazy(key) or not is_usual(to):
+    if not is_array_or_numpys(key) or not is_usual(to):
         return False
-    mask, made, done = is_mask(key), apart(to, value), False
+    mask, made, given, done = is_mask(key), apart(to, value), scratch(), False
     if made == 0:
         return False
-    dtype = word(w.BOOL_DTYPE) if mask else word(w.INT64)
-    line = is_line(key, dtype)  # which is read where it is: nothing is allocated from here on
-    index = 0 if line else private(key, dtype)
-    if (line or index != 0) and is_usual(to) and is_free(get(to, w.OWN_BUFFER), key):
-        places = load(key + DATA) if line else begin_of(index)
-        count = length_of(key) if line else size_of(get(index, w.SHAPE))
-        front = 1 if line else load(get(index, w.SHAPE) + SIZE)
-        if mask:
-            done = is_front(to, count if line else -1, index, front)
-            done = done and put_where(to, made, places, count, front)
-        else:
-            done = front == 1 and put_at(to, made, places, count)
-    c.Py_DecRef(index)
+    if is_given(key, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
+        # Nothing is allocated from here on.
+        at, count, front = load(given), load(given + LENGTH), rank_of(given)
+        if is_usual(to) and is_free(get(to, w.OWN_BUFFER), key):
+            if mask:
+                done = is_front(to, given) and put_where(to, made, at, count, front)
+            else:
+                done = front == 1 and put_at(to, made, at, count)
+        c.Py_DecRef(load(given + HOLDER))
     c.Py_DecRef(made)
     return done
 
@@ -434,17 +355,6 @@ def put_by_numpy(to: int, key: int, value: int) -> bool:
     return done
 
 
-def is_front(to: int, count: int, index: int, front: int) -> bool:
-    """Tell whether a mask, perhaps a line of so many flags, has a container's first extents."""
-    shape = get(to, w.SHAPE)
-    if count >= 0:
-        return whole(item(shape, 0)) == count
-    fits = front <= load(shape + SIZE)
-    for k in range(front if fits else 0):
-        fits = fits and whole(item(get(index, w.SHAPE), k)) == whole(item(shape, k))
-    return fits
-
-
 def stored_value(to: int, key: int, value: int) -> bool:
     """Write a value of rank 0, computed first, to what integers and slices select; as `stored`."""
     if get(value, w.SHAPE) != word(w.EMPTY) or is_traced():
@@ -452,7 +362,7 @@ def stored_value(to: int, key: int, value: int) -> bool:
     if not is_container(to) or not is_index(key, True):
         return False
     made, done = lazy_values(value) if is_lazy(value) else keep(value), False
-    if made != 0 and is_container(made) and get(get(made, w.KIND), w.STRIDES) == word(w.NONE):
+    if made != 0 and is_container(made) and is_row_major(made):
         place = array_of(made)
         one = c.PyObject_GetItem(place, word(w.EMPTY)) if place != 0 else 0
         array = writable(to) if one != 0 and is_free(get(to, w.OWN_BUFFER), value) else 0
@@ -468,7 +378,7 @@ def stored_value(to: int, key: int, value: int) -> bool:
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``, of a container or a promise."""
     promise, target = is_promise(to), destination_of(to)
-    if is_lazy(value) or is_container(value):
+    if is_array(value):
         if stored_value(target, key, value):
             return keep(word(w.NONE))
         if not promise and (put_down(target, key, value) or put_by_numpy(target, key, value)):
@@ -482,4 +392,4 @@ def set_item(to: int, key: int, value: int) -> int:
                 return keep(word(w.NONE))
     elif stored(target, key, value):
         return keep(word(w.NONE))
-    return call_three(word(w.PROMISED_SETITEM if promise else w.SETITEM), to, key, value)
+    return 0

@@ -8,14 +8,13 @@ from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DIMENSIONS,
     FAR,
-    call,
+    container_of,
     get,
-    give,
     is_container,
     is_traced,
     item,
+    itemsize_of,
     keep,
-    new,
     tuple_of,
     whole,
 )
@@ -201,29 +200,19 @@ def view_with(thing: int, view: int, words: int, rank: int) -> int:
     """Return a view of what was selected, of a class; 0 if its kind is new."""
     extents, steps = words + 8 * OUT_EXTENTS, words + 8 * OUT_STEPS
     # Where memory is allocated the collector may run, and with it other threads.
-    buffer, dtype = keep(get(thing, w.OWN_BUFFER)), keep(get(thing, w.OWN_DTYPE))
-    before, own = c.PyLong_AsLongLong(get(thing, w.START)), keep(get(thing, w.KIND))
+    buffer, own = keep(get(thing, w.OWN_BUFFER)), keep(get(thing, w.KIND))
+    start = load(words + 8 * BEGIN) * itemsize_of(own)
+    place = c.PyLong_FromLongLong(c.PyLong_AsLongLong(get(thing, w.START)) + start)
     kind = place_of(own, extents, steps, rank)
-    shape = tuple_from(extents, rank) if kind != 0 else 0
-    made = new(view) if shape != 0 else 0
-    if made != 0:
-        start = load(words + 8 * BEGIN) * c.PyLong_AsLongLong(get(own, w.ITEMSIZE))
-        give(made, w.SHAPE, shape)
-        give(made, w.KIND, kind)
-        give(made, w.OWN_BUFFER, buffer)
-        give(made, w.OWN_DTYPE, dtype)
-        give(made, w.START, c.PyLong_FromLongLong(before + start))
-    else:
-        for part in (buffer, dtype, kind, shape):
-            c.Py_DecRef(part)
     c.Py_DecRef(own)
-    return made
+    shape = tuple_from(extents, rank) if kind != 0 else 0
+    return container_of(view if shape != 0 else 0, kind, shape, buffer, place)
 
 
-def element_of(thing: int, index: int, wraps: bool) -> int:
-    """Return the view of the element at a tuple of integers, around every border if it wraps.
+def element(thing: int, index: int, wraps: bool) -> int:
+    """``element(x, index)`` or ``wrapped(x, index)``: the view of the element at integers.
 
-    0 where Python has to look at it.
+    Around every border if it wraps.
     """
     view = view_class(thing)
     if view == 0 or is_traced() or load(index + SIZE) != load(get(thing, w.SHAPE) + SIZE):
@@ -246,20 +235,8 @@ def element_of(thing: int, index: int, wraps: bool) -> int:
     return view_with(thing, view, words, 0)
 
 
-def element(thing: int, index: int) -> int:
-    """``element(x, index)``: the view of an element; None if not a usual one."""
-    made = element_of(thing, index, False)
-    return made if made != 0 else call(word(w.ELEMENT), thing, index, 2)
-
-
-def wrapped(thing: int, index: int) -> int:
-    """``wrapped(x, index)``: the view of an element of an array that repeats; see `element`."""
-    made = element_of(thing, index, True)
-    return made if made != 0 else call(word(w.WRAPPED), thing, index, 2)
-
-
 def basic(thing: int, items: int) -> int:
-    """``basic(x, items)``: the view that a tuple or list of items selects; None if not a usual one.
+    """``basic(x, items)``: the view that a tuple or list of items selects; 0 if not a usual one.
 
     Unlike an index, integers for all dimensions select a view of one element.  As all views of a
     traced function's own arrays are, it is Python's there.
@@ -272,7 +249,7 @@ def basic(thing: int, items: int) -> int:
     if key != 0:
         made = view_by(thing, key, 0)
         c.Py_DecRef(key)
-    return made if made != 0 else call(word(w.BASIC), thing, items, 2)
+    return made
 
 
 def is_index(key: int, slices: bool) -> bool:

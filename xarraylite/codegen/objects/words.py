@@ -61,7 +61,7 @@ def _later(count: int) -> range:
 
 
 NONE, FALSE, TRUE = map(_object, (None, False, True))
-ELLIPSIS, NOT_DONE, EMPTY = map(_object, (Ellipsis, NotImplemented, ()))
+ELLIPSIS, EMPTY = map(_object, (Ellipsis, ()))
 ALL = _object(slice(None))
 MINUS_ONE, ZERO = map(_object, (-1, 0))
 PLUS, MINUS = map(_object, (1.0, -1.0))
@@ -184,17 +184,11 @@ MATMUL, DOT, STRIDED_DOT, SCALARS, FRONTS, NOTE = _later(6)
 #: What NumPy warns about, as a variable of contexts (None: elsewhere), and nothing of it.
 WARNING, SILENT = _later(2)
 
-#: The methods and functions that these stand before.
-EVALUATED, FOLDED, APPLIED, NEW_CONTAINER, JITTED, PRODUCT, TO_FLOAT = _later(7)
-GETITEM, SETITEM, ASSIGN, PROMISED, PROMISED_PART, PROMISED_ASSIGN, PROMISED_SETITEM = _later(7)
-ZEROS, COPIED, DUPLICATED, OWNED, ADAPTED, TO_ARRAY, FEW_SELECTED, ARRAY_AT = _later(8)
-PICK_EVALUATED, PICK_SETTLED, PICK_WROTE, PICK_SET, FILTERED, INDEXED = _later(6)
-BASIC, ELEMENT, WRAPPED, VALUED = _later(4)
-
 #: Cells in memory, the last of them the counters of memory; how many references a temporary has
 #: that only a statement has; and how far from their addresses tuples and bytes have what they hold.
 TRACING, EVALUATIONS, MAKING, COUNTERS, ALONE, TUPLE_ITEMS, BYTES_DATA = _later(7)
 
-#: For each operation that is an operator `ROW` words: its keys in the tables of kinds, and
-#: Python's methods, and what is known of values.
-ROWS, ROW = len(FACTS), 11
+#: The words behind the facts.  For each operation that is an operator: its keys in the tables of
+#: kinds, Python's methods, its number among those of two values of float64, and ways by classes.
+ROWS = len(FACTS)
+REFLECTION, FORWARD, BACKWARD, CODE, WAYS, ROW = range(1, 7)

@@ -82,29 +82,29 @@ def _convolution(instruction: HloInstruction) -> Work:
 
 
 def _reduce(instruction: HloInstruction) -> Work:
-    inner = _region(instruction.called_computations[0])
+    inner = work_within(instruction.called_computations[0])
     return inner.times(max(0, elements(instruction.operands[0]) - elements(instruction)))
 
 
 def _reduce_window(instruction: HloInstruction) -> Work:
     size = math.prod([part.size for part in instruction.get("window") or ()])
-    inner = _region(instruction.called_computations[0])
+    inner = work_within(instruction.called_computations[0])
     return inner.times(elements(instruction) * max(0, size - 1))
 
 
 def _select_and_scatter(instruction: HloInstruction) -> Work:
-    select, scatter = [_region(part) for part in instruction.called_computations]
+    select, scatter = [work_within(part) for part in instruction.called_computations]
     size = math.prod([part.size for part in instruction.get("window") or ()])
     count = elements(instruction.operands[1])
     return select.times(count * max(0, size - 1)).plus(scatter.times(count))
 
 
 def _applied(instruction: HloInstruction) -> Work:
-    return _region(instruction.called_computations[0]).times(elements(instruction))
+    return work_within(instruction.called_computations[0]).times(elements(instruction))
 
 
 def _scatter(instruction: HloInstruction) -> Work:
-    inner = _region(instruction.called_computations[0])
+    inner = work_within(instruction.called_computations[0])
     return inner.times(elements(instruction.operands[-1]))
 
 
@@ -113,7 +113,7 @@ def _sort(instruction: HloInstruction) -> Work:
     axis = (instruction.get("dimensions") or (0,))[0]
     size = instruction.operands[0].shape.dimensions[axis]
     rounds = max(size - 1, 0).bit_length()
-    return _region(instruction.called_computations[0]).times(count * rounds)
+    return work_within(instruction.called_computations[0]).times(count * rounds)
 
 
 def _fft(instruction: HloInstruction) -> Work:
@@ -130,13 +130,13 @@ def _called(instruction: HloInstruction) -> Work:
     """Everything that is called, once."""
     total = Work()
     for computation in instruction.called_computations:
-        total = total.plus(_region(computation))
+        total = total.plus(work_within(computation))
     return total
 
 
 def _loop(instruction: HloInstruction) -> Work:
     """Body and condition, as often as they run; once where nobody knows."""
-    body, condition = [_region(computation) for computation in instruction.called_computations]
+    body, condition = [work_within(computation) for computation in instruction.called_computations]
     trips = trip_count(instruction)
     if trips is None:
         return body.plus(condition)
@@ -144,7 +144,7 @@ def _loop(instruction: HloInstruction) -> Work:
 
 
 def _branches(instruction: HloInstruction) -> Work:
-    return max([_region(computation) for computation in instruction.called_computations])
+    return max([work_within(computation) for computation in instruction.called_computations])
 
 
 _FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
@@ -176,7 +176,8 @@ _FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
 
 
 @lru_cache(maxsize=4096)
-def _region(computation: HloComputation) -> Work:
+def work_within(computation: HloComputation) -> Work:
+    """Return the operations of a computation; those of its callees, if they are known, at once."""
     total = Work()
     for instruction in computation.instructions:
         total = total.plus(work_of(instruction))

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
+from ..order import depth_first
 
 _NAMES: Final = frozenset(
     ("add-dependency", "bitcast", "domain", "get-tuple-element", "opt-barrier", "tuple", "while")
@@ -44,11 +45,7 @@ class Timeline(NamedTuple):
     alive: tuple[tuple[HloInstruction, int], ...]
 
 
-def timeline(
-    computation: HloComputation,
-    size_of: Callable[[ArraySpec], int],
-    known: dict[HloComputation, int] | None = None,
-) -> Timeline:
+def timeline(computation: HloComputation, size_of: Callable[[ArraySpec], int]) -> Timeline:
     """Return memory over the schedule of a computation.
 
     Parameters
@@ -57,10 +54,30 @@ def timeline(
         Whose instructions stand in the order in which they run.
     size_of : callable
         Bytes of a value of a spec.
-    known : dict, optional
-        Peaks of computations without their parameters, where they are known.
     """
-    peaks = {} if known is None else known
+    peaks: dict[HloComputation, int] = {}
+    for inner in depth_first([computation], _run_by)[:-1]:
+        given = sum([size_of(parameter.shape) for parameter in inner.parameters])
+        peaks[inner] = _scheduled(inner, size_of, peaks).peak - given
+    return _scheduled(computation, size_of, peaks)
+
+
+def _run_by(computation: HloComputation) -> list[HloComputation]:
+    """What a computation runs as it stands; what it applies has no schedule of its own."""
+    return [
+        callee
+        for instruction in computation.instructions
+        if instruction.opcode in _RUNS
+        for callee in instruction.called_computations
+    ]
+
+
+def _scheduled(
+    computation: HloComputation,
+    size_of: Callable[[ArraySpec], int],
+    peaks: dict[HloComputation, int],
+) -> Timeline:
+    """Memory over a schedule; what it runs takes its peak, without its arguments."""
     listed = computation.instructions
     owners = _owners(computation)
     last = {owner: len(listed) for owner in owners[computation.root]}
@@ -80,7 +97,7 @@ def timeline(
             alive[instruction] = size_of(instruction.shape)
             total += alive[instruction]
             ending.setdefault(last.get(instruction, k), []).append(instruction)
-        now = total + _inside(instruction, size_of, peaks)
+        now = total + _inside(instruction, peaks)
         live.append(now)
         if now > best:
             best, best_at = now, k
@@ -118,17 +135,8 @@ def _owners(computation: HloComputation) -> dict[HloInstruction, frozenset[HloIn
     return owners
 
 
-def _inside(
-    instruction: HloInstruction,
-    size_of: Callable[[ArraySpec], int],
-    peaks: dict[HloComputation, int],
-) -> int:
+def _inside(instruction: HloInstruction, peaks: dict[HloComputation, int]) -> int:
     """Peak of what an instruction runs, without its arguments."""
     if instruction.opcode not in _RUNS:
         return 0
-    # Callees stand before callers, so this is as deep as calls nest.
-    for callee in instruction.called_computations:
-        if callee not in peaks:
-            given = sum([size_of(parameter.shape) for parameter in callee.parameters])
-            peaks[callee] = timeline(callee, size_of, peaks).peak - given
     return max([peaks[callee] for callee in instruction.called_computations])

@@ -17,7 +17,7 @@ from ...xla.spec import ArraySpec
 from ..evaluation.loops import trip_count
 from ..instruction import HloComputation, HloInstruction
 from ..order import callees_first
-from .flops import work_of
+from .flops import work_of, work_within
 from .memory import timeline
 from .report import InstructionCost, ModuleCost
 from .storage import stored_bytes, stored_spec
@@ -53,7 +53,10 @@ def module_cost(entry: HloComputation, name: str, chip: str | None = "v5e") -> M
     """
     if chip is not None and chip not in CHIPS:
         raise HloError(f"cost: there is no chip {chip!r}; there are {', '.join(CHIPS)}")
-    computations = _run_by(entry)
+    ordered = callees_first([entry])
+    for computation in ordered:
+        work_within(computation)  # before its callers ask, so that no depth of calls is too much
+    computations = _run_by(ordered)
     tiled = any([_is_tiled(i.shape) for c in computations for i in c.instructions])
     used = "" if tiled or chip is None else chip
     costs = [_cost(i, used, runs) for c, runs in computations.items() for i in c.instructions]
@@ -72,10 +75,10 @@ def module_cost(entry: HloComputation, name: str, chip: str | None = "v5e") -> M
     )
 
 
-def _run_by(entry: HloComputation) -> dict[HloComputation, int]:
+def _run_by(ordered: list[HloComputation]) -> dict[HloComputation, int]:
     """The entry and what it runs as it stands, with how often: loops, branches, calls."""
-    runs = {entry: 1}
-    for computation in reversed(callees_first([entry])):
+    runs = {ordered[-1]: 1}
+    for computation in reversed(ordered):
         if computation not in runs:
             continue  # applied by an instruction, and part of its cost
         for instruction in computation.instructions:

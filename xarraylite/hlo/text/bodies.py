@@ -25,7 +25,7 @@ from .names import NameTable
 from .quoting import NAME, SKIP, without_comments
 from .scanner import ARRAY
 from .sharding import spread_sharding
-from .undefined import guess_operand_shape, wrap_operation
+from .undefined import guess_operand_shape, hand_on, wrap_operation
 
 _HEAD = re.compile(rf"{SKIP}(?:(ROOT)[ \t\r\n]{SKIP})?%?({NAME}){SKIP}={SKIP}")
 # What stands behind the equals sign, mostly: all of it if the operands are names.
@@ -419,15 +419,16 @@ class BodyReader(AttributeReader):
             if not (shape.is_tuple and len(shape.tuple_shapes) > 1):
                 self.scan.fail(f"async-start gives ((operands), result, ...), not {shape}")
             if wrapped:
-                made = wrap_operation(
-                    wrapped, shape.tuple_shapes[1], operands, attributes, called, metadata
-                )
+                made = wrap_operation(wrapped, shape.tuple_shapes[1], operands, attributes, called)
                 self.adopt(made)
                 called = (made,)
             thread = attributes.get("async_execution_thread")
             for callee in callees_first(called[:1]) if thread else ():
                 _set(callee, "execution_thread", thread)
-            return called
-        if not operands or not operands[0].opcode.startswith("async-"):
+        elif operands and operands[0].opcode.startswith("async-"):
+            called = operands[0].called_computations
+        else:
             self.scan.fail(f"{opcode} takes the result of async-start or async-update")
-        return operands[0].called_computations
+        if called:
+            hand_on(called[0].root, attributes, metadata)
+        return called

@@ -140,6 +140,14 @@ def read_dictionary(text: str) -> str:
     return stripped
 
 
+_NO_QUEUES = re.compile(r'"wait_on_operation_queues"\s*:\s*\[\s*\]\s*,', re.ASCII)
+
+
+def _read_config(text: str) -> str:
+    """Notes of a compiler; XLA leaves out that an operation waits for no queue of a GPU."""
+    return _NO_QUEUES.sub("", read_dictionary(text))
+
+
 def print_dictionary(value: str) -> str:
     """Write a string, without quotes where it is one pair of braces."""
     return value if is_dictionary(value) else print_string(value)
@@ -162,7 +170,7 @@ KINDS: Final[dict[str, Kind]] = {
     "transposition": _one_of("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT", "TRANSPOSE_INVALID"),
     "bool": Kind(_read_bool, _print_bool),
     "bools": Kind(_read_bools, braced(_print_bool)),
-    "dictionary": Kind(read_dictionary, print_dictionary),
+    "dictionary": Kind(_read_config, print_dictionary),
     "float": Kind(read_float, print_float),
     "int": Kind(read_int, str),
     "ints": Kind(read_ints, print_ints),

@@ -79,7 +79,6 @@ def wrap_operation(
     operands: tuple[HloInstruction, ...],
     attributes: dict[str, Any],
     called: tuple[HloComputation, ...],
-    metadata: OpMetadata | None,
 ) -> HloComputation:
     """Return the computation that an asynchronous operation such as ``negate-start`` runs.
 
@@ -93,18 +92,25 @@ def wrap_operation(
         for k, operand in enumerate(operands)
     ]  # fmt: skip
     own: dict[str, Any] = {name: attributes[name] for name in _OF_THE_START if name in attributes}
-    inner = MappingProxyType(
-        {name: value for name, value in attributes.items() if name not in own or name in _OF_BOTH}
-    )
+    inner = MappingProxyType({name: value for name, value in attributes.items() if name not in own})
     attributes.clear()
     attributes.update(own)
-    root = HloInstruction(
-        opcode, opcode, result, tuple(parameters), inner, called, metadata=metadata
-    )
+    root = HloInstruction(opcode, opcode, result, tuple(parameters), inner, called)
     return HloComputation("async_wrapped", (*parameters, root))
 
 
-_OF_BOTH: Final = ("backend_config", "frontend_attributes", "statistics")
+def hand_on(
+    wrapped: HloInstruction, attributes: dict[str, Any], metadata: OpMetadata | None
+) -> None:
+    """Say of the operation that is wrapped what an asynchronous one, or its end, says of itself."""
+    said = {name: attributes[name] for name in _OF_BOTH if name in attributes}
+    if said:
+        object.__setattr__(wrapped, "attributes", MappingProxyType({**wrapped.attributes, **said}))
+    if metadata is not None:
+        object.__setattr__(wrapped, "metadata", metadata)
+
+
+_OF_BOTH: Final = ("backend_config", "frontend_attributes", "origin", "statistics")
 _OF_THE_START: Final = (
     *_OF_BOTH,
     "async_execution_thread",
