@@ -109,9 +109,9 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         else:
             _multiply(left, right, out, ())
     elif _alone.on:
-        parts = pieces(out.shape, left.shape[-1], PIECE)
+        cut = pieces(out.shape, left.shape[-1], PIECE)
         each = functools.partial(_multiply_piece, left, right, out)
-        pool.run(parts, lambda: each, settings.threads)
+        pool.run(cut, lambda: each, settings.threads)
     elif settings.threads < _cores():
         with _lock.held:
             _multiply_capped(left, right, out, settings.threads)
