@@ -658,7 +658,9 @@ REDUCERS: Rows = (
     Row(
         "`norm_l0 l1 l2 sq linf lp lp_to_p induced_l1 induced_linf`",
         "`xl.norm_l0`, …",
-        "same(xl.norm_l2(v), np.linalg.norm(v)); same(xl.norm_induced_l1(m), np.linalg.norm(m, 1))",
+        "same(xl.norm_l2(v), np.linalg.norm(v))\n"
+        "same(xl.norm_induced_l1(m), np.linalg.norm(m, 1))\n"
+        "same(xl.norm_l1(m, [0]), [6, 4]); same(xl.norm_lp(m, 2, 0), np.linalg.norm(m, axis=0))",
     ),
     Row("`diff`, `trapz`", "`xl.diff`, `xl.trapezoid`", "same(xl.diff(v), [-4, 3])"),
     Row(

@@ -73,8 +73,9 @@ def test_reverse_is_the_opposite_order(
     problem: tuple[tuple[int, ...], list[AddressStream]],
 ) -> None:
     nest = normalise(*problem)
-    assert visited(reverse(nest)) == visited(nest)[::-1]
-    assert reverse(reverse(nest)) == nest
+    loops = len(nest.extents)
+    assert visited(reverse(nest, loops)) == visited(nest)[::-1]
+    assert reverse(reverse(nest, loops), loops) == nest
 
 
 @given(problems(), st.data())

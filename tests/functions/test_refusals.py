@@ -329,3 +329,13 @@ def test_casting_rules_and_operands_are_named() -> None:
     assert a.tolist() == [0, 0, 0]
     with pytest.raises(xl.DTypeError, match="vdot"):
         xl.vdot(object(), a)
+
+
+@pytest.mark.parametrize("name", ["modf", "frexp", "divmod"])
+def test_of_two_results_none_is_written_where_one_does_not_fit(name: str) -> None:
+    first, second = xl.asarray([1.0, 2.0, 3.0]), xl.zeros(5)
+    operands = [xl.asarray([1.5, 2.5, 3.5])] * (1 + (name == "divmod"))
+    for options in ({"out": (first, second)}, {"out": (second, first)}):
+        with pytest.raises(ValueError, match=name):
+            getattr(xl, name)(*operands, **options)
+    assert (first.tolist(), second.tolist()) == ([1.0, 2.0, 3.0], [0.0] * 5)

@@ -27,6 +27,24 @@ def test_a_loop_over_elements_goes_on_where_it_stopped(shape: tuple[int, ...]) -
     assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize("layout", ["row_major", "column_major", "{1,0:T(2,4)}"])
+@pytest.mark.parametrize("key", [..., (slice(None, None, -1), slice(1, None, 2)), 1])
+def test_elements_in_a_row_wherever_they_lie(layout: str, key: Any) -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    a = xl.asarray(values, layout=layout)
+    mine, theirs = a[key], values[key]
+    for x, want in ((mine, theirs), (mine * 2, theirs * 2)):
+        assert list(x.flat) == list(want.flat)
+        assert [x.flat[k] for k in (0, 1, -1)] == [want.flat[k] for k in (0, 1, -1)]
+        for k in (want.size, -want.size - 1):
+            with pytest.raises(IndexError):
+                x.flat[k]
+    walk = iter(mine.flat)
+    next(walk)
+    mine.flat[1] = 50.0  # which is read when it is reached
+    assert next(walk) == mine.flat[1] == 50.0
+
+
 def test_parts_of_all_layouts_and_long_axes_are_walked_through() -> None:
     values = np.arange(24).reshape(2, 3, 4)
     for order in ("row_major", "column_major", "storage"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,11 +38,13 @@ class Flat:
             [0, 4]])
     """
 
-    __slots__ = ("_array", "index")
+    __slots__ = ("_array", "_positions")
+
+    _array: Any
+    _positions: Iterator[int]
 
     def __init__(self, array: Any) -> None:
         self._array = array
-        self.index = 0
 
     @property
     def base(self) -> Any:
@@ -50,9 +52,22 @@ class Flat:
         return self._array
 
     @property
+    def index(self) -> int:
+        """Position of the element that comes next."""
+        return len(self) - operator.length_hint(self._left())
+
+    @property
     def coords(self) -> tuple[int, ...]:
         """Indices of the element that comes next."""
         return self._place(self.index)
+
+    def _left(self) -> Iterator[int]:
+        """Return the positions that `next` has not come to."""
+        try:
+            return self._positions
+        except AttributeError:
+            self._positions = iter(range(len(self)))
+            return self._positions
 
     def _place(self, left: int) -> tuple[int, ...]:
         """Return the indices of the element at a position, which is in range."""
@@ -61,6 +76,9 @@ class Flat:
             left, last = divmod(left, extent)
             place = (last, *place)
         return (left, *place) if self._array.shape else ()
+
+    def _at(self, position: int) -> Any:
+        return self._array[self._place(position)]
 
     def copy(self) -> Any:
         """Return the elements as a container of rank 1."""
@@ -84,7 +102,14 @@ class Flat:
 
     def __getitem__(self, key: Any) -> Any:
         """Return a value, or a copy of the elements that ``key`` selects."""
-        return self._array[self._index(key)]
+        array = self._array
+        if key.__class__ is int:
+            shape = array.shape
+            if len(shape) == 1:
+                return array[key]
+            if len(shape) == 2 and shape[1]:
+                return array[divmod(key, shape[1])]  # a row from the end, if it is negative
+        return array[self._index(key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write elements; a sequence is written in order, again and again until all are written."""
@@ -97,21 +122,13 @@ class Flat:
 
     def __iter__(self) -> Iterator[Any]:
         """Yield what `next` returns."""
-        while self.index < len(self):
-            places = itertools.product(*map(range, self._array.shape))
-            for at, place in enumerate(itertools.islice(places, self.index, None), self.index):
-                if at != self.index:
-                    break  # which the loop has read on its own
-                self.index = at + 1
-                yield self._array[place]
+        array = self._array
+        row = None if getattr(array, "lasting", True) else array.reshape(-1)
+        return map(self._at if row is None or row.lasting else row.__getitem__, self._left())
 
     def __next__(self) -> Any:
         """Return the next value."""
-        if self.index >= len(self):
-            raise StopIteration
-        value = self._array[self.coords]
-        self.index += 1
-        return value
+        return self._at(next(self._left()))
 
     def __eq__(self, other: object) -> Any:
         """Compare the elements in a row, as an array's."""

@@ -151,10 +151,14 @@ def _by_numpy(
         options["out"] = tuple([None if out is None else np.array(out) for out in outs])
     made = getattr(ufunc, method)(*_numpy_of(inputs), **options)
     results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]
+    name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
+    rule = "unsafe" if method in _FOLDS else "same_kind"
+    for k, out in enumerate(outs[1:], 1):  # before anything is written
+        if isinstance(out, HasNode):
+            check_update(out, name, np.shape(results[k]), results[k].dtype, rule)  # type: ignore[arg-type]
     for k, out in enumerate(outs):
         if out is not None:
-            name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
-            _write(out, results[k], True, name, "unsafe" if method in _FOLDS else "same_kind")
+            _write(out, results[k], True, name, rule)
             results[k] = out
     return tuple(results) if isinstance(made, tuple) else results[0]
 

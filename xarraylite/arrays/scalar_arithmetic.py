@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._errors import DTypeError
 from .._lazy_import import later
 from ..assignment import direct, elements
 from ..dtypes.names import DType, as_dtype, kind
@@ -30,6 +31,7 @@ from ..ir.simplify import POWER, applied, simpler
 from ..ir.translation import of as kind_of
 from ..ir.translation import plain, scalars_of
 from ..operands.nodes import OneValue, is_number, is_operand
+from ..operands.non_numeric import call_numpy
 from ..operands.operators import with_strangers
 from ..ops.op import Op
 from ..runtime.evaluate import uses_reference
@@ -292,8 +294,17 @@ def function_of_one(cls: type[Any], op: Op) -> Way:
 
 
 def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
-    """Return an operation on values and numbers as a value."""
-    return cls._of(_run(op, tuple([x.value if isinstance(x, OneValue) else x for x in operands])))
+    """Return an operation on values and numbers as a value; on dates it is NumPy's."""
+    values = tuple([x.value if isinstance(x, OneValue) else x for x in operands])
+    try:
+        return cls._of(_run(op, values))
+    except DTypeError:
+        try:
+            return call_numpy(op.name, values, {})
+        except DTypeError:
+            if op.name not in ("equal", "not_equal"):
+                raise
+    return cls._of(np.bool_(op.name == "not_equal"))  # as numbers and text are
 
 
 def _run(op: Op, operands: tuple[Any, ...]) -> Any:

@@ -20,7 +20,6 @@ import functools
 import math
 import threading
 from collections.abc import Callable, Iterator
-from contextvars import Context, copy_context
 from functools import cache
 from typing import Any
 
@@ -29,6 +28,7 @@ import numpy as np
 from .._config import available_cores, settings
 from .._locks import ForkLock
 from ..dtypes.names import NumpyArray
+from ..runtime.floating_errors import silently
 from ..runtime.threads import pool
 
 #: Multiplications after which a product is cut: a tenth of a second on a few cores.
@@ -52,6 +52,8 @@ DOT = 1 << 13
 PIECE = 1 << 28
 
 _lock = ForkLock()
+
+_cores = cache(available_cores)
 
 
 class _Alone(threading.local):
@@ -131,11 +133,8 @@ def call_for(left: tuple[int, ...], out: tuple[int, ...]) -> Callable[..., objec
 def _on_all_threads(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     if settings.threads < _cores():
         multiply(left, right, out)
-        return
-    try:
-        _quiet_context().run(np.matmul, left, right, out)
-    except RuntimeError:
-        _quietly(np.matmul, left, right, out)
+    else:
+        silently(np.matmul, left, right, out)
 
 
 def _multiply(
@@ -144,9 +143,9 @@ def _multiply(
     if part:
         left, right, out = left[part], right[part], out[part]
     if out.shape[-2:] == (1, 1) and out.dtype.kind == "f":  # it conjugates complex numbers
-        _quietly(np.vecdot, left[..., 0, :], right[..., 0], out[..., 0, 0])
+        silently(np.vecdot, left[..., 0, :], right[..., 0], out[..., 0, 0])
     else:
-        _quietly(np.matmul, left, right, out)
+        silently(np.matmul, left, right, out)
 
 
 def _is_long(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
@@ -161,7 +160,7 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     a, b = [x[..., : whole * DOT].reshape(*x.shape[:-1], whole, DOT) for x in (left, right)]
 
     def piece(part: slice) -> None:
-        _quietly(np.vecdot, a[..., part, :], b[..., part, :], sums[..., part])
+        silently(np.vecdot, a[..., part, :], b[..., part, :], sums[..., part])
 
     step = max(1, GRAIN // (DOT * max(out.size, 1)))
     if step < whole:
@@ -170,13 +169,14 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     else:
         piece(slice(0, whole))
     rest = slice(whole * DOT, inner)
-    _quietly(np.vecdot, left[..., rest], right[..., rest], sums[..., whole])
-    _quietly(np.add.reduce, sums, -1, None, out)
+    silently(np.vecdot, left[..., rest], right[..., rest], sums[..., whole])
+    silently(np.add.reduce, sums, -1, None, out)
 
 
 def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Write the product of two small matrices to ``out``; the bits are those of `multiply`."""
-    return _quietly(left.dot, right, out)
+    made: NumpyArray = silently(left.dot, right, out)
+    return made
 
 
 def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
@@ -184,29 +184,8 @@ def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
 
     ``dot`` copies rows that are further apart than they are long, and rounds in another order.
     """
-    return _quietly(np.matmul, left, right, out)
-
-
-def _quietly(product: Callable[..., NumpyArray], *operands: Any) -> NumpyArray:
-    """Call NumPy where it does not warn."""
-    try:
-        return _quiet_context().run(product, *operands)
-    except RuntimeError:  # another thread is in it, or a signal handler interrupts this one
-        with quiet():
-            return product(*operands)
-
-
-@cache
-def _quiet_context() -> Context:
-    """Return a context in which NumPy does not warn: entering it is cheaper than changing one."""
-    context = copy_context()
-    context.run(np.seterr, all="ignore")
-    return context
-
-
-def quiet() -> np.errstate:
-    """Return the state in which NumPy does not warn; each thread has its own."""
-    return np.errstate(all="ignore")
+    made: NumpyArray = silently(np.matmul, left, right, out)
+    return made
 
 
 def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
@@ -293,11 +272,6 @@ def pieces(
         half = extents[axis] // 2
         middle = start + (half - half % 64 or half)  # whole blocks of BLAS's kernels
         todo += [(*box[:axis], part, *box[axis + 1 :]) for part in ((middle, end), (start, middle))]
-
-
-@cache
-def _cores() -> int:
-    return available_cores()
 
 
 @cache

@@ -26,7 +26,8 @@ from ..dtypes.names import (
 from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
-from .calls import in_one_call, multiply, quiet
+from ..runtime.floating_errors import silently
+from .calls import in_one_call, multiply
 from .path import Gemm, Labels, count
 
 #: What BLAS multiplies.
@@ -162,8 +163,7 @@ class Recipe:
 
     def run(self, left: NumpyArray, right: NumpyArray, buffer: Buffer, first: int) -> None:
         """Write the product to a destination that begins ``first`` bytes into a buffer."""
-        with quiet():
-            self.function(left, right, self.out.array(self.dtype, buffer, first))
+        silently(self.function, left, right, self.out.array(self.dtype, buffer, first))
 
 
 @record(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .._records import record
-from ..index.transform import FIXED, IndexMap, Transform
+from ..index.transform import FIXED, following
 from ..layout.splitting import split_index_set
 from ..layout.strided import Strided
 from ..layout.tiled import Map
@@ -105,11 +105,6 @@ def spread(layout: Map, shape: tuple[int, ...], axes: tuple[int, ...]) -> Map:
 
     ``layout`` has an extent of 1 for each reduced dimension, or none.
     """
-    kept = [k for k in range(len(shape)) if k not in axes]
     full = layout.ndim == len(shape)
-    maps = [IndexMap(0, 1, k) for k in kept]
-    if full:
-        maps = [
-            IndexMap(0, 0, FIXED) if k in axes else IndexMap(0, 1, k) for k in range(len(shape))
-        ]
-    return layout.apply(Transform(shape, tuple(maps)))
+    kept = [FIXED if k in axes else k for k in range(len(shape)) if full or k not in axes]
+    return layout.apply(following(shape, kept))

@@ -102,18 +102,14 @@ def merge(dims: Sequence[tuple[int, list[int]]]) -> list[tuple[int, list[int]]]:
     return merged
 
 
-def reverse(nest: Nest) -> Nest:
-    """Return the nest that visits the same points in the opposite order."""
-    streams = tuple(
-        [
-            AddressStream(
-                w.start + sum((n - 1) * s for n, s in zip(nest.extents, w.strides, strict=True)),
-                tuple([-s for s in w.strides]),
-            )
-            for w in nest.streams
-        ]
-    )
-    return Nest(nest.extents, streams)
+def reverse(nest: Nest, loops: int) -> Nest:
+    """Return the nest with so many of its loops, the outermost ones, running backwards."""
+    streams = []
+    for w in nest.streams:
+        steps = w.strides[:loops]
+        end = sum([(n - 1) * s for n, s in zip(nest.extents, steps, strict=False)])
+        streams.append(AddressStream(w.start + end, (*[-s for s in steps], *w.strides[loops:])))
+    return Nest(nest.extents, tuple(streams))
 
 
 def move_to_end(nest: Nest, *dims: int) -> Nest:

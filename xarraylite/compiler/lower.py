@@ -19,7 +19,7 @@ import numpy as np
 from .._records import record
 from ..codegen.emit.body import Apply, Body, Const, Instruction, Load, Position, Spread
 from ..index import transform as steps
-from ..index.transform import FIXED, IndexMap, Reshape, Transform
+from ..index.transform import FIXED, Reshape, Transform
 from ..ir.node import Elementwise, Gather, Iota, Leaf, Node, Scalar, View
 from ..layout.splitting import Wave
 from ..layout.strided import Strided
@@ -345,16 +345,13 @@ def _take(layout: M, axis: int, index: Node) -> tuple[M, Strided]:
     """
     more = len(index.shape)
     shape = layout.shape[:axis] + index.shape + layout.shape[axis + 1 :]
-    maps = [
-        IndexMap(0, 0, FIXED) if k == axis else IndexMap(0, 1, k if k < axis else k + more - 1)
-        for k in range(layout.ndim)
-    ]
+    axes = [FIXED if k == axis else k if k < axis else k + more - 1 for k in range(layout.ndim)]
     own = (0,) * more
     if isinstance(index, Leaf):
         assert isinstance(index.map, Strided), "index arrays are strided"
         own = index.map.strides
     around = (0,) * axis + own + (0,) * (layout.ndim - axis - 1)
-    moved = layout.apply(Transform(shape, tuple(maps)))
+    moved = layout.apply(steps.following(shape, axes))
     return moved, Strided(shape, around)  # type: ignore[return-value]  # of the same kind
 
 

@@ -211,13 +211,12 @@ class Program:
     @property
     def kernels(self) -> list[KernelStep]:
         """Every kernel that runs."""
-        found: list[KernelStep] = []
-        for step in self.steps:
-            if isinstance(step, KernelStep):
-                found.append(step)
-            elif isinstance(step, TraversalStep | BandedStep):
-                found.extend(step.kernels)
-        return found
+        return [
+            kernel
+            for step in self.steps
+            if not isinstance(step, HostStep)
+            for kernel in ([step] if isinstance(step, KernelStep) else step.kernels)
+        ]
 
     @property
     def traffic(self) -> int:

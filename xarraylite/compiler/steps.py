@@ -31,7 +31,15 @@ from .arguments import (
 from .boxes import still
 from .identities import identity_words
 from .limits import CHUNK, LONG_CHUNK, NEAR_FROM, STREAM_BYTES
-from .loops import AddressStream, Nest, address_stream, deepen, move_to_end, normalise, split
+from .loops import (
+    Nest,
+    address_stream,
+    deepen,
+    move_to_end,
+    normalise,
+    reverse,
+    split,
+)
 from .lower import Lowered
 from .program import KernelStep, Work
 from .tiling import LEAST_SIDE, crossed, in_whole_lines, tall_dimension
@@ -76,7 +84,7 @@ def map_step(
     nest = deepen(nest, depth)
     mode = order or _pick_mode(nest, lowered, memory, to)
     if mode is Mode.FALLING:
-        nest = _reverse_outer(nest)
+        nest = reverse(nest, len(nest.extents) - 1)
     tall = tall_dimension(nest, lowered) if mode is Mode.TILED else -1
     if tall >= 0:
         nest = move_to_end(nest, tall, len(nest.extents) - 1)
@@ -231,17 +239,6 @@ def _interleave(nest: Nest, lowered: Lowered, to: Destination) -> tuple[Nest, in
     pair = _interleaved_pair(nest, lowered, to)
     assert pair is not None, "the mode was picked because there is such a pair"
     return move_to_end(nest, *pair), nest.extents[pair[0]]
-
-
-def _reverse_outer(nest: Nest) -> Nest:
-    """Return the nest with all loops but the innermost running backwards."""
-    counts = nest.extents[:-1]
-    streams = []
-    for w in nest.streams:
-        steps = w.strides[:-1]
-        end = sum((n - 1) * s for n, s in zip(counts, steps, strict=True))
-        streams.append(AddressStream(w.start + end, (*[-s for s in steps], w.strides[-1])))
-    return Nest(nest.extents, tuple(streams))
 
 
 def reduce_step(

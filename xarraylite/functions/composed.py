@@ -18,6 +18,7 @@ from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
+from ..assignment.assign import check_update
 from ..dtypes.info import finfo
 from ..dtypes.names import (
     as_dtype,
@@ -342,6 +343,9 @@ def _both(
     if places == (None, None) and where is True:
         return made
     first, second = [eval_(part) for part in made]
+    for part, to in zip((first, second), places, strict=True):  # before anything is written
+        if isinstance(to, XExpression) and where is True:
+            check_update(to, operation, part.shape, part.dtype)
     return (
         written(first, places[0], where, operation),
         written(second, places[1], where, operation),

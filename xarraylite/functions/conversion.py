@@ -355,9 +355,11 @@ def frombuffer(
     """
     other = dtype_of(dtype)
     wanted = as_dtype(dtype) if other is None else other
+    if isinstance(buffer, XExpression):
+        buffer = buffer.data
     try:
         made = np.frombuffer(buffer, wanted, count, offset)  # type: ignore[call-overload]
-    except ValueError as error:
+    except (ValueError, BufferError) as error:
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
     if other is not None:
         return cast("XContainer", made)

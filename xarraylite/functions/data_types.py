@@ -148,9 +148,9 @@ def can_cast(from_: object, to: object, casting: str = "safe") -> bool:
     >>> xl.can_cast(xl.bfloat16, xl.float32), xl.can_cast(xl.float32, xl.bfloat16)
     (True, False)
     """
+    known: object = from_.node.dtype if isinstance(from_, HasNode) else from_
+    known = known.dtype if isinstance(known, np.ndarray) else known
     try:
-        source = from_.node.dtype if isinstance(from_, HasNode) else as_dtype(from_)
-        return promotion.can_cast(source, as_dtype(to), str(casting))  # what has no hash, too
+        return promotion.can_cast(as_dtype(known), as_dtype(to), str(casting))
     except DTypeError:
-        known: object = from_.node.dtype if isinstance(from_, HasNode) else from_
         return bool(by_numpy("can_cast", known, to, casting=casting))

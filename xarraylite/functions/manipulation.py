@@ -28,7 +28,7 @@ from ..index.broadcast import (
     infer_extent,
 )
 from ..ir import build
-from ..ir.build import describe
+from ..ir.build import WEAK_TYPES, describe
 from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node, is_number
@@ -361,6 +361,10 @@ def _parts(arrays: Sequence[object], dtype: object, casting: str, operation: str
     nodes = [as_node(x, operation) for x in arrays]
     if not nodes:
         raise ShapeError(f"{operation}: at least one array is needed")
+    if dtype is None and operation == "concat" and any([type(x) in WEAK_TYPES for x in arrays]):
+        pairs = zip(arrays, nodes, strict=True)  # Python's numbers take the dtype of the others
+        kinds: Any = [type(x) if type(x) in WEAK_TYPES else node.dtype for x, node in pairs]
+        dtype = result_type(*kinds)
     if dtype is None and casting == "same_kind":
         return nodes
     wanted = result_type(*[n.dtype for n in nodes]) if dtype is None else as_dtype(dtype)

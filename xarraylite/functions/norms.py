@@ -23,7 +23,7 @@ def _op(name: str, *operands: object) -> XExpression:
     return apply(OPS[name], *operands)
 
 
-def minmax(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> tuple[Any, Any]:
+def minmax(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> tuple[Any, Any]:
     """Return the least and the greatest element, lazily.
 
     Examples
@@ -39,7 +39,7 @@ def minmax(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> tuple[
 
 
 @memoised_values
-def count_nonnan(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+def count_nonnan(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
     """Return how many elements are not NaN.
 
     Examples
@@ -54,7 +54,7 @@ def count_nonnan(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> 
 
 
 @memoised_values
-def norm_l0(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+def norm_l0(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
     """Return how many elements are not zero.
 
     Examples
@@ -67,7 +67,7 @@ def norm_l0(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
 
 
 @memoised_values
-def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+def norm_l1(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
     """Return the sum of magnitudes.
 
     Examples
@@ -80,7 +80,7 @@ def norm_l1(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
 
 
 @memoised_values
-def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+def norm_sq(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
     """Return the sum of squared magnitudes.
 
     Examples
@@ -97,7 +97,7 @@ def norm_sq(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
 
 
 @memoised_values
-def norm_l2(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+def norm_l2(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
     """Return the Euclidean norm: the square root of `norm_sq`.
 
     Examples
@@ -110,7 +110,7 @@ def norm_l2(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpr
 
 
 @memoised_values
-def norm_linf(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+def norm_linf(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
     """Return the greatest magnitude; 0 where there are no elements.
 
     Examples
@@ -125,7 +125,7 @@ def norm_linf(x: object, /, *, axis: Axes = None, keepdims: bool = False) -> XEx
 
 @memoised_values
 def norm_lp_to_p(
-    x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False
+    x: object, p: float, /, axis: Axes = None, *, keepdims: bool = False
 ) -> XExpression:
     """Return the sum of magnitudes to the power ``p``.
 
@@ -142,7 +142,7 @@ def norm_lp_to_p(
 
 
 @memoised_values
-def norm_lp(x: object, p: float, /, *, axis: Axes = None, keepdims: bool = False) -> XExpression:
+def norm_lp(x: object, p: float, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
     """Return the ``p``-norm: `norm_lp_to_p` to the power ``1 / p``.
 
     Raises

@@ -239,8 +239,9 @@ def min_scalar_type(a: object) -> np.dtype[Any]:
     >>> xl.min_scalar_type(300)
     dtype('uint16')
     """
-    node = as_node(a, "min_scalar_type")
-    return as_dtype(np.min_scalar_type(a)) if isinstance(a, int | float | complex) else node.dtype
+    node, value = as_node(a, "min_scalar_type"), unwrapped(a)
+    number = isinstance(value, int | float | complex | np.generic) and node.dtype.isbuiltin == 1
+    return as_dtype(np.min_scalar_type(value)) if number else node.dtype
 
 
 @or_numpy

@@ -246,7 +246,9 @@ def common_type(*arrays: object) -> type:
     >>> xl.common_type(xl.asarray([1], dtype="float32"), xl.asarray([1.0j]))
     <class 'numpy.complex128'>
     """
-    found: type = np.common_type(*[numpy_of(x, "common_type", Narrow()) for x in arrays])
+    dtypes = [as_array(x, "common_type").dtype for x in arrays]
+    known = [x if x.isbuiltin == 1 else np.dtype(np.float32) for x in dtypes]
+    found: type = np.common_type(*[np.empty(0, x) for x in known])
     return found
 
 

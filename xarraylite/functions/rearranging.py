@@ -325,6 +325,8 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
     along = check_axis(axis, array.ndim, "repeat")
     extent = array.shape[along]
     counts = np.asarray(numpy_of(repeats, "repeat", Narrow()))
+    if counts.dtype == bool or not counts.size:  # a mask repeats what it has; an empty list is int
+        counts = counts.astype(np.int64)
     if counts.dtype.kind not in "iu" or counts.ndim > 1:
         raise ShapeError(f"repeat: repeats must be integers of rank 0 or 1, got {repeats!r}")
     if counts.size and int(counts.min()) < 0:

@@ -18,7 +18,6 @@ from ..arrays.few import values_of
 from ..arrays.operand import as_array
 from ..assignment import direct, elements
 from ..assignment.assign import check_cast
-from ..blas.calls import quiet
 from ..dtypes.names import NumpyArray, bool_, dtype_name, is_narrow
 from ..ir.build import WEAK_TYPES, describe
 from ..ir.kind import NODE
@@ -28,6 +27,7 @@ from ..operands import tracing
 from ..operands.convert import check_representable
 from ..operands.nodes import as_node
 from ..operands.non_numeric import or_numpy
+from ..runtime.floating_errors import silently
 from .computed import Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
@@ -59,8 +59,7 @@ def _memory(
         whole = own.kind in "iu" and dtype.kind in "iu"
         if is_narrow(dtype) or not (whole or np.can_cast(own, dtype, "same_kind")):
             return None
-        with quiet():
-            values = values.astype(dtype)
+        values = silently(values.astype, dtype)
     if direct.waiting_for(to._buffer):
         return None
     array = elements.array_of(to)

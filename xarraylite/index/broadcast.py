@@ -16,12 +16,11 @@ from .._errors import (
     AxisError,
     AxisTypeError,
     BroadcastError,
-    ExtentTypeError,
     ShapeError,
     SizeError,
     TracedValueError,
 )
-from .box import is_vector
+from .box import integer, is_vector
 
 Shape = tuple[int, ...]
 
@@ -99,12 +98,7 @@ def check_rank(rank: int, operation: str) -> None:
 
 
 def _extent(value: SupportsIndex, operation: str) -> int:
-    if isinstance(value, bool):
-        raise ExtentTypeError(f"{operation}: an extent must be an integer, got {value!r}")
-    try:
-        extent = operator.index(value)
-    except TypeError:
-        raise ExtentTypeError(f"{operation}: an extent must be an integer, got {value!r}") from None
+    extent = integer(value, operation, "an extent")
     if extent < 0:
         raise ShapeError(f"{operation}: extents must not be negative, got {extent}")
     return extent

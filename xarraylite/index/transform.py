@@ -14,11 +14,12 @@ operand is a tuple of such steps.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from .._records import record
+from .radix import compose, inverse
 
 #: Stands for "this input dimension depends on no output dimension".
 FIXED = -1
@@ -73,35 +74,35 @@ class Reshape:
     """Shape of the output, of the same size."""
 
 
+def following(shape: tuple[int, ...], axes: Iterable[int]) -> Transform:
+    """Return the view whose input dimensions follow output dimensions from their beginnings on.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the output.
+    axes : iterable of int
+        For each input dimension the output dimension, or `FIXED`: only its first position is read.
+    """
+    maps = [IndexMap(0, 0 if axis == FIXED else 1, axis) for axis in axes]
+    return Transform(shape, tuple(maps))
+
+
 @lru_cache(maxsize=1024)
 def identity(shape: tuple[int, ...]) -> Transform:
     """Return the transform that changes nothing."""
-    return Transform(shape, tuple([IndexMap(0, 1, k) for k in range(len(shape))]))
+    return following(shape, range(len(shape)))
 
 
 def broadcast(source: tuple[int, ...], shape: tuple[int, ...]) -> Transform:
     """Return the view of ``source`` stretched to ``shape`` (known to be compatible)."""
-    skip = len(shape) - len(source)
-    return Transform(
-        shape,
-        tuple(
-            [
-                IndexMap(0, 0, FIXED)
-                if extent == 1 and shape[skip + k] != 1
-                else IndexMap(0, 1, skip + k)
-                for k, extent in enumerate(source)
-            ]
-        ),
-    )
+    pairs = enumerate(source, len(shape) - len(source))
+    return following(shape, [FIXED if n == 1 and shape[k] != 1 else k for k, n in pairs])
 
 
 def permute(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
     """Return the view whose dimension ``j`` is dimension ``axes[j]`` of ``source``."""
-    where = {axis: j for j, axis in enumerate(axes)}
-    return Transform(
-        tuple([source[axis] for axis in axes]),
-        tuple([IndexMap(0, 1, where[k]) for k in range(len(source))]),
-    )
+    return following(compose(source, axes), inverse(axes))
 
 
 def flip(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
@@ -121,15 +122,7 @@ def squeeze(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
     """Return the view without the dimensions ``axes``, whose extents are 1."""
     kept = [k for k in range(len(source)) if k not in axes]
     where = {k: j for j, k in enumerate(kept)}
-    return Transform(
-        tuple([source[k] for k in kept]),
-        tuple(
-            [
-                IndexMap(0, 1, where[k]) if k in where else IndexMap(0, 0, FIXED)
-                for k in range(len(source))
-            ]
-        ),
-    )
+    return following(compose(source, kept), [where.get(k, FIXED) for k in range(len(source))])
 
 
 def expand(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
@@ -139,7 +132,7 @@ def expand(source: tuple[int, ...], axes: Sequence[int]) -> Transform:
     shape = [1] * rank
     for k, j in enumerate(kept):
         shape[j] = source[k]
-    return Transform(tuple(shape), tuple([IndexMap(0, 1, j) for j in kept]))
+    return following(tuple(shape), kept)
 
 
 def window(source: tuple[int, ...], axis: int, start: int, length: int) -> Transform:

@@ -10,6 +10,7 @@ float6, which even ml_dtypes reads as now this and now that, are damage.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,18 @@ from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.formats import FORMATS, INT_BITS
-from ..dtypes.names import DType, bool_, dtype_name
+from ..dtypes.names import SUPPORTED, DType, NumpyArray, bool_, dtype_name
 from ..ir.node import Leaf, Node
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from ..operands.convert import raw, store, values_node
+from ..operands.non_numeric import array_of
 from .header import header_bytes, read_header
 from .streams import BinaryWriter, Source, put
+
+#: Kinds of NumPy's dtypes whose elements have a fixed size and refer to nothing.
+_OTHER_KINDS = "USMm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +41,23 @@ class Contents:
 
     Attributes
     ----------
-    node : Node
-        The elements.
+    node : Node or NumPy array
+        The elements; text and dates as NumPy has them.
     column_major : bool
         Whether a container that keeps column-major order asks for it.
     lazy : bool
         Whether the elements are to be computed.
     """
 
-    node: Node
+    node: Node | NumpyArray
     column_major: bool
     lazy: bool
 
     @property
     def nbytes(self) -> int:
         """Bytes of the elements."""
+        if isinstance(self.node, np.ndarray):
+            return self.node.nbytes
         return Strided.row_major(self.node.shape).size * self.node.dtype.itemsize
 
 
@@ -60,11 +67,14 @@ def contents_of(values: object, operation: str) -> Contents:
     Raises
     ------
     DTypeError, ShapeError
-        If they are no numbers, or ragged.
+        If they are neither numbers nor text or dates, or ragged.
     """
     try:
         node = values_node(values, None, operation)
     except DTypeError as error:
+        other = array_of(values)
+        if other is not None and other.dtype.kind in _OTHER_KINDS:
+            return Contents(other, False, False)
         text = str(error)
         raise DTypeError(text if text.startswith(operation) else f"{operation}: {text}") from None
     column = isinstance(values, XArray) and values.static_layout is COLUMN_MAJOR
@@ -75,6 +85,11 @@ def contents_of(values: object, operation: str) -> Contents:
 def write_array(file: BinaryWriter, contents: Contents) -> None:
     """Evaluate what needs it, and write header and elements."""
     node, column = contents.node, contents.column_major
+    if isinstance(node, np.ndarray):
+        written = BytesIO()
+        np.lib.format.write_array(written, node, allow_pickle=False)
+        put(file, written.getbuffer())
+        return
     if contents.lazy:
         node = eval_(XExpression(node)).node
     if isinstance(node, Leaf) and (node.map.is_row_major() or node.map.is_column_major()):
@@ -91,8 +106,10 @@ def write_array(file: BinaryWriter, contents: Contents) -> None:
     put(file, elements)
 
 
-def read_array(source: Source, wanted: DType | None) -> XArray:
+def read_array(source: Source, wanted: DType | None) -> XArray | NumpyArray:
     """Read header and elements; allocate only once the header has been checked.
+
+    Text and dates become an array of NumPy's.
 
     Raises
     ------
@@ -101,6 +118,12 @@ def read_array(source: Source, wanted: DType | None) -> XArray:
     """
     header = read_header(source, wanted)
     dtype = header.elements.dtype
+    if dtype.kind in _OTHER_KINDS and dtype not in SUPPORTED:
+        memory = np.empty(source.left, np.uint8)
+        source.fill(memory.data, "elements")
+        source.finish()
+        stored = memory.view(dtype.newbyteorder() if header.elements.swapped else dtype)
+        return stored.astype(dtype).reshape(header.shape, order="F" if header.column_major else "C")
     policy = COLUMN_MAJOR if header.column_major else ROW_MAJOR
     place = (Strided.column_major if header.column_major else Strided.row_major)(header.shape)
     buffer = raw(place, dtype)

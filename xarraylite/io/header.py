@@ -12,6 +12,9 @@ without help, keeps the name through its own ``np.save``, swaps bytes if need be
 the elements, uncopied, by ``np.load(file)["bfloat16"].view(ml_dtypes.bfloat16)``.  A ``descr``
 that simply is the name (``'bfloat16'``), which others write and which NumPy reads only once
 ml_dtypes is imported, is read as well.
+
+**Text and dates.**  Labels beside numbers are written as NumPy writes them, and read into its
+arrays: their elements have a fixed size and refer to nothing.
 """
 
 from __future__ import annotations
@@ -53,15 +56,15 @@ _NARROW = frozenset(
     dt for dt in SUPPORTED if (dt in FORMATS or dt in INT_BITS) and dt.isbuiltin != 1
 )
 
+#: Text of so many characters, byte strings, dates and differences with their unit.
+_UNIT = r"\[[0-9]{0,6}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]"
+_OTHER = re.compile(rf"([<>|][US][1-9][0-9]{{0,7}}|[<>][mM]8({_UNIT})?)", re.ASCII)
+
 #: What np.save writes for types it has no code for -> bytes per element.
 _NAMELESS = {"V1": 1, "V2": 2, "f1": 1}
 
 _REASONS = {
     "O": "objects are stored as pickles, which can run any code and are never read",
-    "S": "byte strings are no numbers",
-    "U": "text is no number",
-    "M": "dates are no numbers; save them as int64",
-    "m": "time differences are no numbers; save them as int64",
     "[": "structures are no numbers; save one array per field",
 }
 
@@ -219,11 +222,11 @@ def _elements(source: Source, descr: str, wanted: DType | None) -> Elements:
     if field:
         elements = _field(field[1][1:-1], field[2][1:-1])
     else:
-        elements = _BY_CODE.get(descr[1:-1]) if descr[0] in "'\"" else None
+        elements = _by_code(descr[1:-1]) if descr[0] in "'\"" else None
     if elements is not None:
         if wanted is not None and wanted != elements.dtype:
             raise source.refusal(
-                f"holds elements of {dtype_name(elements.dtype)}",
+                f"holds elements of {elements.dtype.name}",
                 f"dtype={dtype_name(wanted)!r} cannot change that; convert with astype",
             )
         return elements
@@ -247,6 +250,14 @@ def _elements(source: Source, descr: str, wanted: DType | None) -> Elements:
     return Elements(wanted, not native)
 
 
+def _by_code(code: str) -> Elements | None:
+    """Return what a ``descr`` of one string means; of text and dates, NumPy's dtype."""
+    if code in _BY_CODE or not _OTHER.fullmatch(code):
+        return _BY_CODE.get(code)
+    dtype: DType = np.dtype(code)
+    return Elements(dtype.newbyteorder("="), not dtype.isnative)
+
+
 def _field(name: str, code: str) -> Elements | None:
     """Return a narrow type that is written as a field of its bits."""
     dt = _NARROW_BY_NAME.get(name)
@@ -260,14 +271,12 @@ def _check_size(source: Source, dtype: DType, shape: tuple[int, ...]) -> None:
     """Hold the size against the file's, in integers that do not overflow."""
     # Extents beside a 0 count too: strides are products of them.
     if math.prod(extent for extent in shape if extent) * dtype.itemsize > _MAX_BYTES:
-        raise source.refusal(
-            f"has the shape {shape}", f"{dtype_name(dtype)} of it exceed 2**63 bytes"
-        )
+        raise source.refusal(f"has the shape {shape}", f"{dtype.name} of it exceed 2**63 bytes")
     nbytes = math.prod(shape) * dtype.itemsize
     if nbytes != source.left:
         raise source.refusal(
             f"holds {source.left} bytes after its header",
-            f"shape {shape} of {dtype_name(dtype)} needs exactly {nbytes}",
+            f"shape {shape} of {dtype.name} needs exactly {nbytes}",
         )
     if nbytes > settings.max_result_bytes:
         raise source.refusal(

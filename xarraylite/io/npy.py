@@ -17,7 +17,7 @@ import numpy as np
 
 from .._errors import FormatError
 from ..arrays.xarray import XArray
-from ..dtypes.names import DType, as_dtype
+from ..dtypes.names import DType, NumpyArray, as_dtype
 from .array import contents_of, read_array, write_array
 from .atomic import replace_file
 from .header import MAGIC, read_header
@@ -65,7 +65,7 @@ def save(
     Raises
     ------
     DTypeError
-        For what is no array of numbers.
+        For what is no array of numbers, text or dates.
     FormatError
         For a name that cannot be a member's: a path that is absolute or has ``..`` in it.
     ValueError
@@ -194,7 +194,7 @@ def _savez(file: Any, args: Sequence[object], kwds: dict[str, object], compresse
     save(file, {**named, **kwds}, compressed=compressed)
 
 
-class Archive(dict[str, XArray]):
+class Archive(dict[str, XArray | NumpyArray]):
     """The arrays of an archive by name, as `load` returns them.
 
     Examples
@@ -267,15 +267,15 @@ def load(
 
     Returns
     -------
-    XArray, Archive or numpy.memmap
-        One array, column-major if it was saved so; the arrays of an archive, a dict by name; or
-        the file as memory, which is NumPy's, as `memmap` is.
+    XArray, Archive, numpy.ndarray or numpy.memmap
+        One array, column-major if it was saved so; the arrays of an archive, a dict by name; text
+        and dates as NumPy's arrays; or the file as memory, which is NumPy's, as `memmap` is.
 
     Raises
     ------
     FormatError
         If the file is truncated, has bytes too many, is damaged or hostile, or holds something
-        else than numbers.
+        else than numbers, text and dates.
     ValueError
         If there is no such ``mmap_mode``; ``"w+"`` would empty the file.
     OSError
@@ -345,7 +345,9 @@ def _name_of(file: object) -> str:
     return repr(name) if isinstance(name, str) else f"<{type(file).__name__}>"
 
 
-def _load(file: BinaryReader, name: str, wanted: Wanted, max_ratio: float) -> XArray | Archive:
+def _load(
+    file: BinaryReader, name: str, wanted: Wanted, max_ratio: float
+) -> XArray | NumpyArray | Archive:
     """Read an open file as what its first bytes say."""
     place = start, nbytes = extent(file, name)
     magic = file.read(min(len(MAGIC), nbytes))

@@ -22,7 +22,7 @@ from typing import TypeAlias
 
 from .._errors import FormatError
 from ..arrays.xarray import XArray
-from ..dtypes.names import DType
+from ..dtypes.names import DType, NumpyArray
 from .array import Contents, read_array, write_array
 from .header import read_header
 from .members import MEMBER_MAGIC, Member, MemberSource, OutOfFile, Window
@@ -69,7 +69,7 @@ def read_archive(
     place: tuple[int, int],
     wanted: Wanted,
     max_ratio: float,
-) -> dict[str, XArray]:
+) -> dict[str, XArray | NumpyArray]:
     """Read all arrays of an archive.
 
     Parameters

@@ -308,22 +308,17 @@ def reduce(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> 
     ShapeError
         If nothing is folded and the operation has no identity.
     """
-    if op.identity is not None and any(node.shape[axis] == 0 for axis in axes):
-        empty = scalar(op.identity, node.dtype)
-        kept = [1 if k in axes else n for k, n in enumerate(node.shape)]
-        shape = tuple(kept if keepdims else [n for k, n in enumerate(kept) if k not in axes])
-        return broadcast_to(empty, shape)
-    if op.identity is None and any(node.shape[axis] == 0 for axis in axes):
-        raise ShapeError(
-            f"{op.name}({describe(node)}): axis {axes} has no elements and {op.name} has no "
-            "identity; give initial="
-        )
-    if keepdims:
-        shape = tuple([1 if k in axes else n for k, n in enumerate(node.shape)])
-    else:
-        shape = tuple([n for k, n in enumerate(node.shape) if k not in axes])
     if not axes:
         return node
+    kept = [1 if k in axes else n for k, n in enumerate(node.shape)]
+    shape = tuple(kept if keepdims else [n for k, n in enumerate(kept) if k not in axes])
+    if any(node.shape[axis] == 0 for axis in axes):
+        if op.identity is None:
+            raise ShapeError(
+                f"{op.name}({describe(node)}): axis {axes} has no elements and {op.name} has no "
+                "identity; give initial="
+            )
+        return broadcast_to(scalar(op.identity, node.dtype), shape)
     return Reduce(shape, node.dtype, op, node, axes, keepdims)
 
 

@@ -8,7 +8,7 @@ is the kind of all expressions that do the same to operands of the same dtypes, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,15 +46,21 @@ def of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:
 
     Of a function being traced an argument that is a scalar is an operand as its node.
     """
-    operands: list[Any] = []
-    try:
-        return _of(root, operands, [MOST], traced), tuple(operands)
-    except _None:
-        return None
+    return _found(_of, root, traced)
 
 
 class _None(Exception):
     """A node has no kind."""
+
+
+def _found(
+    find: Callable[[Node, list[Any], list[int], bool], Kind], root: Node, traced: bool
+) -> tuple[Kind, Operands] | None:
+    operands: list[Any] = []
+    try:
+        return find(root, operands, [MOST], traced), tuple(operands)
+    except _None:
+        return None
 
 
 def _of(node: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:
@@ -139,11 +145,7 @@ def _is_long(node: Node) -> bool:
 
 def form_of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:
     """Return the form of a whole expression, and its operands; None if it has none."""
-    operands: list[Any] = []
-    try:
-        return _form(root, operands, [MOST], traced), tuple(operands)
-    except _None:
-        return None
+    return _found(_form, root, traced)
 
 
 def _form(root: Node, operands: list[Any], left: list[int], traced: bool) -> Kind:

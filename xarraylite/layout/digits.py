@@ -101,17 +101,16 @@ class Level(NamedTuple):
         inside = list(zip(joined[keep:], self.tile, strict=True))
         return joined[:keep] + [e // t for e, t in inside] + [e % t for e, t in inside]
 
-    def backward(self, index: Sequence[int]) -> list[int] | None:
-        """Return the index before this level; None for padding."""
+    def whole(self, index: Sequence[int]) -> list[int]:
+        """Return the index before this level, in dimensions that are combined as there."""
         count = len(self.tile)
         keep = len(self.sizes) - count
-        joined = list(index[:keep])
-        joined += [
-            q * t + r
-            for q, r, t in zip(
-                index[keep : keep + count], index[keep + count :], self.tile, strict=True
-            )
-        ]
+        parts = zip(index[keep : keep + count], index[keep + count :], self.tile, strict=True)
+        return [*index[:keep], *[q * t + r for q, r, t in parts]]
+
+    def backward(self, index: Sequence[int]) -> list[int] | None:
+        """Return the index before this level; None for padding."""
+        joined = self.whole(index)
         if any(e >= d for e, d in zip(joined, self.sizes, strict=True)):
             return None
         found: list[int] = []

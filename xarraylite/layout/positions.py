@@ -288,9 +288,9 @@ class Positions(SpecFields):
         spec = require_array(self, "linear_index_for_nested_tiling")
         if not spec.dimensions:
             return 0
-        _nested_tiles(spec, "linear_index_for_nested_tiling")
+        tiled = _nested(spec, "linear_index_for_nested_tiling")
         at = check_index(index, spec.dimensions, "linear_index_for_nested_tiling")
-        return geometry(spec, "linear_index_for_nested_tiling").linear_index(at)
+        return tiled.linear_index(at)
 
     def delinearize_index_for_nested_tiling(self, position: int) -> tuple[int, ...]:
         """Return the index at a position with all tiles, where XLA has it.
@@ -308,20 +308,15 @@ class Positions(SpecFields):
         spec = require_array(self, "delinearize_index_for_nested_tiling")
         if not spec.dimensions:
             return ()
-        tiles = _nested_tiles(spec, "delinearize_index_for_nested_tiling")
-        rest = operator.index(position)
-        extents = geometry(spec, "delinearize_index_for_nested_tiling").physical_dimensions
-        if not 0 <= rest < math.prod(extents):
+        tiled, rest = _nested(spec, "delinearize_index_for_nested_tiling"), operator.index(position)
+        if not 0 <= rest < tiled.physical_size:
             raise IndexRangeError(
                 f"delinearize_index_for_nested_tiling: position {rest} is out of range for {spec} "
-                f"({math.prod(extents)})"
+                f"({tiled.physical_size})"
             )
-        index = list(unravel_index(rest, extents))
-        for tile in reversed(tiles):
-            k = len(tile)
-            grid, inside = index[-2 * k : -k], index[-k:]
-            whole = [q * t + r for q, t, r in zip(grid, tile, inside, strict=True)]
-            index = index[: -2 * k] + whole
+        index: Sequence[int] = unravel_index(rest, tiled.physical_dimensions)
+        for level in reversed(tiled.levels):
+            index = level.whole(index)
         return compose(index, inverse(layout_of(spec).minor_to_major[::-1]))
 
     def for_each_index(
@@ -401,16 +396,12 @@ def _room(spec: SpecFields) -> tuple[int, ...]:
     return layout_of(spec).padded_dimensions or spec.dimensions
 
 
-def _nested_tiles(spec: SpecFields, operation: str) -> tuple[tuple[int, ...], ...]:
-    """Return the tiles XLA's nested functions can follow."""
-    spec = require_bounded(spec, operation)
-    tiles = layout_of(spec).tile_dims
-    room = len(spec.dimensions)
-    for tile in tiles:
-        if COMBINE in tile or len(tile) > room:
-            raise LayoutError(
-                f"{operation}: {spec} combines dimensions or has a tile longer than the array, "
-                "which XLA's function lacks; linear_index and multi_index are for every layout"
-            )
-        room += len(tile)
-    return tiles
+def _nested(spec: SpecFields, operation: str) -> Tiled:
+    """Return the digits of an array whose tiles XLA's nested functions can follow."""
+    tiled = geometry(spec, operation)
+    if any([level.extra or len(level.merged) != len(level.before) for level in tiled.levels]):
+        raise LayoutError(
+            f"{operation}: {spec} combines dimensions or has a tile longer than the array, "
+            "which XLA's function lacks; linear_index and multi_index are for every layout"
+        )
+    return tiled

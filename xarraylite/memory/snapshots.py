@@ -86,17 +86,15 @@ class Snapshot(Memory):
     @staticmethod
     def alone(nbytes: int, made: object) -> Snapshot:
         """Return a snapshot of new memory, to be filled, and of what is copied into it."""
-        own = Copy.__new__(Copy)
+        own = Copy(nbytes, made)
         own._memory, own._start, own.address = take(nbytes)
-        own.nbytes, own.origin, own.made, own.axis = nbytes, None, made, None
         return own
 
     @staticmethod
     def of_values(memory: Memory, made: object) -> Snapshot:
         """Return a snapshot of memory that nobody else has, and of what is in it."""
-        own = Copy.__new__(Copy)
+        own = Copy(memory.nbytes, made)
         own._memory, own._start, own.address = memory._memory, memory._start, memory.address
-        own.nbytes, own.origin, own.made, own.axis = memory.nbytes, None, made, None
         return own
 
     def expire(self, reason: str) -> None:
@@ -145,11 +143,12 @@ class Copy(Snapshot):
     made: Any
     axis: int | None
 
+    def __init__(self, nbytes: int, made: object) -> None:
+        self.nbytes, self.origin, self.made, self.axis = nbytes, None, made, None
+
     def outline(self) -> Copy:
         """Return what it is a copy of, without the bytes; there are no positions among them."""
-        own = Copy.__new__(Copy)
-        own.nbytes, own.origin, own.made, own.axis = 0, None, self.made, None
-        return own
+        return Copy(0, self.made)
 
     def positions(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         """Return a copy of so many positions, which lie behind the elements."""

@@ -26,7 +26,7 @@ from ..ops.table import OPS
 from ..xtensor_views import selection
 from ..xtensor_views.picked import XIndexView, XPicked
 from ..xtensor_views.scattered import is_few
-from ..xtensor_views.selection import mask_of, pointed
+from ..xtensor_views.selection import mask_of
 from .array import Memory, XOptional
 from .missing import Missing
 
@@ -126,7 +126,7 @@ def write_where(target: XExpression, flags: XExpression, value: object) -> None:
     """Write a value to the elements of memory where flags are set."""
     memory, value = _memory(target), unwrapped(value)
     if is_number(value) and is_few(memory):
-        _chosen(memory, flags)[...] = value
+        selection.filter(memory, flags)[...] = value
         return
     if isinstance(value, XContainer) and value._shape == memory._shape:
         to, new = selection.filtered(memory, flags), selection.filtered(value, flags)
@@ -146,7 +146,7 @@ def update_where(target: XExpression, flags: XExpression, op: Op, value: object)
     """Perform ``target op= value`` where flags are set."""
     memory, value = _memory(target), _there(unwrapped(value), flags)
     if is_number(value) and is_few(memory):
-        _chosen(memory, flags)._update(op, value, True)
+        selection.filter(memory, flags)._update(op, value, True)
         return
     made = apply(
         op, memory, XExpression(node_of(value, memory)) if isinstance(value, list) else value
@@ -159,7 +159,7 @@ def _store(memory: Memory, flags: XExpression, new: XExpression) -> None:
     """Write values of memory's dtype where flags are set."""
     if isinstance(memory, XPicked):  # where an element is seen twice, only shown ones are written
         there = np.broadcast_to(values_of(flags), memory.shape)
-        _chosen(memory, flags)[...] = memory._computed(new.node)[there]
+        selection.filter(memory, flags)[...] = memory._computed(new.node)[there]
     else:
         memory[...] = apply(OPS["where"], flags, new, memory)
 
@@ -188,16 +188,6 @@ def _there(value: Any, flags: XExpression) -> Any:
             "elements; take their value() or value_or(…)"
         )
     return value.value() if isinstance(value, XOptional) else 0
-
-
-def _chosen(memory: Memory, flags: XExpression) -> XExpression:
-    """Return a view of the elements where flags are set."""
-    picked = selection.filtered(memory, flags)
-    if picked is not None:
-        return picked
-    mask = values_of(flags)
-    mask = mask if mask.shape == memory.shape else np.broadcast_to(mask, memory.shape)
-    return pointed(memory, mask.reshape(-1).nonzero()[0])
 
 
 def _flags(condition: object, shape: tuple[int, ...], operation: str) -> XArray:

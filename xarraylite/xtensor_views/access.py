@@ -82,10 +82,10 @@ def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     """
     shape = x._shape if isinstance(x, XExpression) else as_array(x, "in_bounds").shape
     inside = len(index) == len(shape)
-    for i, n in zip(index, shape, strict=False):
+    for axis, i in enumerate(index):
         if i.__class__ is not int:
             (i,) = integers((i,), "in_bounds")
-        if not 0 <= i < n:
+        if inside and not 0 <= i < shape[axis]:
             inside = False
     return inside
 

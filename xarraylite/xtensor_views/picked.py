@@ -12,6 +12,7 @@ written in row-major order of the view, and the last one stays.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, SupportsIndex
 
@@ -86,7 +87,7 @@ class XPicked(Scattered):
         """Whether assignments are refused."""
         return self.base.readonly
 
-    def view(self, dtype: object = None) -> Any:
+    def view(self, dtype: object = None, type: builtins.type | None = None) -> Any:
         """Return the elements with another dtype: a view if it is as wide, else of a copy.
 
         Examples
@@ -97,9 +98,9 @@ class XPicked(Scattered):
         """
         base, width = self._base, self.dtype.itemsize
         same = dtype is None or as_dtype(dtype).itemsize == width
-        if same and base.map.bits_of(width) == 8 * width:
+        if same and type is None and base.map.bits_of(width) == 8 * width:
             return self.over(base.view(dtype))
-        return self.copy().view(dtype)
+        return self.copy().view(dtype, type)
 
     def _protect(self, readonly: bool) -> None:
         """Refuse to be written, or be written again."""
@@ -221,11 +222,16 @@ def check_index(index: Sequence[SupportsIndex], shape: tuple[int, ...]) -> tuple
 
 def places(place: Strided) -> Positions:
     """Return the position of every element of a strided box."""
-    total: Any = np.full((1,) * place.ndim, place.offset, np.int64)
-    for axis, (extent, stride) in enumerate(zip(place.shape, place.strides, strict=True)):
-        along = np.arange(extent, dtype=np.int64) * stride
-        total = total + along.reshape([-1 if k == axis else 1 for k in range(place.ndim)])
-    return np.broadcast_to(total, place.shape)
+    steps = zip(place.shape, place.strides, strict=True)
+    return _sums([np.arange(n, dtype=np.int64) * pace for n, pace in steps], place.offset)
+
+
+def _sums(lines: Sequence[Positions], first: int = 0) -> Positions:
+    """Return the sums of one number of each line, each line along a dimension of its own."""
+    total: Any = np.array(first, np.int64)
+    for line in lines:
+        total = total[..., None] + line
+    return total  # type: ignore[no-any-return]
 
 
 class XDynamicView(XPicked):
@@ -282,12 +288,8 @@ class XDynamicView(XPicked):
 
     def positions(self) -> Positions:
         """Return where each element stands in the row-major order of the base's elements."""
-        place = Strided.row_major(self.base.shape)
-        total: Any = np.zeros((1,) * self.ndim, np.int64)
-        for axis, stride in enumerate(place.strides):
-            along = self._along(axis) * stride
-            total = total + along.reshape([-1 if k == axis else 1 for k in range(self.ndim)])
-        return np.broadcast_to(total, self._shape)
+        strides = Strided.row_major(self.base.shape).strides
+        return _sums([self._along(axis) * stride for axis, stride in enumerate(strides)])
 
     def _along(self, axis: int) -> Positions:
         chosen = self._takes.get(axis)

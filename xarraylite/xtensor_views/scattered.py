@@ -209,12 +209,11 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
             The view itself.
         """
         held = sys.getrefcount(value) > HELD_ASSIGN
-        self._assign(unwrapped(value), held, False)
+        self._store(Ellipsis, unwrapped(value), held, False)
         return self
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
-        if not self._wrote(value):
-            self._write(node_of(value, self), value, held)
+        self._store(Ellipsis, value, held, noalias)
 
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         value = unwrapped(value)

@@ -71,22 +71,16 @@ def view(x: object, /, *items: Any) -> XExpression:
     return selected(as_array(x, "view"), items) if made is None else made
 
 
-def basic(x: object, items: Sequence[Any]) -> XExpression | None:
-    """Return a view of a container by ints, slices, None and dots; None: only machine code can."""
+def _uncommon(x: object, what: Any) -> XIndexView | None:
+    """Return None: there is a usual view, if there is one, only in machine code."""
     direct.count_use()
     return None
 
 
-def element(x: object, index: tuple[Any, ...]) -> XExpression | None:
-    """Return the view of the element of a container at integers; None: only machine code can."""
-    direct.count_use()
-    return None
-
-
-def wrapped(x: object, index: tuple[Any, ...]) -> XExpression | None:
-    """Return the same of a container that repeats; None: only machine code can."""
-    direct.count_use()
-    return None
+#: A view of a container by ints, slices, None and dots; of the element at integers, and of that of
+#: a container that repeats; of few elements of a vector at positions, and of those for which a
+#: condition holds.  Machine code takes the place of each; None: the view is not a usual one.
+basic = element = wrapped = indexed = filtered = _uncommon
 
 
 def selected(array: XExpression, items: Iterable[Any]) -> XExpression:
@@ -270,12 +264,6 @@ def index_view(x: object, indices: Any, /) -> XExpression:
     return pointed(array, flat_positions(indices, array.shape, "index_view"))
 
 
-def indexed(x: object, indices: object) -> XExpression | None:
-    """Return a view of few elements of a vector at positions; None: only machine code can."""
-    direct.count_use()
-    return None
-
-
 def flat_positions(indices: Any, shape: tuple[int, ...], operation: str) -> Positions:
     """Return the row-major position of each of a list of indices.
 
@@ -385,12 +373,6 @@ def filter(x: object, condition: object, /, order: LayoutLike = None) -> XExpres
         return made
     array = as_array(x, "filter")
     return pointed(array, where_true(condition, array.shape, order))
-
-
-def filtered(x: object, condition: object) -> XIndexView | None:
-    """Return a view of few elements for which a condition holds; None: only machine code can."""
-    direct.count_use()
-    return None
 
 
 def where_true(condition: object, shape: tuple[int, ...], order: LayoutLike = None) -> Positions:
