@@ -81,6 +81,12 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
     >>> xl.result_type(xl.bfloat16, xl.float32), xl.result_type(xl.int8, 1)
     (dtype('float32'), dtype('int8'))
     """
+    try:
+        same = {x._kind.dtype for x in arrays_and_dtypes}  # type: ignore[attr-defined]
+    except AttributeError:  # not all are arrays
+        same = set()
+    if len(same) == 1 and NODE.dtype not in same:
+        return same.pop()  # type: ignore[no-any-return]
     kinds: list[Any] = []
     for item in arrays_and_dtypes:
         if isinstance(item, HasNode):
@@ -91,9 +97,6 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
             kinds.append(type(item))
         else:
             kinds.append(as_dtype(item))
-    first = kinds[0] if kinds else None
-    if isinstance(first, np.dtype) and all([known is first for known in kinds]):
-        return first
     return promotion.result_type(*kinds)
 
 
