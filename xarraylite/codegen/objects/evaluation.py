@@ -23,14 +23,18 @@ from .basics import (
     SMALL,
     TWICE,
     call,
-    call_with,
+    change,
+    container_of,
     count_evaluation,
     get,
     give,
+    is_array,
     is_container,
     is_lazy,
+    is_row_major,
     is_traced,
     item,
+    itemsize_of,
     keep,
     new,
     owner_of,
@@ -139,18 +143,9 @@ def new_buffer(nbytes: int) -> int:
 def new_array(buffer: int, shape: int, kind: int) -> int:
     """Return a row-major container of what is given to it; 0 if there is no memory, or class."""
     cls = owner_of(kind, shape) if buffer != 0 else 0
-    made = new(cls) if cls != 0 else 0
-    if made == 0:
-        c.Py_DecRef(buffer)
-        c.Py_DecRef(shape)
-        c.Py_DecRef(kind)
-        return 0
-    give(made, w.OWN_BUFFER, buffer)
-    give(made, w.SHAPE, shape)
-    give(made, w.START, keep(word(w.ZERO)))
-    give(made, w.KIND, kind)
-    give(made, w.OWN_DTYPE, keep(get(kind, w.DTYPE)))
-    give(made, w.POLICY, keep(word(w.ROW_MAJOR)))
+    made = container_of(cls, kind, shape, buffer, keep(word(w.ZERO)))
+    if made != 0:
+        give(made, w.POLICY, keep(word(w.ROW_MAJOR)))
     return made
 
 
@@ -175,31 +170,28 @@ def run_again(replay: int, shape: int, operands: int) -> int:
     keep(replay)
     keep(shape)
     record = get(replay, w.REPLAY_RECORD) + word(w.BYTES_DATA)
-    buffer, done = new_buffer(load(record + 8)), False
-    if buffer != 0:
-        if load(record + 16) == 0:
-            done = ran(record, address_of(buffer), 0, operands)
-        else:
-            temporary = new_buffer(load(record + 16))
-            if temporary != 0:
-                bump(TEMPORARIES, load(record + 24))
-                done = ran(record, address_of(buffer), address_of(temporary), operands)
-                c.Py_DecRef(temporary)
-        if not done:
-            c.Py_DecRef(buffer)
-            buffer = 0
+    buffer, temporary, place = new_buffer(load(record + 8)), 0, 0
+    if buffer != 0 and load(record + 16) != 0:
+        temporary = new_buffer(load(record + 16))
+        place = address_of(temporary) if temporary != 0 else 0
+    done = buffer != 0 and (place != 0) == (load(record + 16) != 0)
+    if done:
+        bump(TEMPORARIES, load(record + 24))
+        done = ran(record, address_of(buffer), place, operands)
+    c.Py_DecRef(temporary)
+    if not done:
+        c.Py_DecRef(buffer)
+        buffer = 0
     made = new_array(buffer, shape, keep(get(replay, w.REPLAY_RESULT)))
     if made != 0:
-        c.Py_DecRef(get(made, w.POLICY))
-        give(made, w.POLICY, keep(get(replay, w.REPLAY_POLICY)))
+        change(made, w.POLICY, keep(get(replay, w.REPLAY_POLICY)))
     c.Py_DecRef(replay)
     return made
 
 
 def replayed(items: int) -> int:
-    """``replayed(replay, shape, operands)``; None if it is not done."""
-    made = run_again(load(items), load(items + 8), load(items + 16) + word(w.TUPLE_ITEMS))
-    return made if made != 0 else keep(word(w.NONE))
+    """``replayed(replay, shape, operands)``."""
+    return run_again(load(items), load(items + 8), load(items + 16) + word(w.TUPLE_ITEMS))
 
 
 def copies_of(takes: int, shape: int, operands: int) -> int:
@@ -232,7 +224,7 @@ def copies_of(takes: int, shape: int, operands: int) -> int:
             c.Py_DecRef(given)
             return 0
         source = c.PyLong_AsLongLong(address) + c.PyLong_AsLongLong(load(at + 8))
-        nbytes = size_of(shape) * c.PyLong_AsLongLong(get(what, w.ITEMSIZE))
+        nbytes = size_of(shape) * itemsize_of(what)
         c.memcpy(load(item(given, k) + DATA), source, nbytes)
         at += 16
     return given
@@ -265,7 +257,7 @@ def asked(program: int, shape: int, operands: int) -> int:
     buffer = 0
     if array != 0:
         if is_of_rows(array, get(kind, w.DTYPE)):
-            nbytes = size * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+            nbytes = size * itemsize_of(kind)
             buffer = new_buffer(nbytes)
             if buffer != 0:
                 c.memcpy(address_of(buffer), load(array + DATA), nbytes)
@@ -318,7 +310,7 @@ def copied_again(lazy: int) -> int:
     keep(kind)
     keep(shape)
     count_evaluation()
-    nbytes = size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+    nbytes = size_of(shape) * itemsize_of(kind)
     buffer = new_buffer(nbytes)
     if buffer != 0:
         c.memcpy(address_of(buffer), address_of(copy), nbytes)
@@ -341,15 +333,11 @@ def new_container(items: int, count: int) -> int:
     """``new_container(cls, kind, shape, size)``."""
     kind, shape = load(items + 8), load(items + 16)
     if count == 4 and load(items) == owner_of(kind, shape):
-        nbytes = size_of(shape) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+        nbytes = size_of(shape) * itemsize_of(kind)
         buffer = new_buffer(nbytes) if nbytes >= 0 else 0
         if buffer != 0:
-            made = new_array(buffer, keep(shape), keep(kind))
-            if made != 0:
-                return made
-    if c.PyErr_Occurred() != 0:
-        return 0
-    return c.PyObject_Vectorcall(word(w.NEW_CONTAINER), items, count, 0)
+            return new_array(buffer, keep(shape), keep(kind))
+    return 0
 
 
 def duplicate(thing: int) -> int:
@@ -358,7 +346,7 @@ def duplicate(thing: int) -> int:
     size = size_of(shape)
     if not 0 <= size <= MANY:
         return 0
-    nbytes = size * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+    nbytes = size * itemsize_of(kind)
     start = c.PyLong_AsLongLong(get(thing, w.START))
     for part in (kind, shape, source):
         keep(part)
@@ -370,13 +358,11 @@ def duplicate(thing: int) -> int:
 
 
 def duplicated(thing: int) -> int:
-    """Return the elements of a strided container in a new one; None if they are many."""
-    usual = is_container(thing) and get(get(thing, w.KIND), w.STRIDES) == word(w.NONE)
+    """Return the elements of a row-major container in a new one; 0 if they are many."""
+    usual = is_container(thing) and is_row_major(thing)
     if usual and get(get(thing, w.KIND), w.OWNER) == word(w.NONE):
-        made = duplicate(thing)
-        if made != 0:
-            return made
-    return call(word(w.DUPLICATED), thing, 0, 1)
+        return duplicate(thing)
+    return 0
 
 
 def copied(thing: int, args: int, keywords: int) -> int:
@@ -385,14 +371,12 @@ def copied(thing: int, args: int, keywords: int) -> int:
     usual = is_container(thing) and load(thing + CLASS) == owner_of(kind, shape)
     usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, w.FORCED) == 0
     if usual and get(thing, w.POLICY) == word(w.ROW_MAJOR) and get(kind, w.STRIDES) == word(w.NONE):
-        made = duplicate(thing)
-        if made != 0:
-            return made
-    return call_with(word(w.COPIED), thing, args, keywords)
+        return duplicate(thing)
+    return 0
 
 
 def zeros(extents: int) -> int:
-    """Return a container of zeros of an int or a tuple of ints; None for any other shape."""
+    """Return a container of zeros of an int or a tuple of ints; 0 for any other shape."""
     if load(extents + CLASS) != word(w.INT):
         return zeros_of(extents)
     shape = tuple_of(1)
@@ -405,7 +389,7 @@ def zeros(extents: int) -> int:
 
 
 def zeros_of(shape: int) -> int:
-    """Return a container of zeros of a tuple of ints; None for any other shape."""
+    """Return a container of zeros of a tuple of ints; 0 for any other shape."""
     usual = load(shape + CLASS) == word(w.TUPLE) and load(shape + SIZE) <= DIMENSIONS
     usual = usual and get(word(w.SETTINGS), w.DEFAULT_LAYOUT) == word(w.BY_ROWS)
     for k in range(load(shape + SIZE) if usual else 0):
@@ -421,16 +405,13 @@ def zeros_of(shape: int) -> int:
             buffer = new_buffer(8 * size)
             if buffer != 0:
                 c.memset(address_of(buffer), 0, 8 * size)
-            made = new_array(buffer, keep(shape), kind)
-            if made != 0:
-                return made
-    return call(word(w.ZEROS), shape, 0, 1)
+            return new_array(buffer, keep(shape), kind)
+    return 0
 
 
 def evaluated(thing: int) -> int:
-    """Return the values of an expression in a new container; None if it is not done."""
-    made = lazy_values(thing) if is_lazy(thing) else 0
-    return made if made != 0 else call(word(w.EVALUATED), thing, 0, 1)
+    """Return the values of an expression in a new container; 0 if it is not done."""
+    return lazy_values(thing) if is_lazy(thing) else 0
 
 
 def found(thing: int, dtype: int, place: int) -> bool:
@@ -438,13 +419,13 @@ def found(thing: int, dtype: int, place: int) -> bool:
 
     What is folded needs no memory of its own.
     """
-    array = is_lazy(thing) or is_container(thing)
+    array = is_array(thing)
     kind = get(thing, w.KIND) if array else 0
     if kind == 0 or kind == word(w.NODE) or get(kind, w.DTYPE) != dtype or is_traced():
         return False
     if load(get(thing, w.SHAPE) + SIZE) != 0:
         return False
-    nbytes = c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+    nbytes = itemsize_of(kind)
     store(place, 0)
     if not is_lazy(thing):
         c.memcpy(place, begin_of(thing), nbytes)
@@ -468,12 +449,12 @@ def to_float(thing: int) -> int:
     place = scratch()
     if found(thing, word(w.FLOAT64), place):
         return c.PyFloat_FromDouble(load_double(place))
-    return call(word(w.TO_FLOAT), thing, 0, 1)
+    return 0
 
 
-def to_int(thing: int, row: int) -> int:
+def to_int(thing: int) -> int:
     """``int(thing)``, of one element of int64."""
     place = scratch()
     if found(thing, word(w.INT64), place):
         return c.PyLong_FromLongLong(load(place))
-    return call(word(row + 1), thing, 0, 1)
+    return 0

@@ -18,12 +18,17 @@ from .basics import (
     FLAGS,
     RANK,
     call,
+    change,
+    dtype_of,
     get,
     give,
+    is_array_or_numpys,
     is_container,
     is_lazy,
+    is_row_major,
     is_traced,
     item,
+    itemsize_of,
     keep,
     new,
     size_of,
@@ -49,6 +54,10 @@ FEW_PICKED = 1 << 12
 
 #: Flags of an array of NumPy that is aligned and row-major.
 PLAIN = 0x101
+
+#: Words about an index array or a mask: where its elements lie and how many there are, and the
+#: container that holds them, of nobody else's; 0 for a line of NumPy's, which is read in place.
+LENGTH, HOLDER = 8, 16
 
 #: Elements that NumPy selects without letting other threads run.
 FEW_AT_ONCE = 500
@@ -76,13 +85,13 @@ def private(key: int, dtype: int) -> int:
     if is_lazy(key):
         made = lazy_values(key)
     elif is_container(key):
-        made = duplicate(key) if get(get(key, w.KIND), w.DTYPE) == dtype and is_dense(key) else 0
+        made = duplicate(key) if dtype_of(key) == dtype and is_dense(key) else 0
     elif kind_of(key) != 0 and load(key + DESCRIPTION) == dtype:
         made = owned(key)
     if made == 0:
         c.PyErr_Clear()
         return 0
-    if not is_container(made) or get(get(made, w.KIND), w.DTYPE) != dtype or not is_dense(made):
+    if not is_container(made) or dtype_of(made) != dtype or not is_dense(made):
         c.Py_DecRef(made)
         return 0
     return made
@@ -148,9 +157,42 @@ def compressed(to: int, source: int, flags: int, size: int, nbytes: int) -> int:
     return to
 
 
-def flags_of(mask: int, line: int) -> int:
-    """Return where a mask has its elements: a container, or a line of NumPy's if that is 0."""
-    return load(line + DATA) if mask == 0 else begin_of(mask)
+def is_given(one: int, dtype: int, given: int) -> bool:
+    """Store where an index array or a mask has its elements; tell whether they are few."""
+    line = is_line(one, dtype)
+    holder = 0 if line else private(one, dtype)
+    if line:
+        store(given, load(one + DATA))
+        store(given + LENGTH, length_of(one))
+    elif holder != 0:
+        store(given, begin_of(holder))
+        store(given + LENGTH, size_of(get(holder, w.SHAPE)))
+    store(given + HOLDER, holder)
+    return line or holder != 0
+
+
+def is_steady(one: int, given: int) -> bool:
+    """Tell whether a line of NumPy's lies as it did before memory was allocated."""
+    if load(given + HOLDER) != 0:
+        return True
+    return load(one + DATA) == load(given) and length_of(one) == load(given + LENGTH)
+
+
+def rank_of(given: int) -> int:
+    """Return how many dimensions an index array or a mask has."""
+    holder = load(given + HOLDER)
+    return 1 if holder == 0 else load(get(holder, w.SHAPE) + SIZE)
+
+
+def is_front(thing: int, given: int) -> bool:
+    """Tell whether a mask has the extents of a container's first dimensions."""
+    shape, holder, front = get(thing, w.SHAPE), load(given + HOLDER), rank_of(given)
+    if holder == 0:
+        return load(shape + SIZE) != 0 and whole(item(shape, 0)) == load(given + LENGTH)
+    fits = 0 < front <= load(shape + SIZE)
+    for k in range(front if fits else 0):
+        fits = fits and whole(item(get(holder, w.SHAPE), k)) == whole(item(shape, k))
+    return fits
 
 
 def is_still(thing: int, kind: int, shape: int) -> bool:
@@ -158,34 +200,24 @@ def is_still(thing: int, kind: int, shape: int) -> bool:
     return get(thing, w.KIND) == kind and get(thing, w.SHAPE) == shape
 
 
-def masked(thing: int, mask: int, line: int) -> int:
-    """Return what a mask of the first dimensions selects, in a new container; 0 if not so.
-
-    The mask is a container of nobody else's, or 0 where it is a line of NumPy's.
-    """
-    shape = keep(get(thing, w.SHAPE))
-    front = 1 if mask == 0 else load(get(mask, w.SHAPE) + SIZE)
-    rank, words, made = load(shape + SIZE), scratch(), 0
-    fits = 0 < front <= rank <= DIMENSIONS
-    if mask == 0:
-        fits = fits and whole(item(shape, 0)) == length_of(line)
-    for k in range(front if fits and mask != 0 else 0):
-        fits = fits and whole(item(shape, k)) == whole(item(get(mask, w.SHAPE), k))
-    kind = keep(get(thing, w.KIND))
+def masked(thing: int, mask: int, given: int) -> int:
+    """Return what a mask of the first dimensions selects, in a new container; 0 if not so."""
+    shape, kind = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND))
+    front, rank, words, made = rank_of(given), load(shape + SIZE), scratch(), 0
+    fits = rank <= DIMENSIONS and is_front(thing, given)
     leaf = leaf_of(kind, rank - front + 1) if fits else 0
     if leaf != 0:
-        flags, size = flags_of(mask, line), extent_of(shape, 0, front)
+        flags, size = load(given), load(given + LENGTH)
         store(words, trues(flags, size))
         for k in range(front, rank):
             store(words + 8 * (k - front + 1), whole(item(shape, k)))
-        nbytes = extent_of(shape, front, rank) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+        nbytes = extent_of(shape, front, rank) * itemsize_of(kind)
         keep(leaf)
         buffer = new_buffer(load(words) * nbytes)
-        same = buffer != 0 and is_still(thing, kind, shape)
-        if mask == 0:  # which others may have written, or moved, where memory was allocated
-            same = same and load(line + DATA) == flags and length_of(line) == size
-            same = same and trues(flags, size) == load(words)
-        if same:
+        same = buffer != 0 and is_still(thing, kind, shape) and is_steady(mask, given)
+        # Of a line of NumPy's others may have written to what was counted.
+        held = load(given + HOLDER) != 0
+        if same and (held or trues(flags, size) == load(words)):
             compressed(address_of(buffer), begin_of(thing), flags, size, nbytes)
             made = new_array(buffer, tuple_from(words, rank - front + 1), leaf)
         else:
@@ -258,29 +290,25 @@ def picked_shape(shape: int, axis: int, own: int) -> int:
     return tuple_from(words, rank + count - 1)
 
 
-def shape_of(index: int, line: int) -> int:
-    """Return the shape of positions, the caller's: of a container, or of a line if that is 0."""
-    if index != 0:
-        return keep(get(index, w.SHAPE))
-    words = scratch()
-    store(words, length_of(line))
-    return tuple_from(words, 1)
+def shape_of(given: int) -> int:
+    """Return the shape of an index array, the caller's."""
+    holder = load(given + HOLDER)
+    return tuple_from(given + LENGTH, 1) if holder == 0 else keep(get(holder, w.SHAPE))
 
 
-def taken_at(thing: int, index: int, line: int, axis: int) -> int:
+def taken_at(thing: int, index: int, given: int, axis: int) -> int:
     """Return the elements at some positions along a dimension, as an expression of a copy.
 
-    The positions are a container of nobody else's, or a line of NumPy's where that is 0.  They are
-    kept behind the elements, for whoever reads these again.
+    The positions are kept behind the elements, for whoever reads these again.
     """
     shape, kind, words = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND)), scratch()
-    own, rank, made = shape_of(index, line), load(shape + SIZE), 0
+    own, rank, made = shape_of(given), load(shape + SIZE), 0
     count = size_of(own) if own != 0 else 0
     extent = whole(item(shape, axis)) if axis < rank else 0
     store(words, extent_of(shape, 0, axis))
     store(words + 8, count)
     store(words + 16, extent)
-    store(words + 24, extent_of(shape, axis + 1, rank) * c.PyLong_AsLongLong(get(kind, w.ITEMSIZE)))
+    store(words + 24, extent_of(shape, axis + 1, rank) * itemsize_of(kind))
     usual = axis < rank and count > 0 and count * size_of(shape) <= FEW_PICKED * extent
     extents = picked_shape(shape, axis, own) if usual else 0
     leaf = leaf_of(kind, load(extents + SIZE)) if extents != 0 else 0
@@ -289,24 +317,20 @@ def taken_at(thing: int, index: int, line: int, axis: int) -> int:
         copy = copy_of(nbytes, (-nbytes & 7) + 8 * count, origin_of(thing))
     if copy != 0:
         to = address_of(copy)
-        places, same = to + nbytes + (-nbytes & 7), is_still(thing, kind, shape)
+        places = to + nbytes + (-nbytes & 7)
+        same = is_still(thing, kind, shape) and is_steady(index, given)
         same = same and get(thing, w.OWN_BUFFER) == item(get(copy, w.COPY_MADE), 2)
-        if index == 0:
-            same = same and length_of(line) == count
         if same:
-            c.memcpy(places, flags_of(index, line), 8 * count)
+            c.memcpy(places, load(given), 8 * count)
         if same and are_inside(places, count, extent):
             gathered(to, begin_of(thing), places, words)
-            c.Py_DecRef(get(copy, w.COPY_AXIS))
-            give(copy, w.COPY_AXIS, c.PyLong_FromLongLong(axis))
+            change(copy, w.COPY_AXIS, c.PyLong_FromLongLong(axis))
             store(words + 32, copy)
             store(words + 40, word(w.ZERO))
             made = expression(leaf, extents, words + 32, 2)
         c.Py_DecRef(copy)
-    c.Py_DecRef(own)
-    c.Py_DecRef(extents)
-    c.Py_DecRef(kind)
-    c.Py_DecRef(shape)
+    for part in (own, extents, kind, shape):
+        c.Py_DecRef(part)
     return made
 
 
@@ -318,15 +342,12 @@ def picked(thing: int, key: int) -> int:
     if axis < 0:
         return 0
     one = item(key, axis) if load(key + CLASS) == word(w.TUPLE) else key
-    if not is_lazy(one) and not is_container(one) and load(one + CLASS) != word(w.NDARRAY):
+    if not is_array_or_numpys(one):
         return 0
-    mask = axis == 0 and is_mask(one)
-    dtype = word(w.BOOL_DTYPE) if mask else word(w.INT64)
-    line = is_line(one, dtype)
-    index = 0 if line else private(one, dtype)
-    if line or index != 0:
-        made = masked(thing, index, one) if mask else taken_at(thing, index, one, axis)
-        c.Py_DecRef(index)
+    mask, given = axis == 0 and is_mask(one), scratch()
+    if is_given(one, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
+        made = masked(thing, one, given) if mask else taken_at(thing, one, given, axis)
+        c.Py_DecRef(load(given + HOLDER))
     return made
 
 
@@ -367,12 +388,7 @@ def by_numpy(thing: int, key: int) -> int:
     if found == 0:
         c.PyErr_Clear()  # Python says what is wrong
         return 0
-    made = 0
-    if load(found + CLASS) == word(w.NDARRAY) and kind_of(found) != 0:
-        made = owned(found)
-        if made == word(w.NONE):
-            c.Py_DecRef(made)
-            made = 0
+    made = owned(found)
     c.Py_DecRef(found)
     return made
 
@@ -400,13 +416,7 @@ def is_mask(one: int) -> bool:
     """Tell whether the elements of an index are truth values."""
     if load(one + CLASS) == word(w.NDARRAY):
         return load(one + DESCRIPTION) == word(w.BOOL_DTYPE)
-    return get(get(one, w.KIND), w.DTYPE) == word(w.BOOL_DTYPE)
-
-
-def selected_few(of: int, key: int) -> int:
-    """``selected(of, key)``; None for all but few elements."""
-    made = picked(of, key)
-    return made if made != 0 else call(word(w.FEW_SELECTED), of, key, 2)
+    return dtype_of(one) == word(w.BOOL_DTYPE)
 
 
 def double_at(thing: int, key: int) -> int:
@@ -431,12 +441,12 @@ def value_at(thing: int, key: int) -> int:
         return 0
     if given_of(key) != load(get(thing, w.SHAPE) + SIZE):
         return 0
-    if get(get(thing, w.KIND), w.DTYPE) == word(w.FLOAT64):
+    if dtype_of(thing) == word(w.FLOAT64):
         made = double_at(thing, key)
         if made != 0:
             return made
     array = get(thing, w.OWN_ARRAY)
-    if array == 0 and get(get(thing, w.KIND), w.STRIDES) == word(w.NONE):
+    if array == 0 and is_row_major(thing):
         array = array_of(thing)
     one = c.PyObject_GetItem(array, key) if array != 0 else 0
     if one == 0:
@@ -450,8 +460,7 @@ def value_at(thing: int, key: int) -> int:
 def get_item(thing: int, key: int) -> int:
     """``thing[key]``."""
     if load(key + CLASS) == word(w.NDARRAY):
-        made = picked(thing, key)
-        return made if made != 0 else call(word(w.GETITEM), thing, key, 2)
+        return picked(thing, key)
     made = value_at(thing, key) if is_index(key, False) else 0
     if made == 0:
         made = view_of(thing, key)
@@ -459,6 +468,4 @@ def get_item(thing: int, key: int) -> int:
         made = picked(thing, key)
     if made == 0:
         made = by_numpy(thing, key)
-    if made == 0:
-        made = listed(thing, key)
-    return made if made != 0 else call(word(w.GETITEM), thing, key, 2)
+    return made if made != 0 else listed(thing, key)
