@@ -114,7 +114,8 @@ def test_products_of_several_shapes_are_known_at_once(monkeypatch: pytest.Monkey
         ((2,), (2, 3)),
     ]
     pairs = [_operands("float64", pair) for pair in shapes]
-    expected = [np.asarray(a @ b) for a, b in pairs]
+    for _ in range(2):  # a table that is full begins anew
+        expected = [np.asarray(a @ b) for a, b in pairs]
     monkeypatch.setattr(expression.products, "product", None)
     for _ in range(3):
         for (a, b), values in zip(pairs, expected, strict=True):

@@ -110,12 +110,13 @@ REFUSED: list[tuple[Callable[[xl.XArray], Any], type[Exception], str]] = [
     (lambda a: xl.zeros((2, 2), layout=T, strides=(2, 1)), xl.LayoutError, r"zeros: strides"),
     (lambda a: xl.XArray(VALUES, layout=T, strides=(5, 1)), xl.LayoutError, r"XArray: strides"),
     (lambda a: xl.broadcast_to(a, (2, 3, 5)).fill(1), xl.ReadOnlyError, "assignment: .*read-only"),
-    (memoryview, TypeError, "bytes-like"),
+    # From Python 3.12 on an array has a buffer, which a layout cannot be described in.
+    (memoryview, (TypeError, BufferError), "bytes-like|cannot describe XArray"),
 ]
 
 
 @pytest.mark.parametrize(("call", "error", "match"), REFUSED, ids=[r[2] for r in REFUSED])
-def test_refused(call: Callable[[xl.XArray], Any], error: type[Exception], match: str) -> None:
+def test_refused(call: Callable[[xl.XArray], Any], error: Any, match: str) -> None:
     a = tiled()
     with pytest.raises(error, match=match):
         call(a)

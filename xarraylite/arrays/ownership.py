@@ -65,9 +65,6 @@ _SMALL, _CACHED = 1 << 15, 1 << 20
 #: viewed.  What is larger, and stays in a cache, has so many nodes then, and is seen almost whole.
 _WHOLE, _BRIEF, _OFTEN = 1 << 17, 12, 8
 
-#: Under which a kind counts these.
-_VIEWED = "viewed"
-
 #: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
 
@@ -314,10 +311,9 @@ def to_view(e: Any, shape: tuple[int, ...]) -> Any:
     nbytes = size * kind.itemsize
     if nbytes > _WHOLE and (kind.weight <= _BRIEF or 2 * prod(shape) < size or nbytes > _CACHED):
         return e
-    count = kind.leads(_VIEWED, None) or 0
-    if count == _OFTEN:
+    if kind.viewed == _OFTEN:
         return _copied(e)
-    kind.learn(_VIEWED, None, count + 1)
+    kind.viewed += 1
     return e
 
 
