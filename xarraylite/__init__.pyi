@@ -46,6 +46,7 @@ from .chunked.storing import store as store
 from .display.draw import Drawing as Drawing
 from .display.draw import draw as draw
 from .dtypes.element_types import ElementType as ElementType
+from .dtypes.info import __array_namespace_info__ as __array_namespace_info__
 from .dtypes.info import finfo as finfo
 from .dtypes.info import iinfo as iinfo
 from .dtypes.info import isdtype as isdtype
@@ -245,7 +246,6 @@ from .functions.elementwise import tanh as tanh
 from .functions.elementwise import true_divide as true_divide
 from .functions.elementwise import trunc as trunc
 from .functions.elementwise import where as where
-from .functions.inspection import __array_namespace_info__ as __array_namespace_info__
 from .functions.joining import append as append
 from .functions.joining import array_split as array_split
 from .functions.joining import atleast_1d as atleast_1d
@@ -519,12 +519,12 @@ from .io.npy import savez as savez
 from .io.npy import savez_compressed as savez_compressed
 from .io.tables import dump_csv as dump_csv
 from .io.tables import from_json as from_json
+from .io.tables import genfromtxt as genfromtxt
 from .io.tables import info as info
 from .io.tables import load_csv as load_csv
+from .io.tables import loadtxt as loadtxt
+from .io.tables import savetxt as savetxt
 from .io.tables import to_json as to_json
-from .io.text import genfromtxt as genfromtxt
-from .io.text import loadtxt as loadtxt
-from .io.text import savetxt as savetxt
 from .jagged.array import XJagged as XJagged
 from .jagged.lazy import XJaggedExpression as XJaggedExpression
 from .labels.labelled import XLabelled as XLabelled

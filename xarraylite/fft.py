@@ -315,7 +315,7 @@ def _frequencies(
 ) -> XArray:
     check_device(device, name)
     wanted = float64 if dtype is None else as_dtype(dtype)
-    return container(getattr(numpy.fft, name)(n, d).astype(wanted))
+    return container(getattr(numpy.fft, name)(n, d).astype(wanted, copy=False))
 
 
 @sibling(_frequencies, "fftfreq")

@@ -20,7 +20,8 @@ from .arrays.xarray import XArray
 from .dtypes.names import kind
 from .functions import diagonals, reducers
 from .functions.computed import computed, numpy
-from .functions.decompositions import (
+from .functions.groups import Axis
+from .functions.lapack import (
     EighResult,
     EigResult,
     QRResult,
@@ -31,18 +32,22 @@ from .functions.decompositions import (
     eigh,
     eigvals,
     eigvalsh,
+    inv,
+    lstsq,
+    pinv,
     qr,
     slogdet,
+    solve,
     svd,
     svdvals,
+    tensorinv,
+    tensorsolve,
 )
-from .functions.groups import Axis
 from .functions.linear_algebra import matmul, outer, tensordot, vecdot
 from .functions.manipulation import matrix_transpose
-from .functions.solutions import inv, lstsq, pinv, solve, tensorinv, tensorsolve
 from .index.broadcast import check_axis
 from .ir import build
-from .operands.nodes import as_node
+from .operands.nodes import HasNode, as_node
 from .operands.non_numeric import or_numpy
 from .ops.table import OPS
 
@@ -397,7 +402,7 @@ def multi_dot(arrays: Sequence[object]) -> XArray | XExpression:
     XArray([12., 12.])
     """
     made = list(arrays)
-    extents = [as_node(x, "multi_dot").shape for x in made]
+    extents = [x._shape if isinstance(x, HasNode) else as_node(x, "multi_dot").shape for x in made]
     while len(made) > 2:
         # Greedily the largest extent that a product gets rid of.
         gone = [extents[k][-1] for k in range(len(made) - 1)]

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import xarraylite as xl
+from xarraylite.arrays.container import XContainer
 
 from . import SMALL, Comparison, Times, values
 from .calls import CALLS
@@ -48,10 +49,11 @@ def operands(n: int, dtype: str = "float64") -> dict[str, Any]:
 
 
 def evaluated(made: Any) -> Any:
-    """Have a result computed."""
+    """Have a lazy result computed."""
     if isinstance(made, tuple | list):
         return [evaluated(part) for part in made]
-    return xl.eval(made) if isinstance(made, xl.XExpression) else made
+    lazy = isinstance(made, xl.XExpression) and not isinstance(made, XContainer)
+    return xl.eval(made) if lazy else made
 
 
 class Call(Comparison):

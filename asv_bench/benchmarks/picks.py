@@ -21,6 +21,33 @@ def _larger(a: float, b: float) -> float:
     return a if a > b else b
 
 
+class Filled:
+    """One value written through a view."""
+
+    def xarraylite(self) -> object:
+        self.view[...] = 0.5
+        return self.a
+
+    def numpy(self) -> object:
+        self.operand[self.mask] = 0.5
+        return self.operand
+
+
+class Kept:
+    """Three columns in an expression."""
+
+    def numpy(self) -> object:
+        return self.operand[:, [7, 1, 2]] * 2 + 1
+
+
+class Scaled:
+    """An update in place of what a mask selects."""
+
+    def numpy(self) -> object:
+        self.operand[self.mask] *= 1.0001
+        return self.operand
+
+
 class FilterRead(Comparison):
     """A filter that is part of an expression."""
 
@@ -54,7 +81,7 @@ class IndexRead(FilterRead):
         self.xarraylite()
 
 
-class KeepRead(FilterRead):
+class KeepRead(Kept, FilterRead):
     """Some columns of many, in an expression."""
 
     title = "view(a, range(), keep(7, 1, 2)) * 2 + 1, 10^5 rows of 10"
@@ -66,22 +93,11 @@ class KeepRead(FilterRead):
         self.view = xl.view(self.a, xl.range(), xl.keep(7, 1, 2))
         self.xarraylite()
 
-    def numpy(self) -> object:
-        return self.operand[:, [7, 1, 2]] * 2 + 1
 
-
-class FilterFill(FilterRead):
+class FilterFill(Filled, FilterRead):
     """One value for all elements of a filter."""
 
     title = "filter(a, a > 1) = 0.5 of 10^6 float64, positions known"
-
-    def xarraylite(self) -> object:
-        self.view[...] = 0.5
-        return self.a
-
-    def numpy(self) -> object:
-        self.operand[self.mask] = 0.5
-        return self.operand
 
 
 class FewFiltered(FilterRead):
@@ -116,7 +132,7 @@ class FewTaken(FewFiltered):
         return xl.eval(self.a[self.mask] * 2 + 1)
 
 
-class FewKept(FewFiltered):
+class FewKept(Kept, FewFiltered):
     """Columns of a small matrix."""
 
     title = "eval(view(a, range(), keep(7, 1, 2)) * 2 + 1), 4 x 10 float64, positions known"
@@ -126,22 +142,11 @@ class FewKept(FewFiltered):
         self.a = xl.asarray(self.operand, copy=True)
         return xl.view(self.a, xl.range(), xl.keep(7, 1, 2))
 
-    def numpy(self) -> object:
-        return self.operand[:, [7, 1, 2]] * 2 + 1
 
-
-class FewFilled(FewFiltered):
+class FewFilled(Filled, FewFiltered):
     """One value for some of ten elements."""
 
     title = "filter(a, a > 1) = 0.5, 10 float64, positions known"
-
-    def xarraylite(self) -> object:
-        self.view[...] = 0.5
-        return self.a
-
-    def numpy(self) -> object:
-        self.operand[self.mask] = 0.5
-        return self.operand
 
 
 class FewPut(FewFilled):
@@ -159,7 +164,7 @@ class FewPut(FewFilled):
         return self.a
 
 
-class FewUpdated(FewFilled):
+class FewUpdated(Scaled, FewFilled):
     """A filter of ten elements, updated in place."""
 
     title = "filter(a, a > 1) *= 1.0001, 10 float64, positions known"
@@ -174,12 +179,8 @@ class FewUpdated(FewFilled):
         view *= 1.0001
         return self.a
 
-    def numpy(self) -> object:
-        self.operand[self.mask] *= 1.0001
-        return self.operand
 
-
-class Filtration(FilterRead):
+class Filtration(Scaled, FilterRead):
     """An update where a condition holds."""
 
     title = "filtration(a, a > 1) *= 1.0001 of 10^6 float64"
@@ -192,10 +193,6 @@ class Filtration(FilterRead):
         filtered = xl.filtration(self.a, self.mask)
         filtered *= 1.0001
         return self.a
-
-    def numpy(self) -> object:
-        self.operand[self.mask] *= 1.0001
-        return self.operand
 
 
 class Reduce(Comparison):

@@ -189,6 +189,29 @@ def test_numpys_functions_find_ours() -> None:
     assert e.tolist() == [4, 5, 6]
 
 
+def test_numpys_functions_are_ours_by_their_names() -> None:
+    """All that the namespace has, but for files; what NumPy's own functions need are values."""
+    a, i = np.asarray([1.0, -2.0, 0.0]), np.asarray([2, 0, 1])
+    calls = {
+        "angle": (a,),
+        "fix": (a,),
+        "geomspace": (np.float64(1), a[:1] + 1, 5),
+        "histogram_bin_edges": (a,),
+        "isreal": (a,),
+        "linspace": (a, a + 1, 3),
+        "resize": (a, (2, 3)),
+        "unravel_index": (i, (2, 2)),
+        "unique_values": (a,),
+    }
+    for name, args in calls.items():
+        made = getattr(np, name)(*[xl.asarray(x) if isinstance(x, np.ndarray) else x for x in args])
+        parts = made if isinstance(made, tuple) else (made,)
+        assert all(isinstance(part, xl.XExpression) for part in parts), name
+        np.testing.assert_allclose(made, getattr(np, name)(*args))
+    one = xl.asarray([2.5])[0]
+    assert np.linspace(one, one + 1, 3).tolist() == [2.5, 3.0, 3.5]
+
+
 def test_arrays_of_other_libraries_have_the_last_word() -> None:
     class Theirs:
         def __array_ufunc__(self, *args: object, **options: object) -> str:

@@ -71,7 +71,7 @@ _KEYWORDS = """
     uno select phi alloca i1 i8 i16 x float double insertvalue extractvalue poison
     zeroinitializer trunc zext sext call fence seq_cst ptrtoint distinct llvm loop unroll
     disable interleave count xarraylite src dst tmp insertelement extractelement
-    shufflevector fadd fmul kernel turned declare void prefetch p0
+    shufflevector fadd fmul kernel turned declare void prefetch memcpy p0
 """
 NUMBERED = re.compile(r"(v|l|s|loop|next|done|while|go|then|end|else|start|failed|fine|j)\d*")
 WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")

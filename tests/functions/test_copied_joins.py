@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.functions.copied_joins import MANY
+from xarraylite.functions.copied import MANY
 from xarraylite.testing import assert_same_bits
 
 RNG = np.random.default_rng(5)

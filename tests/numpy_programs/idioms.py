@@ -212,6 +212,11 @@ xp.rollaxis(a, 0, -1).shape, xp.rollaxis(a, 1, -2).shape, xp.rollaxis(a, 0, 2).s
 xp.mgrid[0.1:0.3:xp.complex64(3j)], xp.mgrid[0:xp.int64(2), 0:xp.array(3)]
 xp.r_[0:36:xp.complex64(4j)], xp.r_[1, xp.float64(2), i], xp.c_[v, i]
 xp.ix_(range(0))[0], a[xp.ix_(range(2), [0, 2])]
+type(v.view(type=np.ma.MaskedArray)).__name__, type(a.view("i8", np.recarray)).__name__
+xp.concatenate([xp.float32(1), 1.0], axis=None), xp.concatenate([i.astype("i2"), 3], axis=None)
+xp.concatenate([v, 1j], None), xp.concatenate([1, 2], None), xp.append(v.astype("f4"), 2.5)
+i[0] == np.str_("a"), i[0] != np.datetime64("2020"), xp.float64(1) == np.str_("1")
+xp.min_scalar_type(xp.int64(3)), xp.min_scalar_type(i), xp.can_cast(np.arange(3), "i4")
 xp.repeat(v, [True, False, True]), xp.repeat(v, xp.asarray([True, True, False])), xp.repeat([], [])
 xp.frombuffer(i, dtype="u1"), xp.frombuffer(a).sum(), xp.frombuffer(v + 1, "i8")
 xp.common_type(v.astype("f2")).__name__, xp.common_type(i, v * 1j).__name__

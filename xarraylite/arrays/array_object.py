@@ -7,6 +7,7 @@ and never computes; everything that asks for values computes them: `str`, `forma
 
 from __future__ import annotations
 
+import builtins
 import math
 from typing import Any
 
@@ -221,7 +222,7 @@ class ArrayObject(Methods):
         to.__imatmul__(other)
         return self
 
-    def view(self, dtype: object = None) -> Any:
+    def view(self, dtype: object = None, type: builtins.type | None = None) -> Any:
         """Return the same memory with another dtype; a lazy result gets memory of its own for it.
 
         Parameters
@@ -229,6 +230,8 @@ class ArrayObject(Methods):
         dtype : dtype, optional
             How the bytes are read.  Where it has another width, the last dimension has to be
             contiguous.
+        type : type, optional
+            A class of NumPy's, such as ``np.recarray``, whose array of the same memory is returned.
 
         Raises
         ------
@@ -236,7 +239,7 @@ class ArrayObject(Methods):
             If the bytes of the last dimension are no whole number of elements.
         """
         of: Any = self
-        return (of if of.shape or not of._is_value() else of.copy())._target().view(dtype)
+        return (of if of.shape or not of._is_value() else of.copy())._target().view(dtype, type)
 
     @property
     def base(self) -> Any:

@@ -32,9 +32,10 @@ from ..ir.translation import of as kind_of
 from ..ir.walk import reads_late
 from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
-from ..operands import recall, tracing
+from ..operands import learning as learned
+from ..operands import tracing
 from ..operands.gathers import gather, is_index_array
-from ..operands.learning import key_of, learn, learn_conversion
+from ..operands.learning import key_of
 from ..operands.nodes import Gathers, HasNode, Lifted, as_node, as_operand, is_operand, unwrapped
 from ..operands.non_numeric import as_other, call_numpy
 from ..operands.operators import Operators, with_strangers
@@ -70,8 +71,8 @@ def apply(op: Op, *operands: object) -> XExpression:
         key = (op, key_of(right)) if forward else (op.reflected, key_of(left))
         return again(key, op, left, right)
     keys = key_of(operands[1]), key_of(operands[2])
-    found = recall.three(op, keys, operands)
-    return written((op, *keys), op, *operands) if found is None else _handle(found)
+    found = learned.three(op, keys, operands)
+    return written((op, *keys), op, *operands) if found is None else handle(*found)
 
 
 def used(x: object) -> Any:
@@ -80,10 +81,11 @@ def used(x: object) -> Any:
     return ownership.kept(x) if x.__class__ is XExpression else x
 
 
-def _handle(found: recall.Found) -> XExpression:
+def handle(kind: Kind, shape: tuple[int, ...], operands: Operands) -> XExpression:
+    """Return the expression of a kind, over operands."""
     made = _new(XExpression)
-    made._kind, made._shape, made._operands = found
-    if not made._shape:
+    made._kind, made._shape, made._operands = kind, shape, operands
+    if not shape:
         totals.note(made)
     return made
 
@@ -96,19 +98,19 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     settled = [ownership.shortened(x.settled() if isinstance(x, Gathers) else x) for x in operands]
     if any([x is not y for x, y in zip(settled, operands, strict=True)]):
         return apply(op, *settled)
-    known = recall.stretched(op, *operands) if len(operands) == 2 else None
+    known = learned.stretched(op, *operands) if len(operands) == 2 else None
     if known is not None:
-        return _handle(known)
+        return handle(*known)
     nodes = [as_operand(x, op.name) for x in operands]
     node = build.elementwise(op, *nodes)
     del nodes  # their snapshots are counted
     if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
         return XExpression._of(node)
-    formed = recall.of_forms(node, op, operands)
-    made = XExpression(node) if formed is None else _handle(formed)
+    formed = learned.of_forms(node, op, operands)
+    made = XExpression(node) if formed is None else handle(*formed)
     if made._kind is NODE:
-        return XExpression._of(recall.shared(node, operands))
-    learn(key, op, operands, made)
+        return XExpression._of(learned.shared(node, operands))
+    learned.learn(key, op, operands, made)
     lazy = [x._operands for x in operands if x.__class__ is XExpression]
     if len(lazy) == len(operands) and sum(map(len, lazy)) == made._kind.items:
         made._operands = sum(lazy, ())  # the same objects, by which equal parts are known
@@ -117,8 +119,8 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 
 def operation(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation whose kind may be known, though a snapshot has yet to be made."""
-    found = recall.operation(key, operands)
-    return written(key, op, *operands) if found is None else _handle(found)
+    found = learned.operation(key, operands)
+    return written(key, op, *operands) if found is None else handle(*found)
 
 
 def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
@@ -131,16 +133,16 @@ def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
 
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
-    found = recall.fold(op, used(x))
-    return None if found is None else _handle(found)
+    found = learned.fold(op, used(x))
+    return None if found is None else handle(*found)
 
 
 def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     """Return elements converted to another dtype, lazily."""
-    known = recall.conversion(x, dtype)
-    made = XExpression(build.cast(x.node, dtype)) if known is None else _handle(known)
+    known = learned.conversion(x, dtype)
+    made = XExpression(build.cast(x.node, dtype)) if known is None else handle(*known)
     if known is None:
-        learn_conversion(x, dtype, made)
+        learned.learn_conversion(x, dtype, made)
     return made
 
 
@@ -257,8 +259,8 @@ class XExpression(
         if own is not None:
             return own._view(step)
         of = ownership.to_view(self, step.shape)
-        found = recall.view(of, step)
-        made = XExpression(build.view(of.node, step)) if found is None else _handle(found)
+        found = learned.view(of, step)
+        made = XExpression(build.view(of.node, step)) if found is None else handle(*found)
         viewed: XExpression = ownership.related(self, made, step)
         return viewed
 

@@ -39,8 +39,6 @@ _FOLD, _FEW = "fold of products", 1 << 12
 #: The key of dot products that BLAS makes in several calls.
 _LONG = "long dot product"
 
-_new = object.__new__
-
 
 def product(plain: type[Any], left: Any, right: Any) -> Any:
     """Return the product of matrices or vectors, of which some are lazy; None of all others.
@@ -126,10 +124,9 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     found = left._kind.leads(_FOLD, key)
     if not found:
         return None
-    e = _new(plain)
-    e._kind, e._shape, first = found
-    e._operands = (*first, *left.now(), *right.now())
-    made = direct.evaluate(e)
+    kind, shape, first = found
+    items = (*first, *left.now(), *right.now())
+    made = direct.evaluated(plain._container, kind, shape, items)
     if made is not None and made._kind.strides is not None:
         left._kind.learn(_FOLD, key, False)  # a product is row-major, this lies as its operands do
         made = None

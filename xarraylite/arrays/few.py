@@ -25,12 +25,9 @@ from ..operands import tracing
 from ..operands.gathers import FEW, counted_from_front, gather, is_index_array
 from ..operands.nodes import Gathers, unwrapped
 from . import ownership
-from .expression import XExpression
+from .expression import XExpression, handle
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
-
-
-_new = object.__new__
 
 
 class Selected(Gathers):
@@ -112,7 +109,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
         return container
     snapshot = Snapshot.alone(values.nbytes, Selected(elements.whole(of), index))
     snapshot.array(of._dtype, shape)[...] = values
-    return copy_of(row_major(of._dtype, len(shape), fixed), shape, snapshot)
+    return handle(row_major(of._dtype, len(shape), fixed), shape, (snapshot, 0))
 
 
 #: Kinds of gathers, by what leads to them: kind and shape of the memory, axis, positions.
@@ -145,10 +142,8 @@ def _gathered(of: Any, key: Any) -> XExpression | None:
         return made
     buffer = Buffer.allocate(8 * count)
     counted_from_front(given, shape[axis], buffer.array(int64, (count,)))
-    made = _new(XExpression)
-    made._kind, made._shape = kind, (*shape[:axis], count, *shape[axis + 1 :])
-    made._operands = (*of.now(), buffer.snapshot(), 0)
-    return made
+    left = (*shape[:axis], count, *shape[axis + 1 :])
+    return handle(kind, left, (*of.now(), buffer.snapshot(), 0))
 
 
 def _is_all(item: Any) -> bool:
@@ -239,10 +234,3 @@ def ready(to: Any, value: Any, shape: tuple[int, ...] | None = None) -> Any:
             return None
         values = elements.array_of(made)
     return values.copy() if np.may_share_memory(values, elements.array_of(to)) else values
-
-
-def copy_of(kind: Any, shape: tuple[int, ...], snapshot: Snapshot, start: int = 0) -> XExpression:
-    """Return an expression of elements that were copied, or of those of memory as it is now."""
-    made = _new(XExpression)
-    made._kind, made._shape, made._operands = kind, shape, (snapshot, start)
-    return made

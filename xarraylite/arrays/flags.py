@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 #: NumPy's short names.
 _SHORT = {"C": "C_CONTIGUOUS", "F": "F_CONTIGUOUS", "W": "WRITEABLE", "O": "OWNDATA"}
 _SHORT |= {"A": "ALIGNED", "X": "WRITEBACKIFCOPY"}
 _SHORT |= {"CONTIGUOUS": "C_CONTIGUOUS", "FORTRAN": "F_CONTIGUOUS"}
+
+
+def _flag(ask: Callable[[Any], bool], meaning: str) -> Any:
+    """Return the property of one flag."""
+    return property(ask, doc=meaning)
 
 
 class Flags:
@@ -40,32 +46,17 @@ class Flags:
             return question == "is_row_major" or self._array.ndim < 2
         return bool(getattr(place, question, bool)())  # tiles are neither
 
-    @property
-    def c_contiguous(self) -> bool:
-        """Row-major without gaps."""
-        return self._lies("is_row_major")
-
-    @property
-    def f_contiguous(self) -> bool:
-        """Column-major without gaps."""
-        return self._lies("is_column_major")
-
+    c_contiguous = _flag(lambda f: f._lies("is_row_major"), "Row-major without gaps.")
+    f_contiguous = _flag(lambda f: f._lies("is_column_major"), "Column-major without gaps.")
     contiguous, fortran = c_contiguous, f_contiguous
-
-    @property
-    def forc(self) -> bool:
-        """Row-major or column-major without gaps."""
-        return self.c_contiguous or self.f_contiguous
-
-    @property
-    def fnc(self) -> bool:
-        """Column-major and not row-major."""
-        return self.f_contiguous and not self.c_contiguous
-
-    @property
-    def owndata(self) -> bool:
-        """Whether it is no view."""
-        return self._array.base is None
+    forc = _flag(lambda f: f.c_contiguous or f.f_contiguous, "Without gaps, in either order.")
+    fnc = _flag(lambda f: f.f_contiguous and not f.c_contiguous, "Column-major, not row-major.")
+    owndata = _flag(lambda f: f._array.base is None, "Whether it is no view.")
+    aligned = _flag(lambda f: True, "Always: elements lie at multiples of their size.")
+    writebackifcopy = _flag(lambda f: False, "Never: no array is written back to another.")
+    behaved = _flag(lambda f: f.writeable, "Aligned and writeable.")
+    carray = _flag(lambda f: f.c_contiguous and f.writeable, "Row-major and writeable.")
+    farray = _flag(lambda f: f.fnc and f.writeable, "Column-major, not row-major, and writeable.")
 
     @property
     def writeable(self) -> bool:
@@ -81,31 +72,6 @@ class Flags:
     @writeable.setter
     def writeable(self, value: bool) -> None:
         self._array._target()._protect(not value)
-
-    @property
-    def aligned(self) -> bool:
-        """Always: elements lie at multiples of their size."""
-        return True
-
-    @property
-    def writebackifcopy(self) -> bool:
-        """Never: no array is a copy that is written back to another."""
-        return False
-
-    @property
-    def behaved(self) -> bool:
-        """Aligned and writeable."""
-        return self.writeable
-
-    @property
-    def carray(self) -> bool:
-        """Row-major without gaps, and writeable."""
-        return self.c_contiguous and self.writeable
-
-    @property
-    def farray(self) -> bool:
-        """Column-major without gaps, not row-major, and writeable."""
-        return self.fnc and self.writeable
 
     def __setitem__(self, key: str, value: bool) -> None:
         """Set ``WRITEABLE``, or ``W``."""

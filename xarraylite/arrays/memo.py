@@ -24,7 +24,6 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
-from ..assignment import totals
 from ..dtypes.names import Named
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Node, Scalar
@@ -40,7 +39,7 @@ from ..runtime.direct import described
 from . import xarray
 from .any_length import AnyLength, loosened, of_two
 from .container import XContainer
-from .expression import XExpression
+from .expression import XExpression, handle
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,8 +61,6 @@ _PLAIN = frozenset((bool, int, float, str, type(None)))
 
 #: Classes of options whose instances, and those of subclasses, stand for themselves.
 _SELF_EVIDENT = np.dtype | Named | Reduction | FunctionType | type
-
-_new = object.__new__
 
 
 class _Growing(threading.local):
@@ -123,14 +120,10 @@ class Recipe:
     def made(self, arrays: Sequence[Any], constants: tuple[Any, ...]) -> XExpression:
         """Return the result for other arguments and constants."""
         given = arrays[0].now() if len(arrays) == 1 else sum([x.now() for x in arrays], ())
-        made = _new(XExpression)
         items = list(map((given + constants).__getitem__, self.picks))
         for place, by in self.moved:
             items[place] += by
-        made._kind, made._shape, made._operands = self.kind, self.shape, tuple(items)
-        if not self.shape:
-            totals.note(made)
-        return made
+        return handle(self.kind, self.shape, tuple(items))
 
 
 class GathersRecipe:

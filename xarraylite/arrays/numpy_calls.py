@@ -26,31 +26,11 @@ from ..operands.nodes import HasNode, Lifted, OneValue, unwrapped
 from ..operands.non_numeric import is_other
 from ..operands.operators import ufunc_table
 
-#: NumPy's functions that mean ours of the same name.
-_NAMES = """
-all allclose amax amin any append apply_along_axis argmax argmin argpartition argsort argwhere
-around array_equal array_split astype atleast_1d atleast_2d atleast_3d average bincount
-broadcast_arrays broadcast_to choose clip column_stack compress concatenate convolve copy corrcoef
-correlate count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete diag
-diagflat diagonal diff digitize dot dsplit dstack ediff1d einsum empty_like expand_dims extract
-flatnonzero flip fliplr flipud full_like gradient histogram histogram2d histogramdd hsplit hstack
-imag inner insert interp intersect1d isclose isin kron lexsort max mean median meshgrid min
-moveaxis nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
-nanpercentile nanprod nanquantile nanstd nansum nanvar nonzero ones_like outer pad partition
-percentile permute_dims piecewise poly polyadd polyder polydiv polyfit polyint polymul polysub
-polyval prod ptp quantile ravel real repeat reshape roll rollaxis roots rot90 round searchsorted
-select setdiff1d setxor1d sinc sort sort_complex split squeeze stack std sum swapaxes take
-take_along_axis tensordot tile trace transpose trapezoid tril triu union1d unique unstack unwrap
-vander var vdot vsplit vstack where zeros_like
-"""
-
-_SAME = frozenset(_NAMES.split())
+#: NumPy's functions that are not ours of the same name: files are what NumPy makes of them.
+_FILES = frozenset(("save", "savetxt", "savez", "savez_compressed"))
 
 #: Namespaces of NumPy's whose functions are those of ours of that name.
 _SPACES = {"numpy.linalg": "linalg", "numpy.fft": "fft"}
-
-#: NumPy's functions that write to their first argument.
-_WRITING = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
 
 #: NumPy's functions that ask for less than values.
 _OWN: dict[Callable[..., Any], Callable[..., Any]] = {
@@ -73,14 +53,11 @@ def call_function(
         return NotImplemented
     own, name = _OWN.get(function), function.__name__
     known = getattr(np, name, None) is function
-    if known and name in _WRITING and args and isinstance(args[0], HasNode):
-        args = (args[0]._target(), *args[1:])  # type: ignore[attr-defined]
-        own = getattr(namespace(None), name)
-    elif known and name in _SAME:
+    if own is None and known and name not in _FILES:
         own = getattr(namespace(None), name, None)
     elif function.__module__ in _SPACES:
         own = getattr(getattr(namespace(None), _SPACES[function.__module__]), name, None)
-    if own is not None:
+    if own is not None and own is not function:  # some of the namespace's are NumPy's
         try:
             return own(*args, **options)
         except DTypeError:  # NumPy may know what to do with None, text or objects

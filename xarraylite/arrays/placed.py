@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -88,7 +89,7 @@ class Placed:
             dispatch.remember(("real", "imag")[which], self, part)
         return part
 
-    def view(self, dtype: object = None) -> Any:
+    def view(self, dtype: object = None, type: builtins.type | None = None) -> Any:
         """Return the same memory with another dtype; see `ArrayObject.view`.
 
         As in NumPy a class of arrays may stand in its place, of NumPy's or of ours.
@@ -106,8 +107,10 @@ class Placed:
         """
         own: Any = self
         if not own._shape and own._is_value():
-            return own.copy().view(dtype)
-        if isinstance(dtype, type):
+            return own.copy().view(dtype, type)
+        if type is not None and issubclass(type, np.ndarray):
+            return np.asarray(self if dtype is None else self.view(dtype)).view(type)
+        if isinstance(dtype, builtins.type):
             if issubclass(dtype, np.ndarray):
                 return np.asarray(self).view(dtype)
             if issubclass(dtype, Placed) or dtype is namespace(None).ndarray:

@@ -202,7 +202,7 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
         """Return the value itself, which never changes."""
         return self
 
-    def view(self, dtype: object = None) -> Any:
+    def view(self, dtype: object = None, type: object = None) -> Any:
         """Return the value of the same bits in another dtype."""
         return self if dtype is None else scalar_of(self.value.view(as_dtype(dtype)))
 

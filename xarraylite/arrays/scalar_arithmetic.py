@@ -299,7 +299,12 @@ def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
     try:
         return cls._of(_run(op, values))
     except DTypeError:
-        return call_numpy(op.name, values, {})
+        try:
+            return call_numpy(op.name, values, {})
+        except DTypeError:
+            if op.name not in ("equal", "not_equal"):
+                raise
+    return cls._of(np.bool_(op.name == "not_equal"))  # as numbers and text are
 
 
 def _run(op: Op, operands: tuple[Any, ...]) -> Any:
@@ -323,26 +328,22 @@ def _as_object(x: Any) -> Any:
 
 def binary(op: Op) -> tuple[Way, Way]:
     """Return an operator's method and its reflected method."""
+    return _general(op, False), _general(op, True)
 
-    def otherwise(self: Any, one: Any, other: Any, asked: Any) -> Any:
-        if is_number(asked):
-            return compute(self.__class__, op, (one, other))
-        if isinstance(asked, XExpression):
+
+def _general(op: Op, reflected: bool) -> Way:
+    def method(self: Any, other: Any) -> Any:
+        one, two = (other, self) if reflected else (self, other)
+        if is_number(other):
+            return compute(self.__class__, op, (one, two))
+        if isinstance(other, XExpression):
             return NotImplemented
-        if isinstance(asked, Number):  # a fraction, say, which Python's numbers know
-            plain = [x.value.item() if isinstance(x, OneValue) else x for x in (one, other)]
+        if isinstance(other, Number):  # a fraction, say, which Python's numbers know
+            plain = [x.value.item() if isinstance(x, OneValue) else x for x in (one, two)]
             return np.asarray(op.numpy(*map(_as_object, plain))).item()
-        if not is_operand(asked):
-            return with_strangers(op, one, other)
-        return apply(op, one, other)
+        return (apply if is_operand(other) else with_strangers)(op, one, two)
 
-    def forward(self: Any, other: Any) -> Any:
-        return otherwise(self, self, other, other)
-
-    def reflected(self: Any, other: Any) -> Any:
-        return otherwise(self, other, self, other)
-
-    return forward, reflected
+    return method
 
 
 def unary(op: Op) -> Way:
@@ -362,27 +363,21 @@ def real_binary(op: Op) -> tuple[Way, Way]:
     if op.name not in _METHODS:
         return general, general_back
     real, real_back = [getattr(float, name) for name in _METHODS[op.name]]
-    any_value = op.name not in _OF_FINITE
+    of_all = op.name not in _OF_FINITE
+    return _of_real(real, general, of_all), _of_real(real_back, general_back, of_all)
 
-    def forward(self: Any, other: Any) -> Any:
+
+def _of_real(real: Way, general: Way, of_all: bool) -> Way:
+    def method(self: Any, other: Any) -> Any:
         if other.__class__ is self.__class__ or other.__class__ in _REAL:
             try:  # Python compares a float with an int exactly, NumPy converts the int
-                if any_value or (isfinite(self) and isfinite(other)):
+                if of_all or (isfinite(self) and isfinite(other)):
                     return self._of(real(self, float(other)))
             except (ZeroDivisionError, OverflowError):
                 pass
         return general(self, other)
 
-    def reflected(self: Any, other: Any) -> Any:
-        if other.__class__ in _REAL:
-            try:
-                if any_value or (isfinite(self) and isfinite(other)):
-                    return self._of(real_back(self, float(other)))
-            except (ZeroDivisionError, OverflowError):
-                pass
-        return general_back(self, other)
-
-    return forward, reflected
+    return method
 
 
 def _power(general: Way) -> Way:

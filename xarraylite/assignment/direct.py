@@ -300,10 +300,10 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
 
     ``apart``: it is known that operands are the destination's elements, or share none with it.
     """
-    address = to._buffer.address + to._start
+    buffer, size = to._buffer, math.prod(to._shape)  # held while the kernel runs
+    address = buffer.address + to._start
     same = None if apart else _same(kind, to._kind, tuple(operands), address)
     program = _program(kind, to._kind, same)
-    size = math.prod(to._shape)
     if not program or size > program.limit or repeats(program, operands, size):
         return False
     if program.call(address, to._shape, *operands) is not None:
@@ -409,7 +409,7 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
 
 def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
     """Write values over those of an operand that nobody else holds; tell whether it is done."""
-    shape, place = to._shape, ("over", to._kind)
+    shape, place, buffer = to._shape, ("over", to._kind), to._buffer
     program: Any = kind.writes.get(place)
     if program is None:
         evaluates = kind.fresh.__class__ is Direct and kind.dtype is to._dtype and shape != ()
@@ -426,7 +426,7 @@ def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
         return _written(to, kind, tuple(operands))
     if program.twins and repeats(program, operands, size):
         return False
-    return program.call(to._buffer.address + to._start, shape, *operands) is None
+    return program.call(buffer.address + to._start, shape, *operands) is None
 
 
 def waiting_for(buffer: Buffer) -> int:
@@ -463,8 +463,8 @@ def wrote(to: Any, node: Node, value: object) -> bool:
         return False
     if (known := kind_of(node)) is None or known[0].formed:
         return False
-    (kind, operands), size = known, math.prod(to.shape)
-    address = to.buffer.address + to.map.byte_start(to.dtype.itemsize)
+    (kind, operands), size, buffer = known, math.prod(to.shape), to.buffer
+    address = buffer.address + to.map.byte_start(to.dtype.itemsize)
     same = _same(kind, target, operands, address)
     if _key(same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
         return False

@@ -59,32 +59,13 @@ def part(of: Any, key: Any) -> Any:
     item: Any
     for item, extent, step in zip(key, shape, steps, strict=False):
         if item.__class__ is slice:
-            first: Any = item.start
-            last: Any = item.stop
-            if item.step is None and {first.__class__, last.__class__} <= _BOUNDS:
-                low: int = 0 if first is None else first
-                high: int = extent if last is None else last
-                if low < 0:
-                    low += extent
-                if high < 0:
-                    high += extent
-                if high > extent:
-                    high = extent
-                length = high - low
-                if low < 0:
-                    return None
-            else:
-                found = _resolved(item, extent)
-                if found is None:
-                    return None
-                low, length, pace = found
-                start += low * step
-                low, step = 0, step * pace
-            if length <= 0:
+            found = _resolved(item, extent)
+            if found is None or found[1] <= 0:
                 return None
+            low, length, pace = found
             start += low * step
             own += (length,)
-            paces += (step,)
+            paces += (step * pace,)
         elif item.__class__ is int:
             if item < 0:
                 item += extent
@@ -166,9 +147,6 @@ def whole(of: Any) -> Any:
     made._shape, made._start = of._shape, of._start
     made._kind = of._kind.loose()
     return made
-
-
-_BOUNDS = frozenset((int, type(None)))
 
 
 def _resolved(item: slice, extent: int) -> tuple[int, int, int] | None:

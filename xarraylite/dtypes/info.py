@@ -293,3 +293,15 @@ class NamespaceInfo:
         _check_device(device)
         wanted = tuple(_KINDS) if kind is None else kind
         return {dt.name: dt for dt in _STANDARD if isdtype(dt, wanted)}
+
+
+def __array_namespace_info__() -> NamespaceInfo:
+    """Return the array API's inspection object for this namespace.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.__array_namespace_info__().devices()
+    ['cpu']
+    """
+    return NamespaceInfo()

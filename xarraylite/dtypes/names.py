@@ -177,7 +177,8 @@ def _resolve(x: object) -> DType:
     given = repr(x)[:80]
     if x is None:  # NumPy would read None as float64
         raise DTypeError(f"dtype: None given; {rule}")
-    if hasattr(x, "__array_namespace__") and hasattr(x, "__setitem__"):  # values are as in NumPy
+    is_array = hasattr(x, "__array_namespace__") and hasattr(x, "__setitem__")  # and no value
+    if is_array and not isinstance(x, type):
         raise DTypeError(f"dtype: the array {given} is not the name of a dtype; {rule}")
     try:
         dt = np.dtype(x)  # type: ignore[call-overload]

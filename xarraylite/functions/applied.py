@@ -10,13 +10,17 @@ from typing import Any
 import numpy as np
 
 from .._errors import ShapeError
+from ..arrays import xarray
 from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression, apply
+from ..arrays.few import values_of
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
+from ..assignment.elements import FEW
+from ..dtypes.names import bool_
 from ..index.broadcast import as_shape, check_axis
 from ..operands import tracing
-from ..operands.nodes import as_node
+from ..operands.nodes import HasNode, as_node
 from ..ops.table import OPS
 from .computed import Narrow, container, numpy_of
 from .conversion import asarray
@@ -62,9 +66,11 @@ def apply_along_axis(
     along = check_axis(axis, values.ndim, "apply_along_axis")
     moved = np.moveaxis(values, along, -1)
     outer = moved.shape[:-1]
-    made = [
-        np.asarray(func1d(container(moved[place]), *args, **kwargs)) for place in np.ndindex(outer)
-    ]
+    made = []
+    for place in np.ndindex(outer):
+        vector = xarray.owned(moved[place]) if moved.shape[-1] <= FEW else None
+        one = func1d(container(moved[place]) if vector is None else vector, *args, **kwargs)
+        made.append(values_of(one) if isinstance(one, HasNode) else np.asarray(one))
     if not made:
         raise ShapeError(f"apply_along_axis: {outer} has no vectors to call the function with")
     if len({part.shape for part in made}) > 1:
@@ -155,11 +161,14 @@ def piecewise(
             part = _value(function, array, args, kw)
             made = apply(OPS["where"], condition, part, made).astype(array.dtype)
         return broadcast_to(made, array.shape)
-    holds: list[Any] = [asarray(condition).astype(bool, copy=False) for condition in conditions]
+    found: list[Any] = [
+        eval_(x) if isinstance(x, XExpression) else asarray(x) for x in (*conditions, array)
+    ]
+    values = found.pop()
+    holds: list[Any] = [x if x.dtype is bool_ else x.astype(bool, copy=False) for x in found]
     if rest.__class__ is not int or rest:
         elsewhere = eval_(apply(OPS["logical_not"], functools.reduce(operator.or_, holds)))
         holds, functions = [elsewhere, *holds], [rest, *functions]
-    values: Any = asarray(array)
     end = zeros(array.shape, array.dtype)
     for where, function in zip(holds, functions, strict=True):
         if not callable(function):

@@ -60,6 +60,8 @@ def _cast(value: object, dtype: np.dtype[Any], operation: str) -> XExpression:
 
 def _floats(x: object, operation: str) -> XExpression:
     """Return an operand in the dtype its square root has."""
+    if isinstance(x, XExpression) and kind(x._kind.dtype) in "fc":
+        return x
     node = as_node(x, operation)
     if kind(node.dtype) in "fc":
         return XExpression(node)
@@ -333,6 +335,8 @@ def _both(
     operation: str,
 ) -> tuple[XExpression, XExpression]:
     """Return two results, or write them; operands that are written are read before."""
+    if out is None and where is True and not outs:
+        return made
     if outs and out is not None:
         raise TypeError(
             f"{operation}: cannot specify 'out' as both a positional and keyword argument"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -16,10 +17,10 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment import elements
-from ..dtypes.names import as_dtype, dtype_name, float64, kind
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name, float64, kind
 from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
 from ..ir import build
-from ..ir.kind import NODE, owner_class, row_major
+from ..ir.kind import NODE, Kind, owner_class, row_major
 from ..ir.node import FREE, RANK, Scalar
 from ..layout.layout import Layout
 from ..layout.placement import layout_for
@@ -32,6 +33,9 @@ from .jagged_like import makes_rows
 from .partials import sibling
 
 _ROW_MAJOR = ROW_MAJOR.value
+
+#: Elements up to which arrays of one number are copies.
+_SMALL = 128
 
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
 MemoryOrder = Literal["C", "F", "A", "K"] | None
@@ -159,7 +163,8 @@ def zeros(
     >>> xl.zeros(3, dtype="int32")
     XArray([0, 0, 0], dtype=int32)
     """
-    if dtype is order is device is layout is None and strides is None:
+    usual = dtype is None or dtype is float64
+    if usual and order is device is layout is None and strides is None:
         made = xarray.zeros(shape)
         if made is not None:
             return made
@@ -240,16 +245,18 @@ def full(
     if type(fill_value) is float and dtype is not None and kind(as_dtype(dtype)) in "iu":
         fill_value = np.float64(fill_value)  # converted as NumPy converts an array of it
     plain = type(fill_value) in build.WEAK_TYPES
+    if plain and order is device is layout is None and strides is None:
+        known = _made_before(shape, fill_value, dtype)
+        if known is not None:
+            return known
     if plain:
         wanted = np.dtype(type(fill_value)) if dtype is None else dtype
         usual = _usual(shape, wanted, order, device, layout, strides)
         if isinstance(usual, np.ndarray):
             usual[...] = fill_value
             return cast("XArray", usual)
-        number: Any = fill_value
-        if usual is not None and type(number) not in usual._kind.stored:
-            number = elements.fitting(usual._kind, number)
-        if usual is not None and number is not None:
+        number = None if usual is None else _as_stored(usual._kind, fill_value)
+        if number is not None:
             with suppress(OverflowError):
                 usual._buffer.array(usual._dtype, usual._shape)[...] = number
                 return cast("XArray", usual)
@@ -274,6 +281,38 @@ def full(
     else:
         made[...] = XExpression(value)  # stretched, as whatever is assigned
     return made
+
+
+def _made_before(shape: Any, number: Any, dtype: object) -> XArray | None:
+    """Return a copy of an array of one number that was made before; None where it is not small.
+
+    Zeros have two signs that compare equal, so they are made anew, as complex numbers are.
+    """
+    shape = (shape,) if shape.__class__ is int else shape
+    if not number or number.__class__ is complex or shape.__class__ is not tuple:
+        return None
+    if {*map(type, shape)} != {int} or not 0 < math.prod(shape) <= _SMALL:
+        return None
+    if settings.default_layout != _ROW_MAJOR or settings.max_result_bytes < 8 * _SMALL:
+        return None
+    try:
+        values = _filled(shape, number, dtype)
+    except (DTypeError, OverflowError, TypeError):  # which the usual way tells of
+        return None
+    return None if values is None else xarray.owned(values)
+
+
+@functools.lru_cache(256, typed=True)
+def _filled(shape: tuple[int, ...], number: Any, dtype: object) -> NumpyArray | None:
+    """Return an array of one number; None if its dtype does not store it as it is."""
+    known = row_major(as_dtype(type(number) if dtype is None else dtype), len(shape))
+    stored = _as_stored(known, number)
+    return None if stored is None else np.full(shape, stored, known.dtype)
+
+
+def _as_stored(known: Kind, number: Any) -> Any:
+    """Return a number that memory of a kind stores as NumPy does; None if it may not."""
+    return number if type(number) in known.stored else elements.fitting(known, number)
 
 
 def _like(
@@ -339,7 +378,8 @@ def _made_like(
     layout: LayoutLike = None,
 ) -> XArray:
     if order is device is layout is None and shape is None and _is_plain(a):
-        return make(a._shape, a._kind.dtype if dtype is None else dtype)
+        kind_ = a._kind.dtype if dtype is None else dtype
+        return make(a._shape) if kind_ is float64 else make(a._shape, kind_)
     name = f"{make.__name__}_like"
     extents, kind_, place = _like(a, dtype, order, layout, shape, name)
     return _owned(a, make(extents, kind_, device=device, layout=place))

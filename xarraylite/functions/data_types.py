@@ -81,6 +81,12 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
     >>> xl.result_type(xl.bfloat16, xl.float32), xl.result_type(xl.int8, 1)
     (dtype('float32'), dtype('int8'))
     """
+    try:
+        same = {x._kind.dtype for x in arrays_and_dtypes}  # type: ignore[attr-defined]
+    except AttributeError:  # not all are arrays
+        same = set()
+    if len(same) == 1 and NODE.dtype not in same:
+        return same.pop()  # type: ignore[no-any-return]
     kinds: list[Any] = []
     for item in arrays_and_dtypes:
         if isinstance(item, HasNode):
@@ -91,9 +97,6 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
             kinds.append(type(item))
         else:
             kinds.append(as_dtype(item))
-    first = kinds[0] if kinds else None
-    if isinstance(first, np.dtype) and all([known is first for known in kinds]):
-        return first
     return promotion.result_type(*kinds)
 
 
@@ -148,9 +151,9 @@ def can_cast(from_: object, to: object, casting: str = "safe") -> bool:
     >>> xl.can_cast(xl.bfloat16, xl.float32), xl.can_cast(xl.float32, xl.bfloat16)
     (True, False)
     """
+    known: object = from_.node.dtype if isinstance(from_, HasNode) else from_
+    known = known.dtype if isinstance(known, np.ndarray) else known
     try:
-        source = from_.node.dtype if isinstance(from_, HasNode) else as_dtype(from_)
-        return promotion.can_cast(source, as_dtype(to), str(casting))  # what has no hash, too
+        return promotion.can_cast(as_dtype(known), as_dtype(to), str(casting))
     except DTypeError:
-        known: object = from_.node.dtype if isinstance(from_, HasNode) else from_
         return bool(by_numpy("can_cast", known, to, casting=casting))

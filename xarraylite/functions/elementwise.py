@@ -19,6 +19,7 @@ import numpy as np
 
 from .._errors import DTypeError
 from ..arrays import expression, ownership
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..dtypes.names import SUPPORTED, float64, kind
@@ -75,6 +76,8 @@ def _part(function: Unary, number: int) -> Unary:
     @functools.wraps(function)
     def part_of(x: object, /, out: object = None, **options: Any) -> XExpression:
         plain = out is None and not options
+        if plain and isinstance(x, XContainer) and kind(x._dtype) == "c":
+            return x.imag if number else x.real  # type: ignore[no-any-return]
         if plain and type(x) in (int, float, complex):
             return getattr(x, ("real", "imag")[number])  # type: ignore[no-any-return]
         viewed = part(unwrapped(x), number) if plain else None

@@ -201,12 +201,13 @@ def dsplit(ary: object, indices_or_sections: Any) -> list[XExpression]:
 
 
 def _at_least(x: object, rank: int, name: str) -> XExpression:
-    if isinstance(x, XExpression) and len(x._shape) >= rank:
-        return x
-    array = as_array(x, name)
-    missing = builtins.max(rank - array.ndim, 0)
-    if not missing:
-        return array
+    array = x if isinstance(x, XExpression) else as_array(x, name)
+    return array if array.ndim >= rank else _raised(array, rank)
+
+
+@memoised
+def _raised(array: XExpression, rank: int) -> XExpression:
+    missing = rank - array.ndim
     # NumPy's rule: a vector is a row, and a matrix has its third dimension last.
     last = rank == 3 and array.ndim > 0
     shape = (1,) * (missing - last) + array.shape + (1,) * last

@@ -319,7 +319,7 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     """
     arrays = isinstance(a, XExpression) and isinstance(b, XExpression)
     if arrays and a.ndim in (1, 2) and b.ndim in (1, 2):  # type: ignore[attr-defined]
-        return into(out, matmul(a, b), "dot")
+        return into(out, a @ b, "dot")  # type: ignore[no-any-return,operator]
     left, right = [build.convert(n, n.dtype) for n in (as_node(a, "dot"), as_node(b, "dot"))]
     if not left.shape or not right.shape:
         return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")
@@ -340,7 +340,7 @@ def inner(a: object, b: object, /) -> XExpression:
     XArray([21, 43])
     """
     if _are_real_vectors(a, b):
-        return matmul(a, b)
+        return a @ b  # type: ignore[no-any-return,operator]
     if not as_node(a, "inner").shape or not as_node(b, "inner").shape:
         return dot(a, b)
     return tensordot(a, b, axes=([-1], [-1]))
@@ -357,9 +357,9 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     (1+0j)
     """
     if _are_real_vectors(a, b):
-        return matmul(a, b)
+        return a @ b  # type: ignore[no-any-return,operator]
     first, second = [x if isinstance(x, HasNode) else as_array(x, "vdot") for x in (a, b)]
-    return vecdot(reshape(first, (-1,)), reshape(second, (-1,)))
+    return vecdot(*[x if len(x._shape) == 1 else reshape(x, (-1,)) for x in (first, second)])
 
 
 @or_numpy

@@ -28,15 +28,14 @@ from ..index.broadcast import (
     infer_extent,
 )
 from ..ir import build
-from ..ir.build import describe
+from ..ir.build import WEAK_TYPES, describe
 from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node, is_number
 from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
-from . import copied_joins, jagged_joins
-from .computed import into
-from .copied import computed_at_once
+from . import copied, jagged_joins
+from .computed import container, into, numpy
 from .groups import Lazy, takes_jagged
 
 Axes = SupportsIndex | Iterable[SupportsIndex]
@@ -77,8 +76,7 @@ def broadcast_to(array: object, shape: Axes) -> XExpression:
     XView([[1, 2],
            [1, 2]])
     """
-    made = as_array(array, "broadcast_to")
-    target = as_shape(shape, "broadcast_to")
+    made, target = as_array(array, "broadcast_to"), as_shape(shape, "broadcast_to")
     build.broadcast_to(made.node, target)
     stretch = steps.broadcast(made.shape, target)
     if not isinstance(made, XContainer):
@@ -109,7 +107,8 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     >>> rows.shape, columns.shape
     ((2, 3), (2, 3))
     """
-    known = [XArray(x) if is_number(x) else as_array(x, "broadcast_arrays") for x in arrays]
+    held = [container(numpy.asarray(x)) if is_number(x) else x for x in arrays]
+    known = [as_array(x, "broadcast_arrays") for x in held]
     shape = broadcast_shapes(*[x.shape for x in known])
     return tuple([x[...] if x.shape == shape else broadcast_to(x, shape) for x in known])
 
@@ -248,7 +247,7 @@ def reshape(
         def lazily(node: Node) -> Node:
             return build.reshape(node, target)
 
-        made = computed_at_once(lambda values: values.reshape(target), array, lazily, target)
+        made = copied.computed_at_once(lambda values: values.reshape(target), array, lazily, target)
         return view if made is None else made
     return view
 
@@ -361,6 +360,9 @@ def _parts(arrays: Sequence[object], dtype: object, casting: str, operation: str
     nodes = [as_node(x, operation) for x in arrays]
     if not nodes:
         raise ShapeError(f"{operation}: at least one array is needed")
+    if dtype is None and operation == "concat" and any([type(x) in WEAK_TYPES for x in arrays]):
+        kinds: Any = [type(x) if type(x) in WEAK_TYPES else as_node(x, "").dtype for x in arrays]
+        dtype = result_type(*kinds)  # Python's numbers take the dtype of the others
     if dtype is None and casting == "same_kind":
         return nodes
     wanted = result_type(*[n.dtype for n in nodes]) if dtype is None else as_dtype(dtype)
@@ -423,9 +425,9 @@ def concat(
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.concat(arrays, axis)
     usual = dtype is None and casting == "same_kind"
-    copied = copied_joins.joined(arrays, axis, False) if usual else None
-    if copied is not None:
-        return into(out, copied, "concat")
+    known = copied.joined(arrays, axis, False) if usual else None
+    if known is not None:
+        return into(out, known, "concat")
     nodes = _parts(arrays, dtype, casting, "concat")
     if axis is None:
         nodes, axis = [build.reshape(node, (-1,)) for node in nodes], 0
@@ -482,9 +484,9 @@ def stack(
     if jagged_joins.any_jagged(arrays):
         return jagged_joins.stack(arrays, axis)
     usual = dtype is None and casting == "same_kind"
-    copied = copied_joins.joined(arrays, axis, True) if usual else None
-    if copied is not None:
-        return into(out, copied, "stack")
+    known = copied.joined(arrays, axis, True) if usual else None
+    if known is not None:
+        return into(out, known, "stack")
     nodes = _parts(arrays, dtype, casting, "stack")
     shape = nodes[0].shape
     if any(node.shape != shape for node in nodes):

@@ -18,9 +18,10 @@ from ..arrays.operand import as_array
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.elements import array_of
-from ..dtypes.names import as_dtype, kind
+from ..dtypes.names import SUPPORTED, as_dtype, kind
 from ..dtypes.promotion import result_type
 from ..index.broadcast import check_axis
+from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node, unwrapped
@@ -239,8 +240,11 @@ def min_scalar_type(a: object) -> np.dtype[Any]:
     >>> xl.min_scalar_type(300)
     dtype('uint16')
     """
-    node = as_node(a, "min_scalar_type")
-    return as_dtype(np.min_scalar_type(a)) if isinstance(a, int | float | complex) else node.dtype
+    if isinstance(a, WEAK_TYPES) and (found := np.min_scalar_type(a)) in SUPPORTED:
+        return found
+    node, value = as_node(a, "min_scalar_type"), unwrapped(a)
+    number = isinstance(value, int | float | complex | np.generic) and node.dtype.isbuiltin == 1
+    return as_dtype(np.min_scalar_type(value)) if number else node.dtype
 
 
 @or_numpy

@@ -151,8 +151,9 @@ def broadcast(*args: object) -> np.broadcast:
     >>> xl.broadcast(xl.ones((3, 1)), [1, 2]).shape
     (3, 2)
     """
+    narrow = Narrow()
     known: Any = np.broadcast  # which it takes, too
-    parts = [x if isinstance(x, known) else numpy_of(x, "broadcast", Narrow()) for x in args]
+    parts = [x if isinstance(x, known) else numpy_of(x, "broadcast", narrow) for x in args]
     made: np.broadcast = known(*parts)
     return made
 
@@ -272,6 +273,8 @@ def require(a: object, dtype: object = None, requirements: Any = None, **kwargs:
     >>> xl.require(xl.ones((2, 3)).T, requirements="C").flags.c_contiguous
     True
     """
+    if dtype is requirements is None and not kwargs and isinstance(a, XArray):
+        return a
     made: XArray = _unless_as_is(np.require, a, dtype, requirements, **kwargs)
     if made is not a and any([str(name)[:1] in ("F", "f") for name in requirements or ()]):
         made = asarray(made, order="F")  # type: ignore[assignment]

@@ -11,8 +11,7 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from ..arrays.xarray import XArray
-from .computed import Narrow, container, numpy_of, results
+from .computed import Narrow, numpy_of, results
 from .foreign import value_of
 from .of_numpy import Array, of_numpy
 
@@ -151,6 +150,33 @@ def poly(seq_of_zeros: Array) -> Any:
     """
 
 
+#: What is asked of a polynomial: arrays, and its degree.
+_ARRAYS = ("c", "coef", "coeffs", "coefficients", "r", "roots")
+_FACTS = (*_ARRAYS, "o", "order")
+
+
+def _theirs(x: object) -> Any:
+    return x._of if isinstance(x, poly1d) else value_of(x, "poly1d")
+
+
+def _ours(made: Any, narrow: Narrow | None = None) -> Any:
+    """Return what NumPy makes of polynomials: polynomials, or values."""
+    if isinstance(made, tuple):
+        return tuple(map(_ours, made))
+    return poly1d(made) if isinstance(made, np.poly1d) else results(made, narrow or Narrow())
+
+
+def _method(name: str) -> Callable[..., Any]:
+    """Return NumPy's method of a polynomial, on polynomials and values of ours."""
+
+    def method(self: poly1d, *args: object, **kwargs: object) -> Any:
+        given = {key: _theirs(x) for key, x in kwargs.items()}
+        return _ours(getattr(self._of, name)(*map(_theirs, args), **given))
+
+    method.__name__, method.__doc__ = name, getattr(np.poly1d, name).__doc__
+    return method
+
+
 class poly1d:
     """A polynomial in one variable, by its coefficients, the highest degree first.
 
@@ -191,30 +217,12 @@ class poly1d:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, c_or_r: object, r: bool = False, variable: str | None = None) -> None:
-        given: Any = c_or_r._of if isinstance(c_or_r, poly1d) else value_of(c_or_r, "poly1d")
-        self._of: Any = np.poly1d(given, r, variable)
+        self._of: Any = np.poly1d(_theirs(c_or_r), r, variable)
 
-    @property
-    def c(self) -> XArray:
-        """The coefficients, the highest degree first."""
-        return container(self._of.coeffs.copy())
-
-    coef = coeffs = coefficients = c
-
-    @property
-    def r(self) -> XArray:
-        """Where the polynomial is zero."""
-        found: XArray = roots(self.c)
-        return found
-
-    roots = r
-
-    @property
-    def o(self) -> int:
-        """The degree."""
-        return int(self._of.order)
-
-    order = o
+    def __getattr__(self, name: str) -> Any:
+        if name not in _FACTS:
+            raise AttributeError(f"poly1d has no attribute {name!r}")
+        return _ours(np.copy(getattr(self._of, name)) if name in _ARRAYS else self._of.order)
 
     @property
     def variable(self) -> str:
@@ -223,55 +231,27 @@ class poly1d:
 
     def __call__(self, val: object) -> Any:
         """Return values at points, or the polynomial of a polynomial."""
-        if isinstance(val, poly1d):
-            return poly1d(self._of(val._of))
         narrow = Narrow()
-        return results(self._of(numpy_of(val, "poly1d", narrow)), narrow)
-
-    def deriv(self, m: int = 1) -> poly1d:
-        """Return a derivative."""
-        return poly1d(polyder(self.c, m), variable=self.variable)
-
-    def integ(self, m: int = 1, k: object = 0) -> poly1d:
-        """Return an integral, with constants of integration."""
-        return poly1d(polyint(self.c, m, k), variable=self.variable)
+        given = val._of if isinstance(val, poly1d) else numpy_of(val, "poly1d", narrow)
+        return _ours(self._of(given), narrow)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return the coefficients as a NumPy array."""
         return np.array(self._of.coeffs, dtype)
 
-    def __add__(self, other: object) -> poly1d:
-        made: poly1d = polyadd(self, poly1d(other))
-        return made
+    __add__, __radd__ = _method("__add__"), _method("__radd__")
+    __sub__, __rsub__ = _method("__sub__"), _method("__rsub__")
+    __mul__, __rmul__ = _method("__mul__"), _method("__rmul__")
+    __truediv__, __rtruediv__ = _method("__truediv__"), _method("__rtruediv__")
+    __pow__, __neg__, __getitem__ = map(_method, ("__pow__", "__neg__", "__getitem__"))
+    deriv, integ = _method("deriv"), _method("integ")
 
-    __radd__ = __add__
+    def __setitem__(self, power: int, value: object) -> None:
+        """Set the coefficient of a power."""
+        self._of[power] = value_of(value, "poly1d")
 
-    def __sub__(self, other: object) -> poly1d:
-        made: poly1d = polysub(self, poly1d(other))
-        return made
-
-    def __rsub__(self, other: object) -> poly1d:
-        return poly1d(other) - self
-
-    def __mul__(self, other: object) -> poly1d:
-        made: poly1d = polymul(self, poly1d(other))
-        return made
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: object) -> Any:
-        if np.ndim(other) == 0 and not isinstance(other, poly1d):  # type: ignore[arg-type]
-            return poly1d(self.c / other)
-        return polydiv(self, poly1d(other))
-
-    def __rtruediv__(self, other: object) -> Any:
-        return poly1d(other) / self
-
-    def __pow__(self, power: int) -> poly1d:
-        return poly1d(self._of**power)
-
-    def __neg__(self) -> poly1d:
-        return poly1d(-self._of)
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.c)
 
     def __pos__(self) -> poly1d:
         return self
@@ -280,18 +260,7 @@ class poly1d:
         return isinstance(other, poly1d) and bool(self._of == other._of)
 
     def __len__(self) -> int:
-        return self.o
-
-    def __getitem__(self, power: int) -> Any:
-        """Return the coefficient of a power."""
-        return results(self._of[power], Narrow())
-
-    def __setitem__(self, power: int, value: object) -> None:
-        """Set the coefficient of a power."""
-        self._of[power] = value_of(value, "poly1d")
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.c)
+        return int(self._of.order)
 
     def __str__(self) -> str:
         return str(self._of)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ..arrays import few
 from ..arrays.container import XContainer
-from ..arrays.expression import XExpression
+from ..arrays.expression import XExpression, handle
 from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import NumpyArray
@@ -287,7 +287,7 @@ def take(
         before = (slice(None),) * check_axis(0 if axis is None else axis, a.ndim, "take")
         viewed = elements.part(a, (*before, indices)) if _is_view(a, indices) else None
         if viewed is not None:
-            return into(out, few.copy_of(viewed._kind, viewed._shape, *viewed.now()), "take")
+            return into(out, handle(viewed._kind, viewed._shape, viewed.now()), "take")
         if indices.__class__ is list:
             indices = _positions_in(indices)
         known = few.selected(a, (*before, indices))

@@ -22,14 +22,14 @@ from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment.elements import FEW
-from ..dtypes.names import as_dtype, float64, int64, kind
+from ..dtypes.names import NumpyArray, as_dtype, float64, int64, kind
 from ..dtypes.promotion import result_type
 from ..index.broadcast import as_shape
 from ..ir import build
 from ..ir.node import Iota, Node
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import LayoutLike, layout_of, store, values_node
-from ..operands.nodes import HasNode
+from ..operands.nodes import HasNode, unwrapped
 from ..operands.non_numeric import array_of, as_other, dtype_of, numbers_of
 from .arguments import check_device, check_numbers
 from .computed import Narrow, computed, container, numpy, numpy_of
@@ -41,10 +41,16 @@ def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> X
     """Return values, an array that nobody else has or a node, in a container of a dtype."""
     plain = isinstance(values, np.ndarray) and values.dtype == dtype
     if plain and _lies_by_rows(layout):
-        return container(values, [])
+        return _own(values)
     node = values if isinstance(values, Node) else values_node(values, dtype, name)
     place, policy = layout_of(node.shape, layout, None, dtype, name)
     return XArray._own(store(node, place), place, dtype, policy)
+
+
+def _own(values: NumpyArray) -> XArray:
+    """Return values that nobody else has in a container; few are copied, which takes less time."""
+    few = xarray.owned(values) if values.size <= FEW else None
+    return container(values, []) if few is None else few
 
 
 def _lies_by_rows(layout: LayoutLike) -> bool:
@@ -205,7 +211,7 @@ def _number_or_array(x: object, operation: str, name: str) -> Any:
     if isinstance(x, HasNode | np.ndarray | list | tuple):
         return numpy_of(x, operation, Narrow())
     check_numbers(operation, complex, **{name: x})
-    return x
+    return unwrapped(x)
 
 
 @computed("start", "stop")
@@ -427,10 +433,11 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     >>> xl.fromiter((k * k for k in range(3)), int)
     XArray([0, 1, 4])
     """
-    if isinstance(dtype, np.dtype) and dtype.shape:  # rows
-        return container(np.fromiter(iter, dtype, count))
-    if dtype_of(dtype) is not None:
-        return np.fromiter(iter, dtype, count)  # type: ignore[call-overload]
+    if dtype not in (float, int):
+        if isinstance(dtype, np.dtype) and dtype.shape:  # rows
+            return container(np.fromiter(iter, dtype, count))
+        if dtype_of(dtype) is not None:
+            return np.fromiter(iter, dtype, count)  # type: ignore[call-overload]
     values = list(iter if count < 0 else itertools.islice(iter, count))
     if len(values) < count:
         raise ShapeError(f"fromiter: {count} elements are wanted, there are {len(values)}")
@@ -439,7 +446,7 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     except DTypeError:
         return cast("XArray", as_other(values, dtype))
     if {*map(type, values)} <= _EXACT.get(wanted, frozenset()):
-        return container(np.array(values, wanted))
+        return _own(np.array(values, wanted))
     try:
         return XArray(values, wanted)
     except DTypeError:

@@ -28,8 +28,16 @@ from .slabs import take
 _guard = threading.Condition(threading.RLock())
 _pins: dict[Snapshot, list[int]] = {}
 
+#: Seconds between two looks at running kernels.
+_GLANCE = 1e-4
+
 #: Whether a buffer's snapshot is being made; machine code, which has no lock, makes none then.
 making = ctypes.c_int64(0)
+
+
+#: Kernels that machine code runs without the interpreter's lock, which pin nothing; and how many
+#: writers wait until there are none: meanwhile such kernels keep the lock.
+flying = (ctypes.c_int64 * 2)()
 
 
 def guard() -> threading.Condition:
@@ -42,7 +50,7 @@ def _make_lock() -> None:
     global _guard
     _guard = threading.Condition(threading.RLock())
     _pins.clear()
-    making.value = 0
+    making.value = flying[0] = flying[1] = 0
 
 
 if hasattr(os, "register_at_fork"):
@@ -112,12 +120,16 @@ class Snapshot(Memory):
         with guard():
             if self.stale is not None:
                 return 0
-            while any(owner != me for owner in _pins.get(self, ())):
-                guard().wait()
             memory, start, address = take(self.nbytes)
-            np.copyto(memory[start : start + self.nbytes], self.run())
-            self._memory, self._start = memory, start
-            self.address = address
+            flying[1] += 1
+            try:
+                while flying[0] or any(owner != me for owner in _pins.get(self, ())):
+                    guard().wait(_GLANCE if flying[0] else None)
+                np.copyto(memory[start : start + self.nbytes], self.run())
+                self._memory, self._start = memory, start
+                self.address = address
+            finally:
+                flying[1] -= 1
             self.origin = None
             counters.snapshots += 1
         return self.nbytes

@@ -352,7 +352,7 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         """Refuse, as NumPy has no place for what is missing; see `xl.masked_array`."""
         return self.__array__()
 
-    def view(self, dtype: object = None) -> Any:
+    def view(self, dtype: object = None, type: object = None) -> Any:
         """Refuse: values and flags have bytes of their own."""
         raise DTypeError(f"view: {self.summary()} has no bytes of one dtype; see value()")
 

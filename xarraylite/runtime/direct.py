@@ -25,7 +25,14 @@ from ..codegen.objects.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..compiler.arguments import ArgumentBlock
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
-from ..compiler.limits import ACROSS_BYTES, CHUNK, PARALLEL_FROM, STREAM_BYTES
+from ..compiler.limits import (
+    ACROSS_BYTES,
+    CHUNK,
+    NEAR_FROM,
+    PARALLEL_FROM,
+    SHARED_FROM,
+    STREAM_BYTES,
+)
 from ..compiler.lower import Lowered, Materialise, is_host, lower
 from ..ir.kind import Kind, Operands, folds_inside, leaves_of, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
@@ -150,17 +157,31 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     for leaf, number, mark in zip(leaves, places, marks, strict=True):
         word = index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         entries.append(_entry(leaf, word, body.rank, mark))
-    most = 2 * CHUNK if fold else STREAM_BYTES // 3 // target.dtype.itemsize
-    cost = lowered.body.cost * VECTOR if fold else lowered.body.vector_cost
-    if not all([leaf.scalar or _falls(leaf) for leaf in (target, *leaves)]):
-        most = ACROSS_BYTES // target.dtype.itemsize
-    limit = min(PARALLEL_FROM * VECTOR // cost, most) - 1
+    limit, held = _limits(lowered.body, kinds, fold, flat)
     alike, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in alike], default=0)
-    flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice)]
+    flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice, held)]
     made_of = packed(kernel.address, body.rank, limit, entries, block.values, flags)
     call = launcher(made_of)
     return Direct(call, made_of, itemsize, limit, fold, alike, target, kernel)
+
+
+def _limits(body: Body, kinds: list[Kind], fold: bool, flat: bool) -> tuple[int, int]:
+    """Return the most elements of a launch, and of one that holds the interpreter's lock.
+
+    Where operands are stretched a plan computes once what is the same for all rows.
+    """
+    cost = body.cost * VECTOR if fold else body.vector_cost
+    held = PARALLEL_FROM * VECTOR // cost
+    if fold:
+        return min(held, 2 * CHUNK) - 1, held - 1
+    sizes = [one.dtype.itemsize for one in kinds]
+    most = [(SHARED_FROM if flat else PARALLEL_FROM) * VECTOR // cost, STREAM_BYTES // sum(sizes)]
+    if body.has_near:
+        most.append(NEAR_FROM)
+    if not all([_falls(one) for one in kinds]):
+        most.append(ACROSS_BYTES // sizes[0])
+    return min(most) - 1, held - 1
 
 
 def _is_row(leaf: Kind, rank: int) -> bool:

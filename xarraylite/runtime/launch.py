@@ -10,9 +10,11 @@ has happened, and the planner decides.
 
 The guards are what depends on addresses and extents: that every snapshot still has an address, that
 an operand is exactly the destination's elements where the kernel was made for that, and shares no
-byte with the destination otherwise, and that the work is small enough to be done at once, holding
-the interpreter's lock.  As the lock is held from the look at an operand's address until the kernel
-is done, no other thread can move or overwrite what it reads.
+byte with the destination otherwise, and that the work is small enough to be done at once, on one
+thread.  Small work holds the interpreter's lock from the look at an operand's address until the
+kernel is done, so no other thread can move or overwrite what it reads.  What takes longer lets go
+of the lock while its kernel runs, and is counted; writers wait for it before they move a snapshot
+(`memory.snapshots.flying`).
 
 The loops are those of the shape, without merging: the last dimension is the inner loop.  Row-major
 operands of a row-major destination are one flat loop.
@@ -20,10 +22,11 @@ operands of a row-major destination are one flat loop.
 A record is made of 64-bit words: a head, one entry for the destination and for each operand, and
 the template.  The head has the kernel, the rank, the most elements, how many entries and words of
 the template there are, whether addresses are compared, whether all is one flat loop, the result's
-itemsize, whether it is folded, and how many operations are done twice.  An entry says what the
-argument is (a snapshot and a byte offset, or a number), which word it fills, the itemsize, whether
-it is the destination's own elements, its rank if it is row-major (else -1), and its strides in
-bytes.  `codegen.objects.launching` is the function itself.
+itemsize, whether it is folded, how many operations are done twice, up to how many elements the lock
+is held, and where running kernels are counted.  An entry says what the argument is (a snapshot and
+a byte offset, or a number), which word it fills, the itemsize, whether it is the destination's own
+elements, its rank if it is row-major (else -1), and its strides in bytes.
+`codegen.objects.launching` is the function itself.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ from ..codegen.objects.outside import STATE
 from ..codegen.objects.replay import COMPLEX, COMPLEX_FLOAT, DOUBLE, FLOAT, INTEGER
 from ..dtypes.names import DType
 from ..memory.buffer import COUNTS
-from ..memory.snapshots import Snapshot
+from ..memory.snapshots import Snapshot, flying
 
 Launcher = Callable[..., object]
 
@@ -91,7 +94,7 @@ def packed(
     flags: Sequence[int],
 ) -> bytes:
     """Return the record of one launcher; ``flags`` are the end of its head."""
-    head = [kernel, rank, limit, len(entries), len(template), *flags]
+    head = [kernel, rank, limit, len(entries), len(template), *flags, ctypes.addressof(flying)]
     words = [*head, *[word for one in entries for word in one], *template]
     return struct.pack(f"<{len(words)}q", *words)
 

@@ -7,6 +7,7 @@ engine where Numba is not installed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
@@ -23,13 +24,22 @@ from ..ir.build import CAST
 from ..memory.arrays import read
 from ..ops.op import Op
 
+#: Values of a node, of its argument nodes and their values; None: as all others.
+Instead = Callable[[ir.Node, list[ir.Node], list[NumpyArray]], NumpyArray | None]
 
-def compute(graph: Graph) -> NumpyArray:
-    """Return the values of a graph's result as a NumPy array."""
+
+def compute(graph: Graph, instead: Instead | None = None) -> NumpyArray:
+    """Return the values of a graph's result as a NumPy array.
+
+    Where ``instead`` returns values of a node, of its argument nodes and their values, those count.
+    """
     values: list[NumpyArray] = []
     with np.errstate(all="ignore"):
-        for node, args in zip(graph.nodes, graph.args, strict=True):
-            values.append(np.asarray(value(node, [values[arg] for arg in args])))
+        for node, places in zip(graph.nodes, graph.args, strict=True):
+            args, found = [values[place] for place in places], None
+            if instead is not None:
+                found = instead(node, [graph.nodes[place] for place in places], args)
+            values.append(np.asarray(value(node, args) if found is None else found))
     return values[-1]
 
 

@@ -29,7 +29,7 @@ from ..dtypes.names import DType, NumpyArray
 from ..dtypes.names import kind as kind_of
 from ..ir.kind import Form, Kind, leaves_of
 from ..ir.node import Concat, Elementwise, Iota, Leaf, Node, Reduce, Scalar, Shape, View
-from ..ir.walk import postorder
+from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
 from ..memory.arrays import read
 from ..memory.buffer import Buffer
@@ -213,38 +213,17 @@ def compute(graph: Graph, evaluate: Callable[[Node], tuple[Buffer, Any]]) -> Num
     evaluate : callable
         Evaluates a node by a kernel.
     """
-    values: list[NumpyArray] = []
-    with np.errstate(all="ignore"):
-        for node, places in zip(graph.nodes, graph.args, strict=True):
-            args = [values[place] for place in places]
-            loops = tuple([arg.dtype for arg in args])
-            if isinstance(node, Elementwise | Reduce) and not is_exact(node.op, loops):
-                own = [graph.nodes[place] for place in places]
-                values.append(_by_kernel(node, own, args, evaluate))
-            else:
-                values.append(np.asarray(reference.value(node, args)))
-    return values[-1]
 
+    def by_kernel(node: Node, own: list[Node], args: list[NumpyArray]) -> NumpyArray | None:
+        loops = tuple([arg.dtype for arg in args])
+        if not isinstance(node, Elementwise | Reduce) or is_exact(node.op, loops):
+            return None
+        pairs = zip(own, args, strict=True)
+        operands = [arg if isinstance(arg, Scalar) else _leaf(array) for arg, array in pairs]
+        buffer, place = evaluate(with_args(node, tuple(operands)))
+        return read(buffer, node.dtype, place)
 
-def _by_kernel(
-    node: Elementwise | Reduce,
-    own: list[Node],
-    args: list[NumpyArray],
-    evaluate: Callable[[Node], tuple[Buffer, Any]],
-) -> NumpyArray:
-    """Return one operation's values, by its kernel."""
-    operands = [
-        arg if isinstance(arg, Scalar) else _leaf(array)
-        for arg, array in zip(own, args, strict=True)
-    ]
-    alone: Node
-    if isinstance(node, Reduce):
-        (arg,) = operands
-        alone = Reduce(node.shape, node.dtype, node.op, arg, node.axes, node.keepdims)
-    else:
-        alone = Elementwise(node.shape, node.dtype, node.op, tuple(operands))
-    buffer, place = evaluate(alone)
-    return read(buffer, node.dtype, place)
+    return reference.compute(graph, by_kernel)
 
 
 def _leaf(array: NumpyArray) -> Leaf:

@@ -141,13 +141,11 @@ class Bitcasts(Edits, Sizes):
                     f"is_bitcast: the permutation makes dimensions {spec.dimensions} and not those "
                     f"of {dst}"
                 )
-        if spec.elements_in() != dst.elements_in():
-            return False
-        if spec.element_size_in_bits() != dst.element_size_in_bits():
-            return False
-        if spec.element_type.bits != dst.element_type.bits:
-            return False
-        if spec.physical_size() != dst.physical_size():
+        (one, other) = [
+            (x.elements_in(), x.element_size_in_bits(), x.element_type.bits, x.physical_size())
+            for x in (spec, dst)
+        ]
+        if one != other:
             return False
         left, right = geometry(spec, "is_bitcast"), geometry(dst, "is_bitcast")
         if left is right or 0 in spec.dimensions:

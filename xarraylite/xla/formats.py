@@ -70,11 +70,7 @@ class Chip(NamedTuple):
 CHIPS: Final[dict[str, Chip]] = {
     "v2": Chip(granule=2, packs=False),
     "v3": Chip(granule=2, packs=False),
-    "v4": Chip(granule=1, packs=True),
-    "v5e": Chip(granule=1, packs=True),
-    "v5p": Chip(granule=1, packs=True),
-    "v6e": Chip(granule=1, packs=True),
-    "tpu7x": Chip(granule=1, packs=True),
+    **dict.fromkeys(("v4", "v5e", "v5p", "v6e", "tpu7x"), Chip(granule=1, packs=True)),
 }
 
 

@@ -16,6 +16,7 @@ from ..layout.spec_fields import (
     S,
     SpecFields,
     layout_of,
+    leaves,
     map_leaves,
     members,
     rebuild,
@@ -112,13 +113,14 @@ class Relayouts(SpecFields):
 
     def device_shape_is_host_shape(self) -> bool:
         """Tell whether `device_shape_to_host_shape` changes nothing."""
-        if self.is_tuple or self.is_buffer:
-            return all([s.device_shape_is_host_shape() for s in self.tuple_shapes])
-        host = self.device_shape_to_host_shape().layout
-        if self.layout is None or host is None:
-            return True
-        prefix = self.layout.dynamic_shape_metadata_prefix_bytes
-        return self.layout == host and prefix == 0
+        layouts = [leaf.layout for leaf in leaves(self) if leaf.layout is not None]
+        return all(
+            [
+                layout == replace(layout, **_HOST)
+                and layout.dynamic_shape_metadata_prefix_bytes == 0
+                for layout in layouts
+            ]
+        )
 
     def get_with_default_layout(self) -> Self:
         """Return the spec with its dimensions in default order; tiles and the like stay."""

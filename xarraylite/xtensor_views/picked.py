@@ -12,6 +12,7 @@ written in row-major order of the view, and the last one stays.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, SupportsIndex
 
@@ -86,7 +87,7 @@ class XPicked(Scattered):
         """Whether assignments are refused."""
         return self.base.readonly
 
-    def view(self, dtype: object = None) -> Any:
+    def view(self, dtype: object = None, type: builtins.type | None = None) -> Any:
         """Return the elements with another dtype: a view if it is as wide, else of a copy.
 
         Examples
@@ -97,9 +98,9 @@ class XPicked(Scattered):
         """
         base, width = self._base, self.dtype.itemsize
         same = dtype is None or as_dtype(dtype).itemsize == width
-        if same and base.map.bits_of(width) == 8 * width:
+        if same and type is None and base.map.bits_of(width) == 8 * width:
             return self.over(base.view(dtype))
-        return self.copy().view(dtype)
+        return self.copy().view(dtype, type)
 
     def _protect(self, readonly: bool) -> None:
         """Refuse to be written, or be written again."""

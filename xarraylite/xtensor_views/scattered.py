@@ -21,8 +21,8 @@ import numpy as np
 
 from ..arrays import expression
 from ..arrays.container import XContainer
-from ..arrays.expression import XExpression, apply, written
-from ..arrays.few import copy_of, ready
+from ..arrays.expression import XExpression, apply, handle, written
+from ..arrays.few import ready
 from ..arrays.xarray import XView
 from ..assignment import direct, elements
 from ..assignment.assign import check_update, check_writable, converted, fit, node_of
@@ -125,17 +125,16 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
     def settled(self) -> XExpression:
         """Return the elements as they are now: copied if they are few, else to be gathered."""
         if not is_few(self):
-            known, made = self._form(), _new(XExpression)
+            known = self._form()
             if known is None:
                 return XExpression._of(self.gathered())
             own = self._base.now()[0]
-            made._kind, made._shape = known[0], self._shape
-            made._operands = tuple([own if item is None else item for item in known[1]])
-            return made
+            items = tuple([own if item is None else item for item in known[1]])
+            return handle(known[0], self._shape, items)
         kind, shape = self._copied_kind(), self._shape
         snapshot = Snapshot.alone(math.prod(shape) * kind.itemsize, self)
         self._fill(snapshot.array(kind.dtype, shape))
-        return copy_of(kind, shape, snapshot)
+        return handle(kind, shape, (snapshot, 0))
 
     @property
     def node(self) -> Node:

@@ -24,7 +24,7 @@ from enum import Enum
 
 from ..._records import record
 from . import routine
-from .body import Body, emit_body, through
+from .body import Body, Load, emit_body, through
 from .builder import Builder, Emit, Local, Module, Pace, Value
 from .memory import fetch, keep, stream_line
 from .streams import (
@@ -67,6 +67,9 @@ class Mode(Enum):
     TILED = "tiled"
     INTERLEAVED = "interleaved"
 
+
+#: Bytes of a row beyond which the C library copies it: it stores lines without reading them first.
+COPIED_UNTIL = 4096
 
 #: Cost of an element up to which memory is waited for, not arithmetic.
 LIGHT = 5
@@ -128,6 +131,19 @@ class MapSpec:
         """Whether elements may be computed twice, and an operand shares the first ones' memory."""
         read = [o.access for o in self.operands[1:]]
         return self.near and not {Access.APART, Access.POSITION}.issuperset(read)
+
+    @property
+    def copies(self) -> bool:
+        """Whether an operand's bytes are the destination's, which lie in a row as they do."""
+        to, *read = self.operands
+        step = self.body.instructions[0]
+        if self.mode is not Mode.DIRECT or len(read) != 1 or self.body.dtype != read[0].dtype:
+            return False
+        alone = len(self.body.instructions) == 1 and isinstance(step, Load) and not step.gathers
+        codes = routine.decode(to.dtype), routine.encode(to.dtype)
+        plain = codes == (None, None) and token(to.dtype).kind != "b" and to.dtype == read[0].dtype
+        rows = {(o.inner, o.packing) for o in self.operands} == {(Inner.UNIT, 1)}
+        return alone and plain and rows and read[0].access is Access.APART
 
     @property
     def strip(self) -> int:
@@ -260,6 +276,14 @@ def emit_map(spec: MapSpec) -> Module:
 
 
 def _direct(row: _Row) -> None:
+    if row.spec.copies:
+        (start, end), (to, of), b = row.bounds, row.pointers, row.b
+        nbytes = (end - start) * row.size
+        many = nbytes > COPIED_UNTIL
+        with b.when(many):
+            b.copy(to + start * row.size, of + start * row.size, nbytes)
+        end = b.select(many, start, end)
+        row = replace(row, words={**row.words, "j1": end})
     row = row.hoisted()
     if row.spec.staged:
         _blocks(row, *row.bounds)

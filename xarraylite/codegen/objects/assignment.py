@@ -155,10 +155,17 @@ def written(to: int, kind: int, key: int, items: int, again: bool) -> bool:
 
     If ``again``, also by a plan, which may have a temporary.
     """
-    record = record_of(c.PyDict_GetItemWithError(get(kind, w.WRITES), key))
+    program = c.PyDict_GetItemWithError(get(kind, w.WRITES), key)
+    record = record_of(program)
     if record != 0 and size_of(get(to, w.SHAPE)) * load(record + TWICE) <= REPEATED:
         count_evaluation()
-        if started(record, begin_of(to), get(to, w.SHAPE), items) != 0:
+        # While a large kernel runs, others may let go of what it needs.
+        keep(program)
+        buffer = keep(get(to, w.OWN_BUFFER))
+        done = started(record, begin_of(to), get(to, w.SHAPE), items)
+        c.Py_DecRef(buffer)
+        c.Py_DecRef(program)
+        if done != 0:
             return True
     return again and written_again(to, kind, items)
 
@@ -177,9 +184,12 @@ def launched(to: int, value: int, key: int, again: bool) -> bool:
     waiting = waiting_for(buffer)
     if not lazy:
         items = scratch()
-        store(items, get(value, w.OWN_BUFFER))
-        store(items + 8, get(value, w.START))
-        return waiting == 0 and written(to, kind, key, items, again)
+        store(items, keep(get(value, w.OWN_BUFFER)))
+        store(items + 8, keep(get(value, w.START)))
+        done = waiting == 0 and written(to, kind, key, items, again)
+        c.Py_DecRef(load(items))
+        c.Py_DecRef(load(items + 8))
+        return done
     operands = get(value, w.OPERANDS)
     items = operands + word(w.TUPLE_ITEMS)
     if waiting != 0:
@@ -188,7 +198,10 @@ def launched(to: int, value: int, key: int, again: bool) -> bool:
             return False
         if not is_alone(value):
             return False
-    return written(to, kind, key, items, again)
+    keep(operands)
+    done = written(to, kind, key, items, again)
+    c.Py_DecRef(operands)
+    return done
 
 
 def is_numpys(key: int) -> bool:

@@ -12,8 +12,8 @@ from .replay import put_number
 MOST_DIMENSIONS, MOST_WORDS = 6, 240
 
 #: Where a record has its words (see also `basics`), how long its head is, and an entry.
-RANK, ENTRIES, WORDS, GUARDED, FLAT = 8, 24, 32, 40, 48
-HEAD_BYTES, ENTRY_BYTES = 80, 8 * (5 + MOST_DIMENSIONS)
+RANK, ENTRIES, WORDS, GUARDED, FLAT, HELD, FLYING = 8, 24, 32, 40, 48, 80, 88
+HEAD_BYTES, ENTRY_BYTES = 96, 8 * (5 + MOST_DIMENSIONS)
 
 #: Where an entry has its words: the first one is what the argument is.
 WORD, EACH, SAME, ROW, STRIDES = 8, 16, 24, 32, 40
@@ -105,4 +105,20 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
                 if (start != target) if same else (end > low and begin < high):
                     return 0
         entry += ENTRY_BYTES
-    return 1 if run(load(record), block) == 0 else 0
+    if total <= load(record + HELD) or load(load(record + FLYING) + 8) != 0:
+        return 1 if run(load(record), block) == 0 else 0
+    return 1 if without_lock(record, block) == 0 else 0
+
+
+def without_lock(record: int, block: int) -> int:
+    """Run a kernel while other threads run Python; return its status.
+
+    It is counted, so that whoever is about to move a snapshot can wait for it.
+    """
+    flying = load(record + FLYING)
+    store(flying, load(flying) + 1)
+    thread = c.PyEval_SaveThread()
+    status = run(load(record), block)
+    c.PyEval_RestoreThread(thread)
+    store(flying, load(flying) - 1)
+    return status
