@@ -148,7 +148,10 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "relayouts (2)" in costs
     assert costs.endswith(f"{xl.hlo.parse(TILED).cost()}\n")
     ET.parse(tmp_path / "g.svg")
+    assert tree.splitlines()[-1].startswith("tiled: 3,000 operations, ")
     assert json.loads(run(capsys, str(file), "--json"))["peak_at"] == "t"
+    few = json.loads(run(capsys, str(file), "--json", "--filter", "negate"))
+    assert [row["opcode"] for row in few["instructions"]] == ["negate"]
     assert "~ n (operation)" in run(capsys, str(file), "--diff", str(other))
     assert json.loads(run(capsys, str(file), "--diff", str(other), "--json"))[0]["kind"]
 

@@ -60,7 +60,7 @@ def _cast(value: object, dtype: np.dtype[Any], operation: str) -> XExpression:
 
 def _floats(x: object, operation: str) -> XExpression:
     """Return an operand in the dtype its square root has."""
-    if isinstance(x, XExpression) and kind(x._kind.dtype) in "fc":
+    if isinstance(x, XExpression) and x._kind.dtype.kind in "fc":
         return x
     node = as_node(x, operation)
     if kind(node.dtype) in "fc":

@@ -78,11 +78,11 @@ def _blocks(module: HloModule, options: argparse.Namespace) -> Iterable[Block]:
         found = list(differences(module.post_order(), _read(options.diff).post_order()))
         return [_as_json(found)] if options.json else [*map(str, found), _count(found)]
     if options.json:
-        return [json.dumps(cost.to_dict(), indent=1)]
+        return [json.dumps(cost.to_dict(options.filter), indent=1)]
     tree = tree_lines(
         module.post_order(), module.entry, options.filter, cost if options.cost else None
     )
-    return [*tree, *(["", *cost.blocks()] if options.cost else [])]
+    return [*tree, "", *(cost.blocks() if options.cost else [cost.summary])]
 
 
 def _as_json(found: Sequence[Difference]) -> str:

@@ -147,7 +147,7 @@ def evaluate(module: Module | HloComputation, *arrays: Any, replicas: int = 1) -
     HloError
         If arguments do not fit, an instruction breaks a rule of `HloModule.verify`, or one cannot
         be evaluated: a custom call that nobody registered, a constant that the text left out, an
-        element type without a dtype.
+        element type without a dtype, or loops within loops hundreds deep.
 
     Examples
     --------
@@ -159,7 +159,18 @@ def evaluate(module: Module | HloComputation, *arrays: Any, replicas: int = 1) -
     >>> xl.hlo.evaluate(module, np.int32([7, -7, 7, 1]), np.int32([2, 2, 0, -1]))
     XArray([ 3, -3, -1, -1], dtype=int32)
     """
-    entry = _entry(_alone(module) if isinstance(module, HloComputation) else module)
+    try:
+        return _run(
+            _alone(module) if isinstance(module, HloComputation) else module, arrays, replicas
+        )
+    except RecursionError as error:
+        raise HloError(
+            f"evaluate: loops, branches and regions of {module.name} nest too deep to be run"
+        ) from error
+
+
+def _run(module: Module, arrays: Sequence[Any], replicas: int) -> Any:
+    entry = _entry(module)
     count = replicas * entry.partitions
     if replicas < 1:
         raise HloError(f"evaluate: {replicas} replicas of {module.name}; at least one")

@@ -19,7 +19,7 @@ from .._lazy_import import later
 from .._locks import ForkLock
 from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..ir.build import describe
-from ..ir.node import Leaf, Node, Source
+from ..ir.node import Leaf, Node, Shape, Source
 from ..ir.walk import postorder
 from ..layout.placement import like
 from ..layout.strided import Strided
@@ -176,11 +176,13 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     column-major do not count; a result that is both has the strides of rows.
     """
     shape = node.shape
-    common = _common_tiles(graph, node) if tiled else None
+    whole = [leaf for leaf in graph.leaves if len(leaf.shape) == len(shape)]
+    leaves = [leaf for leaf in whole if not _is_stretched(leaf.map)]
+    common = _common_tiles(leaves, shape) if tiled else None
     if common is not None:
-        sources = {leaf.dtype for leaf in _layout_candidates(graph, node)}
+        sources = {leaf.dtype for leaf in leaves}
         return like(common, node.dtype, node.dtype if node.dtype in sources else sources.pop())
-    places = [leaf.map for leaf in _layout_candidates(graph, node) if not _is_both(leaf.map)]
+    places = [leaf.map for leaf in leaves if not _is_both(leaf.map)]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
             columns = Strided.column_major(shape)
@@ -192,22 +194,12 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     return Strided.row_major(shape)
 
 
-def _common_tiles(graph: Graph, node: Node) -> TiledMap | None:
+def _common_tiles(leaves: list[Leaf], shape: Shape) -> TiledMap | None:
     """Return the tiled map that all operands of the result's rank share, if they do."""
-    first: TiledMap | None = None
-    for leaf in _layout_candidates(graph, node):
-        place = leaf.map
-        if not isinstance(place, TiledMap) or not place.is_whole or place.shape != node.shape:
-            return None
-        if first is not None and place.based() != first:
-            return None
-        first = place.based()
-    return first
-
-
-def _layout_candidates(graph: Graph, node: Node) -> list[Leaf]:
-    whole = [leaf for leaf in graph.leaves if len(leaf.shape) == len(node.shape)]
-    return [leaf for leaf in whole if not _is_stretched(leaf.map)]
+    tiled = [leaf.map for leaf in leaves if isinstance(leaf.map, TiledMap)]
+    whole = [place.based() for place in tiled if place.is_whole and place.shape == shape]
+    alike = len(whole) == len(leaves) and len(set(whole)) == 1
+    return whole[0] if alike else None
 
 
 def _is_stretched(place: Map) -> bool:

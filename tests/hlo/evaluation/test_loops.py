@@ -257,3 +257,21 @@ def test_scans_that_carry_in_front_are_text_only() -> None:
     assert str(xl.hlo.parse(str(module))) == str(module)
     with pytest.raises(xl.HloError, match=r"r: scan\(f32\[\], f32\[4\]\): goes along dimension 0"):
         module(np.zeros(4, np.float32), np.zeros(5, np.float32))
+
+
+@pytest.mark.parametrize("depth", [60, 1200])
+def test_loops_within_loops_run_or_are_refused(depth: int) -> None:
+    less = "n = f32[] constant(3)  ROOT p = pred[] compare(x, n), direction=LT"
+    text = [
+        f"less {{ x = f32[] parameter(0)  {less} }}",
+        "b.0 { x = f32[] parameter(0)  n = f32[] constant(5)  ROOT y = f32[] add(x, n) }",
+    ]
+    for k in range(1, depth):
+        loop = f"while(x), condition=less, body=b.{k - 1}"
+        text.append(f"b.{k} {{ x = f32[] parameter(0)  ROOT y = f32[] {loop} }}")
+    module = xl.hlo.parse("\n".join(text)).verify()
+    if depth < 100:
+        assert module(1).item() == 6
+    else:
+        with pytest.raises(xl.HloError, match="nest too deep"):
+            module(1)

@@ -180,8 +180,21 @@ class ModuleCost:
     def __str__(self) -> str:
         return "\n".join(plain(self.blocks()))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return sums, instructions and memory as what JSON can hold."""
+    @property
+    def summary(self) -> str:
+        """The sums in one line."""
+        work = f"{self.flops + self.transcendentals:,} operations"
+        moved = f"{bytes_text(self.bytes)} moved ({self.padding_share:.0%} padding)"
+        return f"{self.name}: {work}, {moved}, at most {bytes_text(self.timeline.peak)} alive"
+
+    def to_dict(self, wanted: str = "") -> dict[str, Any]:
+        """Return sums, instructions and memory as what JSON can hold.
+
+        Parameters
+        ----------
+        wanted : str, optional
+            Only of instructions in whose name, opcode or shape this occurs.
+        """
         sums = ("flops", "transcendentals", "bytes_read", "bytes_written", "padding")
         rows = [
             {
@@ -191,6 +204,7 @@ class ModuleCost:
                 **{name: getattr(cost, name) for name in (*sums, "move", "runs")},
             }
             for cost in self.instructions
+            if _matches(cost.instruction, wanted)
         ]
         return {
             **{name: getattr(self, name) for name in ("name", "chip", *sums)},

@@ -1,8 +1,9 @@
 """Sorting: by NumPy where a comparator compares one function of both elements, else by a network.
 
-A comparator is a computation of two parameters for each operand.  Where its root compares, by a
-total order, what the same instructions make of the first and of the second parameter of an
-operand, those are computed once as keys and sorted by NumPy.  Any other one is asked in a bitonic
+A comparator is a computation of two parameters for each operand.  Where its root compares what the
+same instructions make of the first and of the second parameter of an operand, and all of that has
+an order (there is no NaN, or a place for it), those are computed once as keys and sorted by NumPy.
+Any other one is asked in a bitonic
 network, for half of all pairs at a time; equal elements are told apart by their number, so it is
 stable.
 """
@@ -31,9 +32,9 @@ def _sort(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
 def _order(run: Runner, comparator: HloComputation, lines: Sequence[NumpyArray]) -> NumpyArray:
     """Return the stable order of elements along the last dimension."""
     number = _compared(comparator)
-    if number is None:
+    keys = None if number is None else _keys(run, comparator, number, lines)
+    if keys is None:
         return _network(run.batched(comparator), lines)
-    keys = _keys(run, comparator, number, lines)
     if comparator.root.get("direction") in ("GT", "GE"):
         keys = ~keys
     return np.argsort(keys, axis=-1, kind="stable")
@@ -41,23 +42,25 @@ def _order(run: Runner, comparator: HloComputation, lines: Sequence[NumpyArray])
 
 def _keys(
     run: Runner, comparator: HloComputation, number: int, lines: Sequence[NumpyArray]
-) -> NumpyArray:
-    """Return integers in the order of what a comparator compares."""
-    side = comparator.root.operands[0]
-    if side.opcode == "parameter":
-        return total_order(lines[number])
-    # Its left side, as a computation whose other parameters are not asked.
-    values = run.part(side, {2 * number: lines[number]})
-    return total_order(np.broadcast_to(values, lines[number].shape))
+) -> NumpyArray | None:
+    """Return integers in the order of what a comparator compares; None if that has none."""
+    side, values = comparator.root.operands[0], lines[number]
+    if side.opcode != "parameter":
+        # Its left side, as a computation whose other parameters are not asked.
+        values = np.broadcast_to(run.part(side, {2 * number: values}), values.shape)
+    if side.shape.element_type.is_floating and comparator.root.get("type") != "TOTALORDER":
+        if np.isnan(values).any():
+            return None
+        values = np.where(values == 0, values.dtype.type(0), values)  # both zeros are one
+    return total_order(values)
 
 
 def _compared(comparator: HloComputation) -> int | None:
-    """Return the number of the operand that is compared by a strict total order, if that is all."""
+    """Return the number of the operand that is compared strictly, if that is all."""
     root = comparator.root
     if root.opcode != "compare" or root.get("direction") not in ("LT", "GT"):
         return None
-    kind = root.operands[0].shape.element_type
-    if (kind.is_floating and root.get("type") != "TOTALORDER") or kind.is_complex:
+    if root.operands[0].shape.element_type.is_complex:
         return None
     numbers: set[int] = set()
     if not _alike(root.operands[0], root.operands[1], numbers) or len(numbers) != 1:

@@ -413,7 +413,7 @@ def _roles(instruction: InstructionNode) -> dict[str, Called]:
 def essential(literal: HloLiteral) -> str:
     """What the fingerprint of a program knows of a constant.
 
-    Negative zeros are no zeros.
+    Negative zeros are no zeros, and some element types have neither 0 nor 1.
     """
     values = literal.values
     if values is None:
@@ -421,6 +421,10 @@ def essential(literal: HloLiteral) -> str:
             print_literal(literal) if literal.shape.is_tuple and not literal.elements else "{...}"
         )
     for number in (0, 1):
-        if values.tobytes() == np.full(values.shape, number).astype(values.dtype).tobytes():
+        known = complex(values.dtype.type(number)) == number
+        if (
+            known
+            and values.tobytes() == np.full(values.shape, number).astype(values.dtype).tobytes()
+        ):
             return str(number)
     return print_literal(literal) if literal.shape.element_type.is_integral else "{...}"
