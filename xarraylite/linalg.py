@@ -18,7 +18,7 @@ from .arrays.expression import XExpression, apply
 from .arrays.operand import as_array
 from .arrays.xarray import XArray
 from .dtypes.names import kind
-from .functions import diagonals, reducers
+from .functions import diagonals, linear_algebra, reducers
 from .functions.computed import computed, numpy
 from .functions.groups import Axis
 from .functions.lapack import (
@@ -43,7 +43,7 @@ from .functions.lapack import (
     tensorinv,
     tensorsolve,
 )
-from .functions.linear_algebra import matmul, outer, tensordot, vecdot
+from .functions.linear_algebra import matmul, tensordot, vecdot
 from .functions.manipulation import matrix_transpose
 from .index.broadcast import check_axis
 from .ir import build
@@ -331,6 +331,38 @@ def vector_norm(
     powers = size * size if ord == 2 else size**ord
     total = reducers.sum(powers, axis=axis, keepdims=keepdims)
     return apply(OPS["sqrt"], total) if ord == 2 else total ** (1 / ord)
+
+
+@or_numpy
+def outer(x1: object, x2: object, /) -> XExpression:
+    """Return the products of all pairs of elements of two vectors, lazily.
+
+    Parameters
+    ----------
+    x1, x2 : array or expression
+        Of rank 1; `xarraylite.outer` takes others, flattened.
+
+    Returns
+    -------
+    XExpression
+        One row for each element of ``x1``, one column for each of ``x2``.
+
+    Raises
+    ------
+    ShapeError
+        If one is no vector.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.eval(xl.linalg.outer(xl.asarray([1, 2]), xl.asarray([1, 10])))
+    XArray([[ 1, 10],
+            [ 2, 20]])
+    """
+    ranks = [len(as_node(x, "outer").shape) for x in (x1, x2)]
+    if ranks != [1, 1]:
+        raise ShapeError(f"linalg.outer: operands are of ranks {ranks}; they must be vectors")
+    return linear_algebra.outer(x1, x2)
 
 
 @computed("x")

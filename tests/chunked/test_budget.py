@@ -11,13 +11,16 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept
-from xarraylite.chunked import operand, source
+from xarraylite.chunked import division, operand, source
 from xarraylite.chunked.budget import BESIDES, BudgetError
+from xarraylite.chunked.folds import without_kept
 from xarraylite.chunked.idle import Idle, Nowhere
 from xarraylite.chunked.pipeline import Run
 from xarraylite.chunked.plan import Piece
 from xarraylite.chunked.storing import node_of, run_into
 from xarraylite.chunked.target import Sink
+from xarraylite.chunked.trees import Parts, tree_in_memory
+from xarraylite.ir.node import Reduce
 
 
 class Watch(Idle):
@@ -95,3 +98,21 @@ def test_what_writing_large_chunks_takes_is_put_aside() -> None:
         needs.append(caught.value.least)
     assert needs[0] >= 4 * half - BESIDES + 5 * half
     assert needs[1] < needs[0]
+
+
+def test_pieces_at_a_joint_are_counted_too() -> None:
+    """A piece that reads the end of one operand and the beginning of another has chunks of both."""
+    values = np.ones((2000, 900))
+    a, b = xl.open(Kept(values, (100, 64))), xl.open(Kept(values, (32, 900)))
+    node = node_of(xl.sum(xl.concat([a, b[4:]])), None, "eval")
+    assert isinstance(node, Reduce)
+    flat = without_kept(node)
+    tree = tree_in_memory(flat)
+    assert tree is not None
+    plan = Parts.of(flat, tree)
+    assert plan is not None
+    with mock.patch.object(division, "_MANY", 2000):
+        found = division.divided(plan, Run(4 << 20), None, None)
+    assert found is not None
+    needs = [found.plan((*span, ())).need + found.kept for span in found.spans]
+    assert max(needs) == found.need

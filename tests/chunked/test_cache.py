@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -12,6 +16,7 @@ import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
 from xarraylite.chunked import bands, division, plan
 from xarraylite.chunked.cache import ChunkCache, Held
+from xarraylite.chunked.loads import Load
 from xarraylite.chunked.source import StoredArray
 
 VALUES = np.random.default_rng(0).normal(size=(120, 130))
@@ -137,3 +142,29 @@ def test_no_more_is_kept_than_was_allowed() -> None:
         cache.read(source, (range(20), range(30 * k, min(130, 30 * (k + 1)))))
     assert len(kept.read) == 5
     cache.close()
+
+
+def test_nothing_is_held_of_the_block_before_while_the_next_one_is_read() -> None:
+    held: list[bool] = []
+    begun = threading.Event()
+
+    class Noting(Kept):
+        def __getitem__(self, key: tuple[slice, ...]) -> Any:
+            if key[0].start:
+                begun.wait()
+                held.append(before() is not None)
+            return super().__getitem__(key)
+
+    source = StoredArray(Noting(np.arange(48.0).reshape(8, 6), (4, 3)), "noting")
+    cache = ChunkCache(0, Held(), carried=True)
+    with ThreadPoolExecutor(1) as readers:
+        boxes = [(range(low, low + 4), range(6)) for low in (0, 4)]
+        first = cache.begin(readers, [Load(source, boxes[0], [])]).pop()
+        before = weakref.ref(first.result())
+        del first
+        (second,) = cache.begin(readers, [Load(source, boxes[1], [])])
+        begun.set()
+        assert second.result()[0, 0] == 24
+    cache.close()
+    assert held
+    assert not any(held)

@@ -138,3 +138,28 @@ def test_folds_of_users_travel(engine: str) -> None:
     again = pickle.loads(cloudpickle.dumps(Parcel(as_node(e, "test")))).node
     found = xl.eval(type(e)(again))
     np.testing.assert_array_equal(found.numpy(), VALUES.sum(axis=0))
+
+
+def test_memory_that_is_stretched_is_neither_copied_nor_sent_as_often() -> None:
+    """A row over very many rows is told apart, and travels, as the row it is."""
+
+    class Rows:
+        shape, dtype, chunks = (1 << 45, 3), np.dtype("f8"), (8, 3)
+
+        def __getitem__(self, key: Any) -> Any:
+            raise AssertionError("read")
+
+    def write(row: Any) -> Any:
+        return xl.open(Rows()) * 2 + xl.asarray(row) + xl.asarray(row[:1])[None, :]
+
+    row = np.arange(3.0)
+    assert _key(xl.asarray(np.ones(4))[:, None] + row) != _key(xl.asarray(np.ones(4))[:, None] + 1)
+    told: list[tuple[str, str]] = []
+    fingerprint(as_node(write(row), "test"), (), told)
+    assert len(told) == 3
+    stretched = xl.broadcast_to(xl.asarray(row), (1 << 45, 3)) + xl.arange(3.0)
+    sent = pickle.dumps(Parcel(as_node(stretched, "test")))
+    assert len(sent) < 10_000
+    again = pickle.loads(sent).node
+    assert again.shape == stretched.shape
+    assert fingerprint(again, ()) == _key(stretched)

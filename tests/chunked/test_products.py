@@ -109,3 +109,17 @@ def test_in_place_and_overlap(tmp_path: Any) -> None:
     z = zarr.create_array(tmp_path / "z", data=square, chunks=(10, 10))
     with pytest.raises(xl.OverlapError, match="other blocks write"):
         xl.store(xl.open(z) @ xl.open(z), z)
+
+
+def test_threads_change_no_bit() -> None:
+    values = np.random.default_rng(1).normal(size=(290, 190))
+    c = kept(values, (40, 64)) @ kept(values, (64, 40)).T
+    with mock.patch.object(operand, "TILE", 1 << 20), mock.patch.object(operand, "SUMMED", 1 << 11):
+        expected = xl.eval(c).numpy()
+        for threads in (1, 2, 3):
+            with xl.config(threads=threads):
+                assert xl.eval(c).numpy().tobytes() == expected.tobytes()
+        lazy = xl.to_dask(c, chunks=(100, 290))
+        for scheduler in ("sync", "threads"):
+            assert lazy.compute(scheduler=scheduler).tobytes() == expected.tobytes()
+    np.testing.assert_allclose(expected, values @ values.T, rtol=1e-12, atol=1e-11)

@@ -7,11 +7,18 @@ alone.
 BLAS has threads of its own, and takes one for a small product: a stack of those is shared among
 this package's threads.  Where the ``threads`` setting asks for fewer than the process may use,
 they are capped for the length of a call, one call at a time: the cap belongs to the process.
+
+On how many threads BLAS multiplies decides bits: each gets some rows or columns, and at their edges
+it adds in another order.  Where no thread may change a bit (`pieces_on_one_thread`), a product is
+cut into pieces by its shape, each is made by one thread, and this package's threads share them.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -41,9 +48,46 @@ SHARED_FROM = 1 << 23
 #: sum would depend on how many there are.
 DOT = 1 << 13
 
+#: Multiplications of a piece that one thread makes where no thread may change a bit.
+PIECE = 1 << 28
+
 _lock = ForkLock()
 
 _cores = cache(available_cores)
+
+
+class _Alone(threading.local):
+    """Whether this thread's products are made in pieces on one thread each."""
+
+    on = False
+
+
+class _Cap:
+    """How many threads need BLAS to take one thread, and what undoes that."""
+
+    users = 0
+    undo = contextlib.ExitStack()
+
+
+_alone = _Alone()
+
+
+@contextlib.contextmanager
+def pieces_on_one_thread() -> Iterator[None]:
+    """Multiply large matrices in pieces on one thread each: threads change no bit of a product."""
+    with _lock.held:
+        if not _Cap.users:
+            _Cap.undo.enter_context(_controller().limit(limits=1))
+        _Cap.users += 1
+    before, _alone.on = _alone.on, True
+    try:
+        yield
+    finally:
+        _alone.on = before
+        with _lock.held:
+            _Cap.users -= 1
+            if not _Cap.users:
+                _Cap.undo.close()
 
 
 def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
@@ -66,6 +110,10 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
             pool.run(parts, lambda: lambda part: _multiply(left, right, out, part), threads)
         else:
             _multiply(left, right, out, ())
+    elif _alone.on:
+        cut = pieces(out.shape, left.shape[-1], PIECE)
+        each = functools.partial(_multiply_piece, left, right, out)
+        pool.run(cut, lambda: each, settings.threads)
     elif settings.threads < _cores():
         with _lock.held:
             _multiply_capped(left, right, out, settings.threads)
@@ -151,10 +199,15 @@ def _multiply_large(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> Non
         _multiply(left, right, out, ())
         return
     for piece in pieces(out.shape, left.shape[-1]):
-        rows, columns = piece[-2:]
-        stack = piece[:-2]
-        a, b = left[(*stack, rows, slice(None))], right[(*stack, slice(None), columns)]
-        _multiply(a, b, out[piece], ())
+        _multiply_piece(left, right, out, piece)
+
+
+def _multiply_piece(
+    left: NumpyArray, right: NumpyArray, out: NumpyArray, piece: tuple[slice, ...]
+) -> None:
+    *stack, rows, columns = piece
+    a, b = left[(*stack, rows, slice(None))], right[(*stack, slice(None), columns)]
+    _multiply(a, b, out[piece], ())
 
 
 def runs(stack: tuple[int, ...], one: int) -> list[tuple[slice, ...]]:
@@ -188,8 +241,10 @@ def runs(stack: tuple[int, ...], one: int) -> list[tuple[slice, ...]]:
     return [(*around, slice(k, k + step)) for k in range(0, stack[axis], step)]
 
 
-def pieces(shape: tuple[int, ...], inner: int) -> Iterator[tuple[slice, ...]]:
-    """Yield indices of parts of a product, each of at most `UNINTERRUPTED` multiplications.
+def pieces(
+    shape: tuple[int, ...], inner: int, most: int = UNINTERRUPTED
+) -> Iterator[tuple[slice, ...]]:
+    """Yield indices of parts of a product, each of at most so many multiplications.
 
     Parameters
     ----------
@@ -197,6 +252,8 @@ def pieces(shape: tuple[int, ...], inner: int) -> Iterator[tuple[slice, ...]]:
         Shape of the result: the stack, rows, columns.
     inner : int
         Extent that is summed; it is never cut, so every element is added up as in one call.
+    most : int
+        Multiplications of a part.
 
     Examples
     --------
@@ -208,7 +265,7 @@ def pieces(shape: tuple[int, ...], inner: int) -> Iterator[tuple[slice, ...]]:
         box = todo.pop()
         extents = [end - start for start, end in box]
         axis = 0 if len(box) > 2 and extents[0] > 1 else extents.index(max(extents))
-        if math.prod(extents) * inner <= UNINTERRUPTED or extents[axis] == 1:
+        if math.prod(extents) * inner <= most or extents[axis] == 1:
             yield tuple([slice(start, end) for start, end in box])
             continue
         start, end = box[axis]

@@ -136,6 +136,7 @@ class ChunkCache:
         _, known, future = before.pop() if before else (None, (), None)
         axis = _continued(known, box)
         if axis is None or future is None:
+            del future  # nothing of it is needed while this is read
             return self.read(source, box)
         made, left = new_array(shape_of(box), source.dtype), known[axis][-1] + 1
         count = left - box[axis][0]

@@ -30,6 +30,9 @@ _MANY = 1 << 21
 #: Pieces that are looked at for one of as many rows as any.
 _LOOKED = 64
 
+#: Pieces whose need is counted where it differs: of joined operands, those at a joint read of both.
+_COUNTED = 1 << 12
+
 Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
 
@@ -215,21 +218,28 @@ def _tried(
 ) -> Division | None:
     """Return pieces of a step if all are parts of the tree."""
     spans, need = list(plan.spans(step)), 0
-    for (low, high), box in itertools.product(_forms(plan, spans), grid.ends(True)):
+    even = all([is_even(node) for node in postorder(plan.node.arg)])
+    for (low, high), box in itertools.product(_forms(plan, spans, even), grid.ends(True)):
         piece = plan.piece(low, high, box)
         if piece is None:
             return None
         need = max(need, piece.need)
+    for (low, high), box in itertools.product(() if even else _some(spans), grid.ends(True)):
+        need = max(need, plan((low, high, box)).need)
     return Division(plan, grid, spans, need + kept, kept, carried)
 
 
-def _forms(plan: Parts, spans: Sequence[tuple[int, int]]) -> Iterable[tuple[int, int]]:
+def _some(spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """Return pieces that are looked at where one may read more than others of its form."""
+    return spans[:: -(-len(spans) // _COUNTED)]
+
+
+def _forms(plan: Parts, spans: Sequence[tuple[int, int]], even: bool) -> Iterable[tuple[int, int]]:
     """Return pieces of each form: others have their lengths and read as many rows, of any chunks.
 
     Those that begin at a multiple of the rows they have are a form of their own (`most`).  Of
     operations that are not even, some of each are.
     """
-    even = all([is_even(node) for node in postorder(plan.node.arg)])
     found = {}
     for number, (low, high) in enumerate(spans):
         rows = plan.rows_of(low, high)

@@ -1,11 +1,12 @@
 """What a `Stored` node stands for: an array that is kept elsewhere, or a product of matrices.
 
 A product is an operand like a stored array: it has chunks, and reading a box of it computes the
-tiles that the box touches.  Tiles and the blocks of the summed labels are fixed by the extents, and
-each tile is multiplied on its own and added up in order, so an element has the same bits whatever
-box it is read in.  Their sides are powers of two, as those of chunks often are.  A box of many
-tiles reads each block of the factors once for all of them, which is why larger blocks of a result
-read less; the next one is read while one is multiplied.
+tiles that the box touches.  Tiles and the blocks of the summed labels are fixed by the extents.
+Each tile is multiplied on its own, in pieces that one thread makes each, and added up in order: an
+element has the same bits whatever box it is read in, on however many threads.  Sides of tiles are
+powers of two, as those of chunks often are.  A box of many tiles reads each block of the factors
+once for all of them, which is why larger blocks of a result read less; the next one is read while
+one is multiplied.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from .._config import budgeted
+from ..blas.calls import pieces_on_one_thread
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node, Stored
 from ..labels.assignment import computed as multiplied
@@ -164,6 +166,17 @@ class Contraction(Operand):
         around = self._around(box)
         total = new_array(tuple(map(len, around)), self.dtype)
         total[...] = 0
+        with pieces_on_one_thread():
+            self._add(total, around)
+        inside = [
+            np.asarray(s.values if not isinstance(s, range) else s) - a[0]
+            for s, a in zip(box, around, strict=True)
+        ]
+        same = all([len(s) == len(a) for s, a in zip(box, around, strict=True)])
+        return total if same else np.ascontiguousarray(total[np.ix_(*inside)])
+
+    def _add(self, total: NumpyArray, around: tuple[range, ...]) -> None:
+        """Add the products of all blocks of the factors to some tiles, in order."""
         for parts in self._blocks(around):
             for tile in _grid(around, self.chunks):
                 place = tuple(
@@ -181,12 +194,6 @@ class Contraction(Operand):
                 with np.errstate(all="ignore"):
                     np.add(total[place], self._product(sub), out=total[place])
             del parts, sub
-        inside = [
-            np.asarray(s.values if not isinstance(s, range) else s) - a[0]
-            for s, a in zip(box, around, strict=True)
-        ]
-        same = all([len(s) == len(a) for s, a in zip(box, around, strict=True)])
-        return total if same else np.ascontiguousarray(total[np.ix_(*inside)])
 
     def _blocks(self, around: Sequence[range]) -> Iterator[Parts]:
         """Yield the blocks of the factors for some tiles; one is read ahead where threads are."""

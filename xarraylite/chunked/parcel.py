@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes.names import NumpyArray
 from ..ir import node as ir
 from ..ir.build import describe
 from ..ir.walk import postorder
@@ -85,7 +86,14 @@ def _told(node: ir.Node) -> tuple[Any, ...]:
 
 @_told.register
 def _(node: ir.Leaf) -> tuple[Any, ...]:
-    return (np.ascontiguousarray(read(node.snapshot, node.dtype, node.map)).reshape(node.shape),)
+    return (_own(node),)
+
+
+def _own(node: ir.Leaf) -> NumpyArray:
+    """Return the values of a leaf, row-major; of dimensions that it is stretched along, one."""
+    values = read(node.snapshot, node.dtype, node.map)
+    once = [slice(None if step else 1) for step in values.strides]
+    return np.array(values[tuple(once)], order="C", copy=None, ndmin=values.ndim)
 
 
 @_told.register
@@ -147,8 +155,8 @@ def fingerprint(root: ir.Node, chunks: Sequence[int], apart: Operands | None = N
 def _content(node: ir.Node, apart: Operands | None = None) -> tuple[Any, ...]:
     """Return what a node is made of, as text that is the same in every process."""
     if isinstance(node, ir.Leaf):
-        values = np.ascontiguousarray(read(node.snapshot, node.dtype, node.map))
-        told = hashlib.sha256(values.view(np.uint8).reshape(-1).data).hexdigest()
+        values = _own(node)
+        told = hashlib.sha256(values.reshape(-1).view(np.uint8).data).hexdigest()
         return (_named(f"{describe(node)} in memory", told, apart),)
     if isinstance(node, ir.Stored):
         source: Any = node.source
@@ -232,7 +240,7 @@ def identity(node: ir.Node) -> tuple[Any, ...]:
 
 
 def _leaf(shape: Any, dtype: Any, args: list[ir.Node], values: Any) -> ir.Node:
-    return borrow_array(values, "parcel")
+    return borrow_array(np.broadcast_to(values, shape), "parcel")
 
 
 def _elementwise(shape: Any, dtype: Any, args: list[ir.Node], op: str | Op) -> ir.Node:

@@ -342,7 +342,7 @@ def _grown(
             return best
         # The least reading for each element; among equals the dimension that lies closest.
         chosen = min(reversed(options), key=lambda option: option.rate)
-        if best.size >= ENOUGH and chosen.rate > WORTH * best.rate:
+        if best.size >= ENOUGH and chosen.rate >= WORTH * best.rate:
             return best
         best = chosen
 
