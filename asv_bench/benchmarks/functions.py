@@ -15,6 +15,8 @@ import numpy as np
 
 import xarraylite as xl
 from xarraylite.arrays.container import XContainer
+from xarraylite.arrays.evaluation import eval_
+from xarraylite.arrays.expression import XExpression
 
 from . import SMALL, Comparison, Times, values
 from .calls import CALLS
@@ -49,11 +51,13 @@ def operands(n: int, dtype: str = "float64") -> dict[str, Any]:
 
 
 def evaluated(made: Any) -> Any:
-    """Have a lazy result computed."""
+    """Have a lazy result computed; NumPy's side has no such call, so that of most costs little."""
+    if made.__class__ is XExpression:
+        return eval_(made)
     if isinstance(made, tuple | list):
         return [evaluated(part) for part in made]
-    lazy = isinstance(made, xl.XExpression) and not isinstance(made, XContainer)
-    return xl.eval(made) if lazy else made
+    lazy = isinstance(made, XExpression) and not isinstance(made, XContainer)
+    return eval_(made) if lazy else made
 
 
 class Call(Comparison):
