@@ -144,8 +144,9 @@ class Copy(Snapshot):
 
     Attributes
     ----------
-    made : Gathers, or container
-        What the elements are of.
+    made : Gathers, or tuple
+        What the elements are of; where their positions lie behind them kind, shape, buffer and
+        start of the memory.
     axis : int or None
         The dimension of the container along which they are, if their positions lie behind them.
     """

@@ -13,6 +13,7 @@ from ..index import transform as steps
 from ..index.indices import Selection
 from ..ir import build
 from ..ir.node import Leaf, Node
+from ..ir.translation import node_of
 from ..ir.walk import with_args
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
@@ -143,13 +144,15 @@ def _uncopied(node: Node) -> Node:
 
 def gathered(copy: Copy) -> Node:
     """Return the elements that were copied, gathered by the kernel that reads them."""
-    axis, made = copy.axis, copy.made
+    axis = copy.axis
     if axis is None:
-        found: Node = made.gathered()
+        found: Node = copy.made.gathered()
         return found
-    extent = made.shape[axis]
-    positions = copy.positions(copy.nbytes * extent // made.nbytes)
-    return build.gather(made.node, axis, index_leaf(positions, extent))
+    leaf, shape, buffer, start = copy.made
+    extent = shape[axis]
+    positions = copy.positions(copy.nbytes * extent // (math.prod(shape) * leaf.itemsize))
+    memory = node_of(leaf, shape, (buffer.snapshot(), start))
+    return build.gather(memory, axis, index_leaf(positions, extent))
 
 
 def _seen(copy: Leaf, whole: Node) -> Node:

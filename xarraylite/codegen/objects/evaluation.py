@@ -115,6 +115,17 @@ def pooled(buffer: int, nbytes: int) -> bool:
     return True
 
 
+def has_memory(buffer: int, nbytes: int) -> int:
+    """Give a buffer, or a snapshot, memory; return it, 0 if there is none to be had."""
+    if nbytes <= SMALL and from_slab(buffer, nbytes):
+        return buffer
+    usual = SMALL < nbytes < LARGE
+    if taken(buffer, nbytes) if usual else pooled(buffer, nbytes):
+        return buffer
+    c.Py_DecRef(buffer)
+    return 0
+
+
 def new_buffer(nbytes: int) -> int:
     """Return a buffer over new memory; 0 if there is none to be had."""
     if nbytes > c.PyLong_AsLongLong(get(word(w.SETTINGS), w.MOST_BYTES)):
@@ -126,13 +137,7 @@ def new_buffer(nbytes: int) -> int:
     give(buffer, w.NBYTES, c.PyLong_FromLongLong(nbytes))
     give(buffer, w.SPECIAL, keep(word(w.FALSE)))
     give(buffer, w.SHARED, keep(word(w.FALSE)))
-    usual = SMALL < nbytes < LARGE
-    if nbytes <= SMALL and from_slab(buffer, nbytes):
-        return buffer
-    if taken(buffer, nbytes) if usual else pooled(buffer, nbytes):
-        return buffer
-    c.Py_DecRef(buffer)
-    return 0
+    return has_memory(buffer, nbytes)
 
 
 def new_array(buffer: int, shape: int, kind: int) -> int:

@@ -17,10 +17,8 @@ from .basics import (
     EXTENTS,
     FLAGS,
     RANK,
-    SMALL,
     call,
     change,
-    container_of,
     dtype_of,
     get,
     give,
@@ -42,11 +40,10 @@ from .evaluation import (
     address_of,
     begin_of,
     duplicate,
-    from_slab,
+    has_memory,
     lazy_values,
     new_array,
     new_buffer,
-    taken,
 )
 from .operators import expression
 from .scalars import value_of
@@ -253,13 +250,15 @@ def gathered(to: int, source: int, positions: int, words: int) -> int:
 
 
 def origin_of(thing: int) -> int:
-    """Return a view of all of a container, which stays where it is; 0 without memory."""
-    view = view_class(thing)
-    if load(thing + CLASS) == view:
-        return keep(thing)
-    kind, shape = keep(get(thing, w.KIND)), keep(get(thing, w.SHAPE))
-    buffer, start = keep(get(thing, w.OWN_BUFFER)), keep(get(thing, w.START))
-    return container_of(view, kind, shape, buffer, start)
+    """Return kind, shape, buffer and start of a container as they are now; 0 without memory."""
+    made = tuple_of(4)
+    if made != 0:
+        items = made + word(w.TUPLE_ITEMS)
+        store(items, keep(get(thing, w.KIND)))
+        store(items + 8, keep(get(thing, w.SHAPE)))
+        store(items + 16, keep(get(thing, w.OWN_BUFFER)))
+        store(items + 24, keep(get(thing, w.START)))
+    return made
 
 
 def copy_of(nbytes: int, more: int, made: int) -> int:
@@ -272,13 +271,9 @@ def copy_of(nbytes: int, more: int, made: int) -> int:
     give(copy, w.ORIGIN, keep(word(w.NONE)))
     give(copy, w.COPY_AXIS, keep(word(w.NONE)))
     give(copy, w.COPY_MADE, made)
-    if nbytes + more <= SMALL and from_slab(copy, nbytes + more):
-        return copy
-    if taken(copy, nbytes + more):
-        return copy
+    made = has_memory(copy, nbytes + more)
     c.PyErr_Clear()
-    c.Py_DecRef(copy)
-    return 0
+    return made
 
 
 def picked_shape(shape: int, axis: int, own: int) -> int:
@@ -324,6 +319,7 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
         to = address_of(copy)
         places = to + nbytes + (-nbytes & 7)
         same = is_still(thing, kind, shape) and is_steady(index, given)
+        same = same and get(thing, w.OWN_BUFFER) == item(get(copy, w.COPY_MADE), 2)
         if same:
             c.memcpy(places, load(given), 8 * count)
         if same and are_inside(places, count, extent):
