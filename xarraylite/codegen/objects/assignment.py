@@ -184,12 +184,9 @@ def launched(to: int, value: int, key: int, again: bool) -> bool:
     waiting = waiting_for(buffer)
     if not lazy:
         items = scratch()
-        store(items, keep(get(value, w.OWN_BUFFER)))
-        store(items + 8, keep(get(value, w.START)))
-        done = waiting == 0 and written(to, kind, key, items, again)
-        c.Py_DecRef(load(items))
-        c.Py_DecRef(load(items + 8))
-        return done
+        store(items, get(value, w.OWN_BUFFER))
+        store(items + 8, get(value, w.START))
+        return waiting == 0 and written(to, kind, key, items, again)
     operands = get(value, w.OPERANDS)
     items = operands + word(w.TUPLE_ITEMS)
     if waiting != 0:

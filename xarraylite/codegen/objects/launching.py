@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import load, run, scratch, store
+from .api import CLASS, load, run, scratch, store, word
 from .basics import LIMIT, get, item
 from .replay import put_number
 
@@ -82,6 +82,7 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
     store(block + 8, outer)
     store(block + 24, load(extents + 8 * (loops - 1)) if loops != 0 else 1)
     low = high = 0
+    locked = total <= load(record + HELD) or load(load(record + FLYING) + 8) != 0
     for k in range(entries):
         kind, place, start = load(entry), block + 8 * load(entry + WORD), target
         if kind != IN_MEMORY:
@@ -94,6 +95,8 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
                     return 0
                 start = c.PyLong_AsUnsignedLongLongMask(address)
                 start += c.PyLong_AsLongLong(load(operands + 8))
+                # Writers do not wait for what reads a buffer without a snapshot of it.
+                locked = locked or load(load(operands) + CLASS) != word(w.SNAPSHOT_CLASS)
                 operands += 16
             store(place, start)
             end = spread(entry, place, extents, loops)
@@ -105,7 +108,7 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
                 if (start != target) if same else (end > low and begin < high):
                     return 0
         entry += ENTRY_BYTES
-    if total <= load(record + HELD) or load(load(record + FLYING) + 8) != 0:
+    if locked:
         return 1 if run(load(record), block) == 0 else 0
     return 1 if without_lock(record, block) == 0 else 0
 
