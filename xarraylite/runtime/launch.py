@@ -13,8 +13,8 @@ an operand is exactly the destination's elements where the kernel was made for t
 byte with the destination otherwise, and that the work is small enough to be done at once, on one
 thread.  Small work holds the interpreter's lock from the look at an operand's address until the
 kernel is done, so no other thread can move or overwrite what it reads.  What takes longer
-and reads snapshots alone lets go of the lock while its kernel runs, and is counted; writers wait for
-it before they move a snapshot (`memory.snapshots.flying`).
+and reads snapshots alone lets go of the lock while its kernel runs, and is counted; writers wait
+for it before they move a snapshot (`memory.snapshots.flying`).
 
 The loops are those of the shape, without merging: the last dimension is the inner loop.  Row-major
 operands of a row-major destination are one flat loop.
