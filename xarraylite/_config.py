@@ -77,6 +77,10 @@ class Settings:
         self.max_result_bytes = _parse_count(environ, "XARRAYLITE_MAX_RESULT_BYTES") or 1 << 47
         self.retries = _parse_count(environ, "XARRAYLITE_RETRIES", "3")
 
+    def __repr__(self) -> str:
+        """Show every setting, as ``xl.config`` takes them."""
+        return f"config({', '.join([f'{n}={getattr(self, n)!r}' for n in self.__slots__])})"
+
 
 def _parse_count(environ: Mapping[str, str], name: str, default: str = "0") -> int:
     """Return a variable's value, or the default where it is not set."""
@@ -145,6 +149,8 @@ class config:
     >>> with xl.config(threads=1):
     ...     print(float(xl.sum(xl.ones(3))))
     3.0
+
+    The settings in force are shown by ``print(xl.config())``.
     """
 
     __slots__ = ("__weakref__", "_changes", "_open")
@@ -157,6 +163,10 @@ class config:
         # Whether this is a block is known when it is entered: until then it is a plain change.
         with _lock:
             self._open.append(_push(_Layer(changes, weakref.ref(self))))
+
+    def __repr__(self) -> str:
+        """Show the settings in force."""
+        return repr(settings)
 
     def __enter__(self) -> Settings:
         with _lock:
