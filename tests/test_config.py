@@ -159,7 +159,8 @@ def test_the_settings_in_force_are_shown() -> None:
     with xl.config(threads=3, default_layout="column_major") as inside:
         shown = repr(xl.config())
         assert shown == repr(inside)
-        assert "threads=3" in shown and "default_layout='column_major'" in shown
+        assert "threads=3" in shown
+        assert "default_layout='column_major'" in shown
         namespace = dict(eval(shown.replace("config(", "dict("), {}))
     assert namespace.keys() == set(type(inside).__slots__)
     assert "threads=3, " not in repr(xl.config(threads=2))

@@ -38,12 +38,12 @@ from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
-from . import few
+from . import basic_indexing, few
+from .advanced_indexing import is_advanced, numpy_index, put, stretched
 from .described import DescribedMemory
 from .expression import XExpression, operation
 from .placed import Placed
 from .scalar import XFloat64, XScalar, scalar_of, values_of
-from .selections import is_advanced, numpy_index, put, stretched
 
 if TYPE_CHECKING:
     from ..labels import assignment, labelled, products
@@ -279,7 +279,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if one.__class__ is not _NumpyArray and not tracing.is_active():
                 direct.count_use()
                 return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
-        found: Any = elements.part(self, key)
+        found: Any = basic_indexing.part(self, key)
         if found is None:
             found = few.selected(self, key)
         return super().__getitem__(key) if found is None else found
@@ -309,7 +309,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         if not self._shape and self._is_value():
             return self.copy()._reshaped(shape)
         if self._kind is not NODE and self._kind.strides is None:
-            return elements.view_of(self, shape)  # type: ignore[no-any-return]
+            return basic_indexing.view_of(self, shape)  # type: ignore[no-any-return]
         node = build.reshape(self.node, shape)
         return self._over(node.map) if isinstance(node, Leaf) else XExpression(node)
 
@@ -340,7 +340,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         if number.__class__ not in self._kind.stored:
             number = elements.fitting(self._kind, number)
         if number is not None:
-            if key.__class__ is int or (key.__class__ is tuple and elements.is_plain(key)):
+            if key.__class__ is int or (key.__class__ is tuple and basic_indexing.is_plain(key)):
                 buffer = self._buffer  # as `elements.stored` does, in the fewest steps
                 try:
                     if not buffer.special and _count(buffer._snapshot) == ALONE:
@@ -360,7 +360,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             checked = noalias and settings.check_noalias  # a broken promise is told of
             if not checked and few.stored(self, key, value, held):
                 return
-            to = self if key is Ellipsis else elements.part(self, key)
+            to = self if key is Ellipsis else basic_indexing.part(self, key)
             if to is not None and direct.assigned(to, value, held, noalias):
                 return
             if to is not None and not noalias and elements.stretched(to, value):

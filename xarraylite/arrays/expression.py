@@ -44,9 +44,9 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
 from . import factors, ownership
+from .advanced_indexing import is_advanced, of_copy, selected
 from .array_object import ArrayObject
 from .described import Described
-from .selections import is_advanced, of_copy, selected
 
 if TYPE_CHECKING:
     from ..labels import labelled, products

@@ -24,7 +24,7 @@ from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import FEW, counted_from_front, gather, is_index_array
 from ..operands.nodes import Gathers, unwrapped
-from . import ownership
+from . import basic_indexing, ownership
 from .expression import XExpression, handle
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -107,7 +107,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
     if masks or arrays > 1:
         container: XExpression = owner_class(fixed, of._dtype, shape)._adopted(values)
         return container
-    snapshot = Snapshot.alone(values.nbytes, Selected(elements.whole(of), index))
+    snapshot = Snapshot.alone(values.nbytes, Selected(basic_indexing.whole(of), index))
     snapshot.array(of._dtype, shape)[...] = values
     return handle(row_major(of._dtype, len(shape), fixed), shape, (snapshot, 0))
 

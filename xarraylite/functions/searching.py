@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ..arrays import few
+from ..arrays import basic_indexing, few
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
 from ..arrays.xarray import XArray
-from ..assignment import elements
 from ..dtypes.names import NumpyArray
 from ..index.broadcast import check_axis
 from ..ir import build
@@ -285,7 +284,7 @@ def take(
     """
     if isinstance(a, XContainer) and mode == "raise" and (axis is not None or a.ndim == 1):
         before = (slice(None),) * check_axis(0 if axis is None else axis, a.ndim, "take")
-        viewed = elements.part(a, (*before, indices)) if _is_view(a, indices) else None
+        viewed = basic_indexing.part(a, (*before, indices)) if _is_view(a, indices) else None
         if viewed is not None:
             return into(out, handle(viewed._kind, viewed._shape, viewed.now()), "take")
         if indices.__class__ is list:

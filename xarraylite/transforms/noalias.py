@@ -7,9 +7,10 @@ from typing import Any
 
 from .._config import settings
 from .._errors import NotWritableError
+from ..arrays import basic_indexing
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
-from ..assignment import direct, elements
+from ..assignment import direct
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM, called
 from ..jagged.array import XJagged
@@ -57,7 +58,7 @@ class NoAlias(InPlace):
         """Assign by the view rule, without alias analysis."""
         held = sys.getrefcount(value) > HELD_SETITEM
         if value.__class__ is XExpression and isinstance(self.target, XContainer):
-            to = self.target if key is Ellipsis else elements.part(self.target, key)
+            to = self.target if key is Ellipsis else basic_indexing.part(self.target, key)
             if to is not None and direct.promised(to, value, held):
                 return
         if not isinstance(value, NoAlias):  # the end of ``noalias(c)[key] += e``

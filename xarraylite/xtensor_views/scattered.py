@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..arrays import expression
+from ..arrays import basic_indexing, expression
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply, handle, written
 from ..arrays.few import ready
@@ -85,7 +85,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
     def _over(cls, base: XContainer, shape: tuple[int, ...]) -> Self:
         self = _new(cls)
         if not isinstance(base, XView):  # which goes on where it is when its container moves
-            base = elements.whole(base)
+            base = basic_indexing.whole(base)
         self._base, self._shape, self._kind, self._operands = base, shape, NODE, ()
         return self
 

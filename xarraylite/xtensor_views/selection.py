@@ -9,12 +9,13 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .._errors import IndexRangeError
+from ..arrays import basic_indexing
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
-from ..assignment import direct, elements
+from ..assignment import direct
 from ..dtypes.names import NumpyArray, int64
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
@@ -100,7 +101,7 @@ def plain(array: XExpression, key: tuple[Any, ...]) -> XExpression:
     """Return the view of an array that ints, slices, None and dots select."""
     view = basic(array, key)
     if view is None and isinstance(array, XContainer):
-        view = elements.part(array, key)  # from which on its kind is known
+        view = basic_indexing.part(array, key)  # from which on its kind is known
     return array._view(parse_index(key, array.shape, _no_array).transform) if view is None else view
 
 
