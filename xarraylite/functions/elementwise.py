@@ -22,6 +22,7 @@ from ..arrays import expression, ownership
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
+from ..arrays.operand import as_array
 from ..dtypes.names import SUPPORTED, float64, kind
 from ..dtypes.promotion import int_bounds
 from ..ir import build
@@ -34,7 +35,7 @@ from .arguments import whole
 from .computed import into
 from .data_types import in_common_dtype
 from .searching import nonzero
-from .ufuncs import Unary, applied, binary, unary, written
+from .ufuncs import Unary, applied, binary, check_casting, unary, written
 
 add = binary("add")
 subtract = binary("subtract")
@@ -315,9 +316,18 @@ def clip(
     """
     min = a_min if min is None else min
     max = a_max if max is None else max
-    made = _clipped(a, min, max)
-    made = made if dtype is None else made.astype(dtype, casting=casting, copy=False)
-    return written(made, out, where, "clip", casting)
+    check_casting(casting, "clip")
+    if dtype is not None:
+        bounds = [
+            x if x is None or isinstance(x, int | float) else _cast(x, dtype, casting)
+            for x in (min, max)  # Python's numbers take the dtype
+        ]
+        a, (min, max) = _cast(a, dtype, casting), bounds
+    return written(_clipped(a, min, max), out, where, "clip", casting)
+
+
+def _cast(x: object, dtype: object, casting: str) -> XExpression:
+    return as_array(x, "clip").astype(dtype, casting=casting, copy=False)
 
 
 def _clipped(x: object, min: object, max: object) -> XExpression:

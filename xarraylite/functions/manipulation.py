@@ -360,14 +360,15 @@ def _parts(arrays: Sequence[object], dtype: object, casting: str, operation: str
     nodes = [as_node(x, operation) for x in arrays]
     if not nodes:
         raise ShapeError(f"{operation}: at least one array is needed")
-    if dtype is None and operation == "concat" and any([type(x) in WEAK_TYPES for x in arrays]):
-        kinds: Any = [type(x) if type(x) in WEAK_TYPES else as_node(x, "").dtype for x in arrays]
-        dtype = result_type(*kinds)  # Python's numbers take the dtype of the others
+    weak = [dtype is None and operation == "concat" and type(x) in WEAK_TYPES for x in arrays]
+    if any(weak):  # Python's numbers take the dtype of the others
+        pairs = zip(arrays, nodes, weak, strict=True)
+        dtype = result_type(*[type(x) if free else node.dtype for x, node, free in pairs])  # type: ignore[arg-type]
     if dtype is None and casting == "same_kind":
         return nodes
     wanted = result_type(*[n.dtype for n in nodes]) if dtype is None else as_dtype(dtype)
-    for node in nodes:
-        if not can_cast(node.dtype, wanted, casting):
+    for node, free in zip(nodes, weak, strict=True):
+        if not free and not can_cast(node.dtype, wanted, casting):
             raise CastError(
                 f"{operation}: {build.describe(node)} does not cast to dtype="
                 f"{dtype_name(wanted)} (rule: {casting})"

@@ -152,7 +152,6 @@ def poly(seq_of_zeros: Array) -> Any:
 
 #: What is asked of a polynomial: arrays, and its degree.
 _ARRAYS = ("c", "coef", "coeffs", "coefficients", "r", "roots")
-_FACTS = (*_ARRAYS, "o", "order")
 
 
 def _theirs(x: object) -> Any:
@@ -175,6 +174,15 @@ def _method(name: str) -> Callable[..., Any]:
 
     method.__name__, method.__doc__ = name, getattr(np.poly1d, name).__doc__
     return method
+
+
+def _fact(name: str) -> property:
+    """Return what a polynomial tells of itself, which nobody can set."""
+
+    def fact(self: poly1d) -> Any:
+        return _ours(np.copy(getattr(self._of, name)) if name in _ARRAYS else self._of.order)
+
+    return property(fact)
 
 
 class poly1d:
@@ -219,10 +227,9 @@ class poly1d:
     def __init__(self, c_or_r: object, r: bool = False, variable: str | None = None) -> None:
         self._of: Any = np.poly1d(_theirs(c_or_r), r, variable)
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in _FACTS:
-            raise AttributeError(f"poly1d has no attribute {name!r}")
-        return _ours(np.copy(getattr(self._of, name)) if name in _ARRAYS else self._of.order)
+    c, coef, coeffs, coefficients = map(_fact, _ARRAYS[:4])
+    r, roots = map(_fact, _ARRAYS[4:])
+    o, order = map(_fact, ("o", "order"))
 
     @property
     def variable(self) -> str:

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .of_numpy import Array, Arrays, Container, of_numpy
 
 
@@ -333,8 +335,10 @@ def _same_sequence(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-        made = function(filt, trim, axis)
-        return type(filt)(made.tolist()) if type(filt) in (list, tuple) else made
+        if axis is None and type(filt) in (list, tuple):
+            trimmed: Any = np.trim_zeros  # a part of it, whatever it has
+            return trimmed(filt, trim)
+        return function(filt, trim, axis)
 
     return call
 

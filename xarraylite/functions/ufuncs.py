@@ -38,6 +38,12 @@ _STRICT = ("no", "equiv", "safe")
 _CASTINGS = (*_STRICT, "same_kind", "unsafe")
 
 
+def check_casting(casting: str, operation: str) -> None:
+    """Raise ValueError unless a rule of casting is one of NumPy's."""
+    if casting not in _CASTINGS:
+        raise ValueError(f"{operation}: casting must be one of {_CASTINGS}, got {casting!r}")
+
+
 class Options(TypedDict, total=False):
     """What NumPy's ufuncs take beside operands and ``out``; see `directed`."""
 
@@ -125,8 +131,7 @@ def directed(
         raise TypeError(f"{op.name}() got an unexpected keyword argument {next(iter(others))!r}")
     if isinstance(out, tuple) and len(out) != 1:
         raise DTypeError(f"{op.name}: out must be one array, got a tuple of {len(out)}")
-    if casting not in _CASTINGS:
-        raise ValueError(f"{op.name}: casting must be one of {_CASTINGS}, got {casting!r}")
+    check_casting(casting, op.name)
     plain = dtype is signature is None
     if plain and (casting not in _STRICT or any(isinstance(x, Lifted) for x in operands)):
         if out is None and where is True:

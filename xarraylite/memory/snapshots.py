@@ -123,8 +123,9 @@ class Snapshot(Memory):
             memory, start, address = take(self.nbytes)
             flying[1] += 1
             try:
-                while flying[0] or any(owner != me for owner in _pins.get(self, ())):
-                    guard().wait(_GLANCE if flying[0] else None)
+                # What runs is read once: kernels that end tell nobody, pins that end do.
+                while (running := flying[0]) or any(own != me for own in _pins.get(self, ())):
+                    guard().wait(_GLANCE if running else None)
                 np.copyto(memory[start : start + self.nbytes], self.run())
                 self._memory, self._start = memory, start
                 self.address = address
