@@ -51,10 +51,12 @@ ROWS: tuple[Op, ...] = (
         "acos", "Inverse cosine, in 0 to pi.", 20, aliases=("arccos",), notes="NaN outside -1 to 1."
     ),
     _smooth("atan", "Inverse tangent, in -pi/2 to pi/2.", 15, aliases=("arctan",)),
-    _smooth("sinh", "Hyperbolic sine.", 20),
-    _smooth("cosh", "Hyperbolic cosine.", 20),
+    _smooth("sinh", "Hyperbolic sine.", 20, near=_near("sinh", "exp")),
+    _smooth("cosh", "Hyperbolic cosine.", 20, near=_near("cosh", "exp")),
     _smooth("tanh", "Hyperbolic tangent.", 20, hlo="tanh"),
-    _smooth("asinh", "Inverse hyperbolic sine.", 25, aliases=("arcsinh",)),
+    _smooth(
+        "asinh", "Inverse hyperbolic sine.", 25, aliases=("arcsinh",), near=_near("asinh")
+    ),
     _smooth(
         "acosh",
         "Inverse hyperbolic cosine.",
@@ -70,6 +72,7 @@ ROWS: tuple[Op, ...] = (
         aliases=("arctanh",),
         example=([0.0, 0.5],),
         notes="Infinite at -1 and 1, NaN outside.",
+        near=_near("atanh"),
     ),
     _smooth("exp", "e to the power of x.", 10, hlo="exponential", near=_near("exp")),
     _smooth("exp2", "2 to the power of x.", 10, near=_near("exp2")),
@@ -105,6 +108,7 @@ ROWS: tuple[Op, ...] = (
         15,
         hlo="log-plus-one",
         notes="-inf at -1, NaN below.",
+        near=_near("log1p"),
     ),
     _smooth(
         "cbrt",

@@ -12,8 +12,9 @@ so that ``n * LN2_HI`` is exact (Cody and Waite, *Software Manual for the Elemen
 steps of which the first is exact, so that results in the subnormal range are rounded once.
 
 *Logarithms.*  ``x = 2**k m`` with ``sqrt(1/2) <= m < sqrt(2)``, ``f = m - 1``, ``s = f/(2+f)``,
-``log(1+f) = 2 atanh(s) = f - (f*f/2 - s*(f*f/2 + R(s*s)))``: the leading term ``f`` is exact, so
-the result is good to one unit in the last place however near ``x`` is to 1.
+``log(1+f) = 2 atanh(s) = f - s*(f - z P(z))`` with ``z = s*s``: the leading term ``f`` is exact, so
+the result is good to one unit in the last place however near ``x`` is to 1.  ``k`` stays where the
+exponent is, 52 bits up: one conversion makes a float of it, and constants are that much smaller.
 
 *Near and hard arguments.*  The ``near`` functions have the same bits as those without the word, and
 leave out what few arguments need: their result, and the argument of a logarithm, must be finite
@@ -27,6 +28,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ...dtypes.bits import bits_f64, float_f64, fma
 
 #: 1.5 * 2**52: adding it rounds to an integer, which the sum's low bits then hold.
@@ -38,9 +41,17 @@ _EVEN = 6755399441055744.0 + 1023.0
 LOG2E = 1.4426950408889634
 LN2 = 0.6931471805599453
 _LN2_REST = 2.3190468138462996e-17  # what its rounding left off
-_LN2_HI = 0.693147180559663  # 41 bits: exact times any |n| < 2**12
-_LN2_LO = 2.8235290563031577e-13
+LN2_HI = 0.693147180559663  # 41 bits: exact times any |n| < 2**12
+LN2_LO = 2.8235290563031577e-13
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
+_ONE_BITS = 0x3FF0000000000000
+_EXPONENT = -0x10000000000000  # the bits of a sign and an exponent
+# Times an exponent that is 52 bits up: ln2, log10(2), and what their rounding left off.
+_LN2_UP = LN2 * 2.0**-52
+_LN2_REST_UP = _LN2_REST * 2.0**-52
+_LOG10E = 0.4342944819032518
+_LOG10_2_UP = 0.3010299956639812 * 2.0**-52
+_LOG10_2_REST_UP = -2.8037281277851704e-18 * 2.0**-52
 MIN_NORMAL = 2.0**-1022
 
 
@@ -65,8 +76,8 @@ def exp_parts_f64(a: Any) -> Any:
     """``(k, hi, tail)`` with ``exp(a) = 2**k (1 + hi + tail)``, for ``|a| <= 750``."""
     t = fma(a, LOG2E, SHIFTER)
     n = t - SHIFTER
-    hi = fma(-n, _LN2_HI, a)
-    lo = n * _LN2_LO
+    hi = fma(-n, LN2_HI, a)
+    lo = n * LN2_LO
     r = hi - lo
     return bits_f64(t) - SHIFTER_BITS, hi, fma(r * r, exp_tail_f64(r), -lo)
 
@@ -81,10 +92,10 @@ def exp_shifted_f64(a: Any, shift: Any) -> Any:
     """``(t, p)`` with ``exp(a) = 2**n p``, for ``|a| <= 750`` and ``t = n + shift``."""
     t = fma(a, LOG2E, shift)
     n = t - shift
-    hi = fma(-n, _LN2_HI, a)
-    lo = n * _LN2_LO
+    hi = fma(-n, LN2_HI, a)
+    lo = n * LN2_LO
     r = hi - lo
-    return t, joined_f64(1.0, hi, fma(r * r, exp_tail_f64(r), -lo))
+    return t, 1.0 + (hi + fma(r * r, exp_tail_f64(r), -lo))
 
 
 def exp_f64(x: Any) -> Any:
@@ -111,18 +122,8 @@ def exp_near_f64(x: Any) -> Any:
     return p * float_f64(bits_f64(t) << 52)
 
 
-def exp_half_f64(x: Any) -> Any:
-    """``exp(x)/2`` for ``x >= 0``, finite as long as the hyperbolic functions are."""
-    a = 712.0 if x > 712.0 else x
-    k, hi, tail = exp_parts_f64(a)
-    p = joined_f64(1.0, hi, tail)
-    return (p * pow2_f64(k >> 1)) * pow2_f64((k >> 1) + ((k & 1) - 1))
-
-
-def exp2_shifted_f64(a: Any, b: Any, shift: Any) -> Any:
-    """``(t, p)`` with ``2**(a + b) = 2**n p``, for ``t = n + shift`` and a correction b to a."""
-    t = a + shift
-    r = (a - (t - shift)) + b
+def exp2_rest_f64(r: Any) -> Any:
+    """``g`` with ``2**r = 1 + r ln2 + r g``, ``ln2`` in 53 bits, for ``|r| <= 1/2``."""
     z = r * r
     q = fma(r, 0.009618129107593278, 0.05550410866482174)
     q = fma(z, fma(r, 0.0001540353045815477, 0.0013333558146378685), q)
@@ -130,27 +131,44 @@ def exp2_shifted_f64(a: Any, b: Any, shift: Any) -> Any:
     s = fma(z, fma(r, 7.073867584748599e-09, 1.0178046361442374e-07), s)
     s = fma(z * z, 4.4574001034115415e-10, s)
     q = fma(r, fma(z * z, s, q), 0.24022650695910133)
+    return fma(r, q, _LN2_REST)
+
+
+def exp2_joined_f64(r: Any) -> Any:
+    """``2**r`` for ``|r| <= 1/2`` as `pow` needs it: what ``1 + r ln2`` leaves off is added."""
     u = r * LN2
-    return t, joined_f64(1.0, u, fma(z, q, fma(r, _LN2_REST, fma(r, LN2, -u))))
+    return joined_f64(1.0, u, fma(r, exp2_rest_f64(r), fma(r, LN2, -u)))
+
+
+def exp2_fraction_f64(r: Any) -> Any:
+    """``2**r`` for ``|r| <= 1/2``."""
+    return 1.0 + fma(r, LN2, r * exp2_rest_f64(r))
 
 
 def exp2_sum_f64(a: Any, b: Any) -> Any:
     """``2**(a + b)`` for ``|a| <= 1100`` and a correction b to a; scaled as in `exp_f64`."""
     down = a < 0.0
-    t, p = exp2_shifted_f64(a, b, _DOWN if down else _UP)
+    shift = _DOWN if down else _UP
+    t = a + shift
+    p = exp2_joined_f64((a - (t - shift)) + b)
     return (p * float_f64(bits_f64(t) << 52)) * (2.0**-512 if down else 2.0**512)
 
 
 def exp2_sum_near_f64(a: Any, b: Any) -> Any:
     """`exp2_sum_f64` for ``|a| <= 1000``."""
-    t, p = exp2_shifted_f64(a, b, _EVEN)
-    return p * float_f64(bits_f64(t) << 52)
+    t = a + _EVEN
+    return exp2_joined_f64((a - (t - _EVEN)) + b) * float_f64(bits_f64(t) << 52)
 
 
 def exp2_f64(x: Any) -> Any:
     """Two to the power x; exact at integers."""
     a = -1100.0 if x < -1100.0 else x
-    return exp2_sum_f64(1100.0 if a > 1100.0 else a, 0.0)
+    a = 1100.0 if a > 1100.0 else a
+    down = x < 0.0
+    shift = _DOWN if down else _UP
+    t = a + shift
+    p = exp2_fraction_f64(a - (t - shift))
+    return (p * float_f64(bits_f64(t) << 52)) * (2.0**-512 if down else 2.0**512)
 
 
 def exp2_is_hard_f64(x: Any) -> Any:
@@ -160,7 +178,8 @@ def exp2_is_hard_f64(x: Any) -> Any:
 
 def exp2_near_f64(x: Any) -> Any:
     """`exp2_f64` of all but the largest and smallest arguments."""
-    return exp2_sum_near_f64(x, 0.0)
+    t = x + _EVEN
+    return exp2_fraction_f64(x - (t - _EVEN)) * float_f64(bits_f64(t) << 52)
 
 
 def exp2_short_f64(x: Any) -> Any:
@@ -192,46 +211,45 @@ def expm1_f64(x: Any) -> Any:
 
 
 def log_split_f64(u: Any) -> Any:
-    """``(k, m)`` with ``u = 2**k m``, ``sqrt(1/2) <= m < sqrt(2)``, for normal ``u > 0``."""
+    """``(k, m)``: ``u = 2**(k/2**52) m``, ``sqrt(1/2) <= m < sqrt(2)``, for normal ``u > 0``."""
     i = bits_f64(u)
-    j = (i - _SQRT_HALF_BITS) >> 52
-    return j, float_f64(i - (j << 52))
+    k = (i - _SQRT_HALF_BITS) & _EXPONENT
+    return k, float_f64(i - k)
 
 
 def log_parts_f64(x: Any) -> Any:
-    """``(k, f)`` with ``x = 2**k (1 + f)`` as `log_split_f64`, ``k`` a float, subnormals too."""
+    """``(k, f)`` with ``x = 2**(k/2**52) (1 + f)`` as `log_split_f64`, ``k`` a float."""
     tiny = x < MIN_NORMAL
-    big = x * 2.0**54
-    j, m = log_split_f64(big if tiny else x)
-    return float_f64(j + SHIFTER_BITS) - (SHIFTER + 54.0 if tiny else SHIFTER), m - 1.0
+    k, m = log_split_f64(x * 2.0**54 if tiny else x)
+    return np.float64(k) - (54.0 * 2.0**52 if tiny else 0.0), m - 1.0
 
 
 def log_is_hard_f64(x: Any) -> Any:
-    """Whether the ``near`` logarithms are not for ``x``."""
-    return not ((x >= MIN_NORMAL) & (x < math.inf))
+    """Whether the ``near`` logarithms are not for ``x``: one comparison of the bits."""
+    return np.uint64(bits_f64(x) - 0x0010000000000000) >= np.uint64(0x7FE0000000000000)
 
 
 def log_parts_near_f64(x: Any) -> Any:
     """`log_parts_f64` of normal numbers."""
-    j, m = log_split_f64(x)
-    return float_f64(j + SHIFTER_BITS) - SHIFTER, m - 1.0
+    k, m = log_split_f64(x)
+    return np.float64(k), m - 1.0
 
 
-def log_series_f64(s: Any) -> Any:
-    """``R`` of ``2 atanh(s) = 2 s + s R`` for ``|s| <= 0.1716``."""
+def log_series_f64(f: Any) -> Any:
+    """``(s, a)`` with ``log(1 + f) = f - s a``, for ``sqrt(1/2) <= 1 + f < sqrt(2)``."""
+    s = f / (2.0 + f)
     z = s * s
     w = z * z
     a = fma(z, 0.3999999999941504, 0.6666666666666734)
     b = fma(z, 0.22222198579058278, 0.2857142874231586)
     c = fma(z, 0.1531405345272719, 0.18183564114159836)
-    return z * fma(w * w, fma(w, 0.14795945639515395, c), fma(w, b, a))
+    return s, fma(-z, fma(w * w, fma(w, 0.14795945639515395, c), fma(w, b, a)), f)
 
 
 def log_joined_f64(k: Any, f: Any) -> Any:
-    """``k ln2 + log(1 + f)``."""
-    s = f / (2.0 + f)
-    h = (0.5 * f) * f
-    return fma(k, _LN2_HI, f - (h - fma(k, _LN2_LO, s * (h + log_series_f64(s)))))
+    """``log(2**(k/2**52) (1 + f))``."""
+    s, a = log_series_f64(f)
+    return fma(k, _LN2_UP, f + fma(-s, a, k * _LN2_REST_UP))
 
 
 def log_f64(x: Any) -> Any:
@@ -253,22 +271,11 @@ def log_edges_f64(x: Any, y: Any) -> Any:
     return x if x == math.inf else y
 
 
-def log_wide_f64(f: Any) -> Any:
-    """``(hi, lo)``: ``log(1 + f) = hi + lo``, ``hi`` in 21 bits, about 2**-60 accurate."""
-    s = f / (2.0 + f)
-    h = (0.5 * f) * f
-    hi = float_f64(bits_f64(f - h) & -0x100000000)
-    lo = fma(s, h + log_series_f64(s), (f - hi) - h)
-    return hi, lo
-
-
 def log2_joined_f64(k: Any, f: Any) -> Any:
-    """``k + log2(1 + f)``."""
-    hi, lo = log_wide_f64(f)
-    a = hi * 1.4426950407214463
-    b = fma(lo, 1.4426950407214463, (lo + hi) * 1.6751713164886512e-10)
-    w = k + a
-    return w + (b + ((k - w) + a))
+    """``k/2**52 + log2(1 + f)``."""
+    s, a = log_series_f64(f)
+    t = fma(f, 2.0355273740931033e-17, (s * a) * -LOG2E)
+    return fma(k, 2.0**-52, fma(f, LOG2E, t))
 
 
 def log2_f64(x: Any) -> Any:
@@ -284,13 +291,10 @@ def log2_near_f64(x: Any) -> Any:
 
 
 def log10_joined_f64(k: Any, f: Any) -> Any:
-    """``k log10(2) + log10(1 + f)``."""
-    hi, lo = log_wide_f64(f)
-    a = hi * 0.4342944818781689
-    b = fma(lo, 0.4342944818781689, (lo + hi) * 2.5082946711645275e-11)
-    c = k * 0.30102999566383914
-    w = c + a
-    return w + (fma(k, 1.42050232272661e-13, b) + ((c - w) + a))
+    """``log10(2**(k/2**52) (1 + f))``."""
+    s, a = log_series_f64(f)
+    t = fma(f, 1.098319650216765e-17, (s * a) * -_LOG10E)
+    return fma(k, _LOG10_2_UP, fma(f, _LOG10E, fma(k, _LOG10_2_REST_UP, t)))
 
 
 def log10_f64(x: Any) -> Any:
@@ -313,36 +317,59 @@ def log_ratio_f64(f: Any) -> Any:
     return s * fma(z, r, 2.0)
 
 
-def log_sum_f64(u: Any, c: Any, twos: Any) -> Any:
-    """``log((u + c) * 2**twos)`` for normal ``u >= 2**-53`` and ``|c| <= ulp(u)``.
+def log_of_sum_f64(k: Any, g: Any, c: Any) -> Any:
+    """``log(2**(k/2**52) (1 + g + c))``.
 
-    Where ``u`` is near 1 the leading term ``f = (u - 1) + c`` is all that is known of the
-    argument, and is exact: this is what makes ``log1p`` of small numbers right.
+    Where ``k`` is 0 the leading term ``f = g + c`` is all that is known of a logarithm's argument,
+    and what its rounding leaves off is added: this is what makes ``log1p`` of small numbers right.
     """
-    j, m = log_split_f64(u)
-    scaled = c * float_f64(0x3FF0000000000000 - (j << 52))
+    f = c + g
+    s, a = log_series_f64(f)
+    return fma(k, _LN2_UP, f + fma(-s, a, fma(k, _LN2_REST_UP, (g - f) + c)))
+
+
+def log_sum_near_f64(u: Any, c: Any) -> Any:
+    """``log(u + c)`` for normal ``u`` below ``2**60`` and ``|c| <= ulp(u)``."""
+    k, m = log_split_f64(u)
+    return log_of_sum_f64(np.float64(k), m - 1.0, c * float_f64(_ONE_BITS - k))
+
+
+def log_sum_f64(u: Any, c: Any, twos: Any) -> Any:
+    """``log((u + c) * 2**(twos/2**52))`` as `log_sum_near_f64`, for any normal ``u > 0``."""
+    k, m = log_split_f64(u)
+    scaled = c * float_f64(_ONE_BITS - k)
     scaled = scaled if u < 2.0**60 else 0.0
-    f = (m - 1.0) + scaled
-    e = ((m - 1.0) - f) + scaled
-    k = float_f64(j + SHIFTER_BITS) - (SHIFTER - twos)
-    s = f / (2.0 + f)
-    h = (0.5 * f) * f
-    return fma(k, _LN2_HI, f - (h - fma(s, h + log_series_f64(s), fma(k, _LN2_LO, e))))
+    return log_of_sum_f64(np.float64(k) + twos, m - 1.0, scaled)
+
+
+def one_plus_f64(x: Any) -> Any:
+    """``(u, c)`` with ``u + c == 1 + x`` exactly (Knuth's TwoSum)."""
+    u = 1.0 + x
+    b = u - 1.0
+    return u, (1.0 - (u - b)) + (x - b)
 
 
 def log1p_f64(x: Any) -> Any:
     """``log(1 + x)`` without cancellation."""
-    u = 1.0 + x
-    b = u - 1.0
-    c = (1.0 - (u - b)) + (x - b)  # u + c == 1 + x exactly
-    y = log_edges_f64(u, log_sum_f64(u, c, 0.0))
-    return x if abs(x) < 2.0**-54 else y
+    u, c = one_plus_f64(x)
+    return log_edges_f64(u, math.copysign(log_sum_f64(u, c, 0.0), x))
+
+
+def log1p_is_hard_f64(x: Any) -> Any:
+    """Whether ``1 + x`` is not between 0 and ``2**60``: one comparison of the bits."""
+    return np.uint64(bits_f64(1.0 + x) - 1) >= np.uint64(0x43AFFFFFFFFFFFFF)
+
+
+def log1p_near_f64(x: Any) -> Any:
+    """`log1p_f64` of what is above -1 and not very large."""
+    u, c = one_plus_f64(x)
+    return math.copysign(log_sum_near_f64(u, c), x)
 
 
 def log1p_short_f64(a: Any) -> Any:
     """``log(1 + a)`` to 2**-30, for float32 results."""
     u = 1.0 + a
-    j, m = log_split_f64(u)
-    f = a if j == 0 else m - 1.0
-    y = fma(float_f64(j + SHIFTER_BITS) - SHIFTER, LN2, log_ratio_f64(f))
+    k, m = log_split_f64(u)
+    f = a if k == 0 else m - 1.0
+    y = fma(np.float64(k), _LN2_UP, log_ratio_f64(f))
     return log_edges_f64(u, y)

@@ -19,32 +19,85 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import fma
+from ...dtypes.bits import bits_f64, float_f64, fma
 from .exponential import (
-    exp_half_f64,
+    LN2_HI,
+    LN2_LO,
+    LOG2E,
     expm1_f64,
     log1p_short_f64,
-    log_edges_f64,
     log_sum_f64,
+    log_sum_near_f64,
+    one_plus_f64,
 )
 from .exponential_f32 import exp_half_f32, exp_normal_f32
 
 f32 = np.float32
 
 _HUGE = 2.0**28  # beyond: 1 + x*x == x*x in float64
+_CLOSE = 1.0 - 2.0**-40
+_NEAR = 6755399441055744.0 + 1022.0  # the sum's low bits hold n - 1 with its bias
+_FAR = 6755399441055744.0 + 1022.0 - 512.0
+_HALF_LN2 = 0.34657359027997264 * 2.0**-52  # and what its rounding left off
+_HALF_LN2_REST = 1.1595234069231498e-17 * 2.0**-52
+
+
+def turned_f64(a: Any, shift: Any) -> Any:
+    """``(u, d, r, c, s)`` with ``a = n ln2 + r`` for ``0 <= a <= 712`` and ``n`` by the shift.
+
+    ``u`` and ``d`` are half of ``2**n`` and of ``2**-n``; the cosine of ``r`` is ``1 + c``, its
+    sine ``r + s``.
+    """
+    t = fma(a, LOG2E, shift)
+    n = t - shift
+    r = fma(-n, LN2_LO, fma(-n, LN2_HI, a))
+    i = bits_f64(t) << 52
+    z = r * r
+    w = z * z
+    c = fma(z, 2.7557282955039673e-07, 2.480158731715384e-05)
+    c = fma(w, fma(w, 2.091124353145679e-09, c), fma(z, 0.001388888888888655, 0.041666666666666664))
+    s = fma(z, 2.7557268439678e-06, 0.00019841269863066696)
+    s = fma(w, fma(w, 2.5100395159429243e-08, s), fma(z, 0.00833333333333006, 0.16666666666666669))
+    # The exponents of u and d add up to that of 1/4.
+    return float_f64(i), float_f64(0x7FC0000000000000 - i), r, z * fma(z, c, 0.5), (r * z) * s
+
+
+def sinh_turned_f64(a: Any, shift: Any) -> Any:
+    """Hyperbolic sine of ``a >= 0`` by the theorem of addition."""
+    u, d, r, c, s = turned_f64(a, shift)
+    return (u - d) + fma(u + d, r, fma(u + d, s, (u - d) * c))
+
+
+def cosh_turned_f64(a: Any, shift: Any) -> Any:
+    """Hyperbolic cosine of ``a >= 0`` by the theorem of addition."""
+    u, d, r, c, s = turned_f64(a, shift)
+    return u + fma(u - d, r, fma(u - d, s, fma(u + d, c, d)))
 
 
 def sinh_f64(x: Any) -> Any:
-    """Hyperbolic sine."""
+    """Hyperbolic sine; of large arguments divided by a power of 2, which is put back last."""
     a = abs(x)
-    e = exp_half_f64(a)
-    z = a * a
-    w = z * z
-    p = fma(z, 0.008333333333333139, 0.16666666666666669)
-    p = fma(w, fma(z, 2.7557319155398577e-06, 0.00019841269841437464), p)
-    q = fma(z, 1.605724094035179e-10, 2.505212338983979e-08)
-    p = fma(w * w, fma(w, 7.759296199812441e-13, q), p)
-    return math.copysign(fma(a * z, p, a) if a < 1.0 else e - 0.25 / e, x)
+    big = a > 600.0
+    y = sinh_turned_f64(712.0 if a > 712.0 else a, _FAR if big else _NEAR)
+    return math.copysign(y * (2.0**512 if big else 1.0), x)
+
+
+def cosh_f64(x: Any) -> Any:
+    """Hyperbolic cosine; see `sinh_f64`."""
+    a = abs(x)
+    big = a > 600.0
+    y = cosh_turned_f64(712.0 if a > 712.0 else a, _FAR if big else _NEAR)
+    return y * (2.0**512 if big else 1.0)
+
+
+def sinh_near_f64(x: Any) -> Any:
+    """`sinh_f64` of arguments that are not `exp_is_hard_f64`."""
+    return math.copysign(sinh_turned_f64(abs(x), _NEAR), x)
+
+
+def cosh_near_f64(x: Any) -> Any:
+    """`cosh_f64` of arguments that are not `exp_is_hard_f64`."""
+    return cosh_turned_f64(abs(x), _NEAR)
 
 
 def sinh_f32(x: Any) -> Any:
@@ -56,12 +109,6 @@ def sinh_f32(x: Any) -> Any:
         z, fma(z, fma(z, f32(2.789984e-06), f32(0.00019841666)), f32(0.008333315)), f32(0.16666667)
     )
     return math.copysign(fma(a * z, p, a) if a < f32(1.0) else e - f32(0.25) / e, x)
-
-
-def cosh_f64(x: Any) -> Any:
-    """Hyperbolic cosine."""
-    e = exp_half_f64(abs(x))
-    return e + 0.25 / e
 
 
 def cosh_f32(x: Any) -> Any:
@@ -90,22 +137,43 @@ def tanh_f32(x: Any) -> Any:
     return math.copysign(y, x)
 
 
-def log_one_plus_f64(big: Any, x: Any, y: Any, e: Any) -> Any:
-    """``log(1 + y + e)``, or ``log(2*x)`` if big; ``y >= 0``, e the rounding error of y."""
-    u = 1.0 + y
-    b = u - 1.0
-    c = ((1.0 - (u - b)) + (y - b)) + e
-    return log_sum_f64(x if big else u, 0.0 if big else c, 1.0 if big else 0.0)
+def log_one_plus_f64(y: Any, e: Any) -> Any:
+    """``log(1 + y + e)``; ``0 <= y < 2**60``, e the rounding error of y."""
+    u, c = one_plus_f64(y)
+    return log_sum_near_f64(u, c + e)
+
+
+def log_twice_f64(big: Any, x: Any, y: Any, e: Any) -> Any:
+    """`log_one_plus_f64`, or ``log(2*x)`` if big."""
+    u, c = one_plus_f64(y)
+    return log_sum_f64(x if big else u, 0.0 if big else c + e, 2.0**52 if big else 0.0)
+
+
+def asinh_parts_f64(a: Any) -> Any:
+    """``(y, e)`` with ``exp(asinh(a)) = 1 + y + e``."""
+    z = a * a
+    q = z / (1.0 + math.sqrt(1.0 + z))
+    y = a + q
+    return y, (a - y) + q
 
 
 def asinh_f64(x: Any) -> Any:
     """Inverse hyperbolic sine."""
     a = abs(x)
-    z = a * a
-    q = z / (1.0 + math.sqrt(1.0 + z))
-    y = a + q
-    r = log_one_plus_f64(a > _HUGE, a, y, (a - y) + q)
+    y, e = asinh_parts_f64(a)
+    r = log_twice_f64(a > _HUGE, a, y, e)
     return math.copysign(r, x) if a < math.inf else x
+
+
+def asinh_is_hard_f64(x: Any) -> Any:
+    """Whether 1 is not felt beside the square of ``x``."""
+    return not abs(x) <= _HUGE
+
+
+def asinh_near_f64(x: Any) -> Any:
+    """`asinh_f64` of all but large arguments."""
+    y, e = asinh_parts_f64(abs(x))
+    return math.copysign(log_one_plus_f64(y, e), x)
 
 
 def asinh_f32(x: Any) -> Any:
@@ -129,7 +197,7 @@ def acosh_f64(x: Any) -> Any:
     rest = fma(-q, q, w) + (((t + t) - w) + z)
     y = t + q
     e = ((q - y) + t) + (rest / (q + q) if q > 0.0 else 0.0)
-    r = log_one_plus_f64(x > _HUGE, x, y, e)
+    r = log_twice_f64(x > _HUGE, x, y, e)
     r = r if x < math.inf else x
     return r if x >= 1.0 else math.nan
 
@@ -142,18 +210,52 @@ def acosh_f32(x: Any) -> Any:
     return np.float32(r if a >= 1.0 else math.nan)
 
 
+def atanh_parts_f64(a: Any) -> Any:
+    """``(k, c)`` with ``c = 2**(k/2**52)`` near ``(1 + a)/(1 - a)``, which is between c/1.3 and 1.8c.
+
+    ``c`` is 1 up to 1/4.  The bits of floats are their logarithms, roughly, as integers.
+    """
+    k = (bits_f64(1.0 + a) - bits_f64(1.0 - a) + 0x4000000000000) & -0x10000000000000
+    return np.float64(k), float_f64(k + 0x3FF0000000000000)
+
+
+def atanh_joined_f64(k: Any, s: Any) -> Any:
+    """``k/2**53 ln2 + atanh(s)`` for ``|s| <= 0.27``."""
+    z = s * s
+    w = z * z
+    a = fma(z, 0.1999999999999244, 0.33333333333333337)
+    b = fma(z, 0.11111110739552978, 0.14285714288417709)
+    c = fma(z, 0.07691326990848665, 0.09090934607357795)
+    d = fma(w, 0.07185777045093783, fma(z, 0.05598017546352079, 0.0668867194718905))
+    a = fma(w * w, fma(w, d, c), fma(w, b, a))
+    return fma(k, _HALF_LN2, s + fma(s * z, a, k * _HALF_LN2_REST))
+
+
 def atanh_f64(x: Any) -> Any:
     """Inverse hyperbolic tangent; NaN outside [-1, 1]."""
     a = abs(x)
-    b = a + a
-    q = (b * a) / (1.0 - a)
-    y = b + q
-    u = 1.0 + y
-    v = u - 1.0
-    c = ((1.0 - (u - v)) + (y - v)) + ((b - y) + q if a < 0.5 else 0.0)
-    r = math.copysign(0.5 * log_edges_f64(u, log_sum_f64(u, c, 0.0)), x)
-    r = x if a < 2.0**-54 else r
-    return r if a <= 1.0 else math.nan
+    k, c = atanh_parts_f64(a)
+    b = 1.0 - a
+    high, low = fma(a, 1.0 + c, 1.0 - c), fma(a, 1.0 - c, 1.0 + c)
+    close = a > _CLOSE  # 1 + c is rounded there, and 1 - a is not
+    high = fma(-c, b, 1.0 + a) if close else high
+    low = fma(c, b, 1.0 + a) if close else low
+    r = atanh_joined_f64(k, high / low)
+    r = math.inf if a == 1.0 else r
+    return math.copysign(r, x) if a <= 1.0 else math.nan
+
+
+def atanh_is_hard_f64(x: Any) -> Any:
+    """Whether `atanh_near_f64` is not for ``x``."""
+    return not abs(x) <= _CLOSE
+
+
+def atanh_near_f64(x: Any) -> Any:
+    """`atanh_f64` of what is not next to 1 or -1."""
+    a = abs(x)
+    k, c = atanh_parts_f64(a)
+    s = fma(a, 1.0 + c, 1.0 - c) / fma(a, 1.0 - c, 1.0 + c)
+    return math.copysign(atanh_joined_f64(k, s), x)
 
 
 def atanh_f32(x: Any) -> Any:

@@ -57,7 +57,7 @@ def cbrt_seed_f64(a: Any) -> Any:
     """``(v, y, k)``: ``a = v * 8**k``, y within 2**-41 of ``v**(-1/3)``, v in [1/4, 2)."""
     i = bits_f64(a)
     m = float_f64((i & _FRACTION) | _HALF_BITS)
-    e = (float_f64((i >> 52) + SHIFTER_BITS) - SHIFTER) - 1022.0
+    e = np.float64(i >> 52) - 1022.0
     b = fma(e, 0.3333333333333333, SHIFTER)
     k = b - SHIFTER
     r = fma(-3.0, k, e)
@@ -90,7 +90,7 @@ def cbrt_f64(x: Any) -> Any:
 
 def cbrt_is_hard_f64(x: Any) -> Any:
     """Whether `cbrt_near_f64` is not for ``x``."""
-    return not ((abs(x) >= MIN_NORMAL) & (abs(x) < math.inf))
+    return log_is_hard_f64(abs(x))
 
 
 def cbrt_near_f64(x: Any) -> Any:
@@ -193,7 +193,7 @@ def pow_edges(x: Any, y: Any, r: Any) -> Any:
 
 
 def log2_pair_f64(k: Any, f: Any) -> Any:
-    """``(t, u)`` with ``t + u = k + log2(1 + f)`` to 2**-65."""
+    """``(t, u)`` with ``t + u = k/2**52 + log2(1 + f)`` to 2**-65."""
     # s + e = f/d with d = 2 + f
     d = 2.0 + f
     y = 1.0 / d
@@ -213,8 +213,8 @@ def log2_pair_f64(k: Any, f: Any) -> Any:
     v = fma(s, wl, fma(e, wh, fma(s, wh, -u)))
     gh = u * _TWO_THIRDS_LOG2E
     gl = fma(u, _TWO_THIRDS_LOG2E, -gh) + fma(u, _TWO_THIRDS_LOG2E_LO, v * _TWO_THIRDS_LOG2E)
-    t = gh + k
-    return t, gl - ((t - k) - gh)
+    t = fma(k, 2.0**-52, gh)
+    return t, gl - (fma(k, -(2.0**-52), t) - gh)
 
 
 def pow_f64(x: Any, y: Any) -> Any:
@@ -252,13 +252,13 @@ def pow_near_f64(x: Any, y: Any) -> Any:
 
 def log2_short_f64(m: Any) -> Any:
     """``log2(m)`` to 2**-37, for float32 results and normal ``m > 0``."""
-    j, g = log_split_f64(m)
+    k, g = log_split_f64(m)
     g = g - 1.0
     r = g / (2.0 + g)
     z = r * r
     w = fma(z, 0.2358232118664406, 0.2853730166489985)
     g = r * fma(z, fma(z * z, w, fma(z, 0.40000335248869734, 0.666666656455584)), 2.0)
-    return fma(g, LOG2E, float_f64(j + SHIFTER_BITS) - SHIFTER)
+    return fma(np.float64(k), 2.0**-52, g * LOG2E)
 
 
 def pow_f32(x: Any, y: Any) -> Any:
