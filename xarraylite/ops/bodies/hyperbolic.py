@@ -1,15 +1,21 @@
 """Hyperbolic functions and their inverses as branch-free scalar bodies.
 
-``sinh`` and ``cosh`` come from ``e = exp(|x|)/2`` (computed halved, so that it overflows where
-they do): ``e +- 1/(4e)``; ``sinh`` below 1 is its own minimax polynomial.  ``tanh`` is
-``t/(t + 2)`` with ``t = expm1(2|x|)``.  The inverses are logarithms of ``1 + y`` with ``y`` formed
-without cancellation and its rounding error carried along:
+``|x| = n ln2 + r`` as in `exponential`, and ``sinh`` and ``cosh`` are those of the sum by the
+theorem of addition: ``sinh(n ln2)`` is half of ``2**n - 2**-n``, and ``sinh(r)`` and ``cosh(r) - 1``
+are minimax polynomials, so nothing is divided and nothing cancels that was rounded.  In float32
+they come from ``e = exp(|x|)/2`` (computed halved, so that it overflows where they do):
+``e +- 1/(4e)``; ``sinh`` below 1 is its own minimax polynomial.  ``tanh`` is ``t/(t + 2)`` with
+``t = expm1(2|x|)``.  The inverses are logarithms of ``1 + y`` with ``y`` formed without
+cancellation and its rounding error carried along:
 
 - ``asinh(x) = log1p(x + x*x/(1 + sqrt(1 + x*x)))``,
 - ``acosh(x) = log1p(t + sqrt(t*(t + 2)))`` with ``t = x - 1``,
-- ``atanh(x) = log1p(2*x + 2*x*x/(1 - x)) / 2``,
+- ``atanh_f32(x) = log1p(2*x/(1 - x)) / 2``,
 
-and ``log(2*x)`` where ``x*x`` is no longer felt.  Signs are put back last.
+and ``log(2*x)`` where ``x*x`` is no longer felt.  ``atanh_f64`` is half the logarithm of
+``(1 + x)/(1 - x) = 2**k (1 + s)/(1 - s)``, which is ``k ln2 / 2 + atanh(s)``: with ``c = 2**k``,
+``s = ((1 - c) + x (1 + c))/((1 + c) + x (1 - c))``, so there is one division, and none where ``k``
+is 0 that rounds.  Signs are put back last.
 """
 
 from __future__ import annotations
@@ -211,7 +217,7 @@ def acosh_f32(x: Any) -> Any:
 
 
 def atanh_parts_f64(a: Any) -> Any:
-    """``(k, c)`` with ``c = 2**(k/2**52)`` near ``(1 + a)/(1 - a)``, which is between c/1.3 and 1.8c.
+    """``(k, c)`` with ``c = 2**(k/2**52)``: ``(1 + a)/(1 - a)`` is between 0.8 c and 1.75 c.
 
     ``c`` is 1 up to 1/4.  The bits of floats are their logarithms, roughly, as integers.
     """
