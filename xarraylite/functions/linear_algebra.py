@@ -38,7 +38,7 @@ from ..ops.table import OPS
 from .computed import into
 from .data_types import astype
 from .manipulation import reshape
-from .ufuncs import as_ufunc
+from .ufuncs import as_ufunc, check_options
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
@@ -370,6 +370,8 @@ def einsum(
     out: object = None,
     optimize: object = True,
     dtype: object = None,
+    order: str = "K",
+    casting: str = "unsafe",
 ) -> XArray | XExpression:
     """Return the sum of products that subscripts say.
 
@@ -390,6 +392,10 @@ def einsum(
         Changes nothing: the order of products is always the one that costs least.
     dtype : dtype, optional
         To compute in and to return; by default the operands' common one.
+    order : str, default "K"
+        Of no effect: what is computed is row-major.
+    casting : str, default "unsafe"
+        Which casts to `dtype` are allowed.
 
     Returns
     -------
@@ -420,6 +426,7 @@ def einsum(
     >>> xl.einsum("ii", a)
     XArray(5.)
     """
+    check_options("einsum", order, casting)
     if operands and isinstance(operands[0], list | tuple) and not isinstance(subscripts, str):
         subscripts, operands = _lettered((subscripts, *operands))
     if not operands or not isinstance(subscripts, str):
@@ -437,6 +444,8 @@ def einsum(
         return product if out is None else into(out, product, "einsum")
     nodes = [as_node(x, "einsum") for x in operands]
     wanted = as_dtype(dtype)
+    for node in nodes:
+        check_cast("einsum", describe(node), node.dtype, wanted, casting)
     if kind(wanted) != "c":
         for node in nodes:
             build.require_real(node, f"einsum to {dtype_name(wanted)}")
