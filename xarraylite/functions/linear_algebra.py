@@ -25,7 +25,7 @@ from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..assignment.assign import check_cast
-from ..dtypes.names import as_dtype, dtype_name, kind
+from ..dtypes.names import DType, as_dtype, dtype_name, kind
 from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE
@@ -439,18 +439,22 @@ def einsum(
     if plain and tuple([x.ndim for x in operands]) == ranks and _meet(*operands):
         left, right = operands
         return matmul(left, right, out)
+    made: XArray | XExpression
     if dtype is None:
-        product: XArray | XExpression = _values("einsum", subscripts, *operands)
-        return product if out is None else into(out, product, "einsum")
+        made = _values("einsum", subscripts, *operands)
+    else:
+        made = _einsum_in(as_dtype(dtype), subscripts, operands, casting)
+    return made if out is None else into(out, made, "einsum")
+
+
+def _einsum_in(wanted: DType, subscripts: str, operands: tuple[Any, ...], casting: str) -> XArray:
+    """Return a product of operands that are cast first."""
     nodes = [as_node(x, "einsum") for x in operands]
-    wanted = as_dtype(dtype)
     for node in nodes:
         check_cast("einsum", describe(node), node.dtype, wanted, casting)
-    if kind(wanted) != "c":
-        for node in nodes:
+        if kind(wanted) != "c":
             build.require_real(node, f"einsum to {dtype_name(wanted)}")
-    made = XArray._filled(products.product("einsum", nodes, subscripts, dtype=wanted), *nodes)
-    return made if out is None else into(out, made, "einsum")
+    return XArray._filled(products.product("einsum", nodes, subscripts, dtype=wanted), *nodes)
 
 
 def _lettered(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

@@ -167,16 +167,12 @@ def _variance(
         square = build.elementwise(OPS["add"], real, imag)
     else:
         square = build.elementwise(OPS["square"], distance)
-    square = build.cast(square, end) if fewer else square
-    total = groups.fold(SUM, others(square, chosen, 0))
-    made = build.elementwise(
-        OPS["divide"], total, _count(square, groups, chosen, correction, least)
-    )
-    return (
-        build.cast(made, end) if fewer else made,
-        groups,
-        _real_dtype(end) if dtype is None else end,
-    )
+    squares: Node = build.cast(square, end) if fewer else square
+    total = groups.fold(SUM, others(squares, chosen, 0))
+    count = _count(squares, groups, chosen, correction, least)
+    made: Node = build.elementwise(OPS["divide"], total, count)
+    made = build.cast(made, end) if fewer else made
+    return made, groups, _real_dtype(end) if dtype is None else end
 
 
 def _real_dtype(dtype: DType) -> DType:
