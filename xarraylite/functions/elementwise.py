@@ -79,6 +79,8 @@ def _part(function: Unary, number: int) -> Unary:
         plain = out is None and not options
         if plain and isinstance(x, XContainer) and kind(x._dtype) == "c":
             return x.imag if number else x.real  # type: ignore[no-any-return]
+        if plain and not number and isinstance(x, XExpression) and kind(x.dtype) != "c":
+            return x  # what is written to the real parts of real elements is written to these
         if plain and type(x) in (int, float, complex):
             return getattr(x, ("real", "imag")[number])  # type: ignore[no-any-return]
         viewed = part(unwrapped(x), number) if plain else None
