@@ -388,12 +388,10 @@ def einsum(
         As many as there are groups.
     out : container, optional
         Where to write the result.
-    optimize : optional
-        Changes nothing: the order of products is always the one that costs least.
+    optimize, order : optional
+        Of no effect: products are made in the order that costs least, results are row-major.
     dtype : dtype, optional
         To compute in and to return; by default the operands' common one.
-    order : str, default "K"
-        Of no effect: what is computed is row-major.
     casting : str, default "unsafe"
         Which casts to `dtype` are allowed.
 
@@ -447,7 +445,9 @@ def einsum(
     return made if out is None else into(out, made, "einsum")
 
 
-def _einsum_in(wanted: DType, subscripts: str, operands: tuple[Any, ...], casting: str) -> XArray:
+def _einsum_in(
+    wanted: DType, subscripts: str, operands: tuple[Any, ...], casting: str
+) -> XExpression:
     """Return a product of operands that are cast first."""
     nodes = [as_node(x, "einsum") for x in operands]
     for node in nodes:
