@@ -48,6 +48,28 @@ def test_complex_vectors_are_one_call(dtype: str) -> None:
         np.testing.assert_allclose(first, x @ y, 1e-4 if dtype == "complex64" else 1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("count", [0, 1, 7, 1003, DOT, 5 * DOT + 77])
+def test_conjugated_dot_products(dtype: str, count: int) -> None:
+    x, y = [
+        (RNG.standard_normal(2 * count) + 1j * RNG.standard_normal(2 * count)).astype(dtype)
+        for _ in range(2)
+    ]
+    for p, q in ((x[:count], y[:count]), (x[::2], y[::-2]), (x[:count], x[:count])):
+        exact = np.sum(np.conj(p).astype("complex128") * q)
+        size = np.sum(np.abs(p) * np.abs(q)) + 1e-300
+        a, b = xl.asarray(p), xl.asarray(q)
+        found = [xl.vdot(a, b), xl.vecdot(a, b), xl.linalg.vecdot(a, b), xl.vdot(a + 0, b)]
+        with xl.config(threads=1):
+            found.append(xl.vecdot(a, b, out=xl.zeros((), dtype=dtype)))
+        for one in found:
+            assert (one.shape, one.dtype) == ((), p.dtype)
+            assert abs(complex(one) - exact) <= 20 * np.finfo(dtype).eps * size
+        assert complex(found[0]) == complex(found[1]) == complex(found[-1])
+    fixed = xl.XTensor(x[:count])
+    assert isinstance(xl.vdot(fixed, fixed), xl.XTensor)
+
+
 def test_stacked_and_strided_dot_products() -> None:
     x = RNG.standard_normal((3, 2, 2 * DOT + 5))
     y = RNG.standard_normal((3, 1, 2 * DOT + 5))

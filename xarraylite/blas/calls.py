@@ -173,6 +173,13 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     silently(np.add.reduce, sums, -1, None, out)
 
 
+def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:
+    """Return the sum of ``conj(left) * right`` of complex vectors, in an array of rank 0."""
+    out = np.empty((), left.dtype)
+    (np.vecdot if left.size <= DOT else long_dot)(left, right, out)
+    return out
+
+
 def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Write the product of two small matrices to ``out``; the bits are those of `multiply`."""
     made: NumpyArray = silently(left.dot, right, out)

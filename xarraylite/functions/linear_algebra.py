@@ -25,6 +25,7 @@ from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..assignment.assign import check_cast
+from ..blas import calls
 from ..dtypes.names import DType, as_dtype, dtype_name, kind
 from ..ir import build
 from ..ir.build import describe
@@ -35,7 +36,7 @@ from ..operands import tracing
 from ..operands.nodes import HasNode, as_node
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
-from .computed import into
+from .computed import computed, into
 from .data_types import astype
 from .manipulation import reshape
 from .ufuncs import as_ufunc, check_options
@@ -143,6 +144,8 @@ def vecdot(
     """
     if axis.__class__ is int and axis == -1 and _are_real_vectors(x1, x2):
         return matmul(x1, x2, out)
+    if axis.__class__ is int and axis == -1 and _are_complex_vectors(x1, x2):
+        return into(out, _conjugate_dot(x1, x2), "vecdot")
     result: XArray | XExpression = _values("vecdot", axis, x1, x2)
     return into(out, result, "vecdot")
 
@@ -183,6 +186,8 @@ def _values(name: str, option: Any, *operands: Any) -> Any:
     return done
 
 
+_COMPLEX = (("F", "F"), ("D", "D"))
+
 #: Products of two sizes up to which `@` is asked, which has the least to look at.
 _FEW = 1 << 14
 
@@ -199,6 +204,16 @@ def _are_real(a: object, b: object) -> bool:
 def _are_real_vectors(a: Any, b: Any) -> bool:
     """Tell whether two arrays are real vectors as long as each other, whose product is `@`'s."""
     return _are_real(a, b) and len(a._shape) == 1 and a._shape == b._shape
+
+
+def _are_complex_vectors(a: Any, b: Any) -> bool:
+    """Tell whether two operands are complex vectors in memory, as long as each other."""
+    if not isinstance(a, XContainer) or not isinstance(b, XContainer) or tracing.is_active():
+        return False
+    return len(a._shape) == 1 and a._shape == b._shape and (a.dtype.char, b.dtype.char) in _COMPLEX
+
+
+_conjugate_dot = computed("left", "right")(calls.conjugate_dot)
 
 
 def _meet(a: Any, b: Any) -> bool:
@@ -358,6 +373,8 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     """
     if _are_real_vectors(a, b):
         return a @ b  # type: ignore[no-any-return,operator]
+    if _are_complex_vectors(a, b):
+        return _conjugate_dot(a, b)
     first, second = [x if isinstance(x, HasNode) else as_array(x, "vdot") for x in (a, b)]
     return vecdot(*[x if len(x._shape) == 1 else reshape(x, (-1,)) for x in (first, second)])
 

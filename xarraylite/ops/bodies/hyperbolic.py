@@ -1,7 +1,7 @@
 """Hyperbolic functions and their inverses as branch-free scalar bodies.
 
 ``|x| = n ln2 + r`` as in `exponential`, and ``sinh`` and ``cosh`` are those of the sum by the
-theorem of addition: ``sinh(n ln2)`` is half of ``2**n - 2**-n``, and ``sinh(r)`` and ``cosh(r) - 1``
+theorem of addition: ``sinh(n ln2)`` is half of ``2**n - 2**-n``; ``sinh(r)`` and ``cosh(r) - 1``
 are minimax polynomials, so nothing is divided and nothing cancels that was rounded.  In float32
 they come from ``e = exp(|x|)/2`` (computed halved, so that it overflows where they do):
 ``e +- 1/(4e)``; ``sinh`` below 1 is its own minimax polynomial.  ``tanh`` is ``t/(t + 2)`` with
