@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from struct import pack, unpack
 from typing import Any, Final, NamedTuple
 
 from .quoting import NAME, STRING, escape, is_dictionary, unescape
@@ -11,7 +12,7 @@ from .quoting import NAME, STRING, escape, is_dictionary, unescape
 _INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")
 _WORD = re.compile(rf"\s*({NAME})\s*")
-_FLOAT = re.compile(r"\s*-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+_FLOAT = re.compile(r"\s*(?:-?[0-9]+\.?[0-9]*|-\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*|\s*-?nan\s*")
 
 
 class Kind(NamedTuple):
@@ -56,9 +57,44 @@ def read_ints(text: str) -> tuple[int, ...]:
 def read_lists(text: str) -> tuple[tuple[int, ...], ...]:
     inner = inside(text, "{}")
     rows = re.findall(r"\{[^{}]*\}", inner)
-    if re.fullmatch(r"[\s,]*", re.sub(r"\{[^{}]*\}", "", inner)) is None:
+    if _between(re.sub(r"\{[^{}]*\}", "x", inner)) != len(rows):
         raise ValueError("expected lists of integers, such as {{0,1},{2,3}}")
     return tuple([read_ints(row) for row in rows])
+
+
+def _between(marks: str) -> int:
+    """Return how many marks there are if commas stand between them, and nothing else; or -1."""
+    plain = "".join(marks.split())
+    count = plain.count("x")
+    return count if plain == ",".join("x" * count) else -1
+
+
+def read_rows(text: str, row: re.Pattern[str], expected: str) -> list[re.Match[str]]:
+    """Match what stands between braces, with commas in between."""
+    inner = inside(text, "{}")
+    found = list(row.finditer(inner))
+    if _between(row.sub("x", inner)) != len(found):
+        raise ValueError(f"expected {expected}")
+    return found
+
+
+def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
+    pairs = read_lists(text)
+    if any([len(pair) != 2 for pair in pairs]):
+        raise ValueError("expected pairs, such as {{0,1},{1,0}}")
+    return pairs
+
+
+def _read_braced_bools(text: str) -> tuple[bool, ...]:
+    return _read_bools(f"{{{inside(text, '{}')}}}")
+
+
+def _read_float32(text: str) -> float:
+    """Read a number that XLA keeps in 32 bits."""
+    number = read_float(text)
+    if abs(number) > 3.4028235677973366e38:
+        raise ValueError("expected a number of type f32")
+    return unpack("f", pack("f", number))[0] if number == number else number
 
 
 def inside(text: str, ends: str) -> str:
@@ -105,16 +141,19 @@ def read_word(text: str) -> str:
     return match[1]
 
 
-def _one_of(*words: str) -> Kind:
-    """The kind of a word that is one of these."""
+def one_of(words: str, any_case: bool = False) -> Callable[[str], str]:
+    """Return what reads one of some words; XLA also reads some of them in capitals."""
+    known = words.split()
 
     def read(text: str) -> str:
         word = text.strip()
-        if word not in words:
-            raise ValueError(f"expected one of {' '.join(words)}, found {word[:30]!r}")
+        if any_case:
+            word = word.lower()
+        if word not in known:
+            raise ValueError(f"expected one of {words}, found {word[:30]!r}")
         return word
 
-    return Kind(read, str)
+    return read
 
 
 def read_string(text: str) -> str:
@@ -153,31 +192,53 @@ def print_dictionary(value: str) -> str:
     return value if is_dictionary(value) else print_string(value)
 
 
-# Rarer kinds.
+# Kinds by name.
 
 
-def _read_words(text: str) -> tuple[str, ...]:
+_read_precision = one_of("default high highest packed_nibble", any_case=True)
+
+
+def _read_precisions(text: str) -> tuple[str, ...]:
     inner = inside(text, "{}")
-    return tuple([read_word(word) for word in inner.split(",")]) if inner.strip() else ()
+    return tuple([_read_precision(word) for word in inner.split(",")]) if inner.strip() else ()
 
+
+_ALGORITHMS: Final = (
+    "unset dot_any_f8_any_f8_f32 dot_any_f8_any_f8_f32_fast_accum dot_f16_f16_f16 dot_f16_f16_f32 "
+    "dot_bf16_bf16_bf16 dot_bf16_bf16_f32 dot_bf16_bf16_f32_x3 dot_bf16_bf16_f32_x6 "
+    "dot_bf16_bf16_f32_x9 dot_tf32_tf32_f32 dot_tf32_tf32_f32_x3 dot_f32_f32_f32 dot_f64_f64_f64"
+)
+# Words by kind: each kind is one of these.
+_WORDS: Final = {
+    "call_version": "API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING "
+    "API_VERSION_STATUS_RETURNING_UNIFIED API_VERSION_TYPED_FFI",
+    "call_schedule": "SCHEDULE_NONE SCHEDULE_LATEST SCHEDULE_EARLIEST",
+    "call_padding": "PADDING_INVALID PADDING_VALID PADDING_SAME",
+    "convolution": "unset fprop wgrad dgrad",
+    "direction": "EQ NE GE GT LE LT",
+    "order": "FLOAT TOTALORDER SIGNED UNSIGNED",
+    "distribution": "rng_invalid rng_uniform rng_normal",
+    "transform": "FFT IFFT RFFT IRFFT",
+    "fusion": "kLoop kInput kOutput kCustom",
+    "mode": "cross_replica cross_partition cross_replica_and_partition flattened_id",
+    "transposition": "NO_TRANSPOSE TRANSPOSE ADJOINT TRANSPOSE_INVALID",
+}
 
 KINDS: Final[dict[str, Kind]] = {
-    "direction": _one_of("EQ", "NE", "GE", "GT", "LE", "LT"),
-    "order": _one_of("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
-    "distribution": _one_of("rng_uniform", "rng_normal"),
-    "transform": _one_of("FFT", "IFFT", "RFFT", "IRFFT"),
-    "fusion": _one_of("kLoop", "kInput", "kOutput", "kCustom"),
-    "transposition": _one_of("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT", "TRANSPOSE_INVALID"),
+    **{kind: Kind(one_of(words), str) for kind, words in _WORDS.items()},
+    "algorithm": Kind(one_of(_ALGORITHMS, any_case=True), str),
+    "generator": Kind(one_of("rng_default rng_three_fry rng_philox", any_case=True), str),
     "bool": Kind(_read_bool, _print_bool),
-    "bools": Kind(_read_bools, braced(_print_bool)),
+    "bools": Kind(lambda text: _read_bools(text) or (False,), braced(_print_bool)),
     "dictionary": Kind(_read_config, print_dictionary),
-    "float": Kind(read_float, print_float),
+    "float": Kind(_read_float32, print_float),
     "int": Kind(read_int, str),
     "ints": Kind(read_ints, print_ints),
     "lists": Kind(read_lists, braced(print_ints)),
+    "pairs": Kind(_read_pairs, braced(print_ints)),
+    "replication": Kind(_read_braced_bools, braced(_print_bool)),
+    "precisions": Kind(_read_precisions, braced()),
     "string": Kind(read_string, print_string),
     "text": Kind(str.strip, str),
-    "word": Kind(read_word, str),
-    "words": Kind(_read_words, braced()),
 }
 """Readers and printers by kind."""
