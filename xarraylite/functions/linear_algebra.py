@@ -213,7 +213,7 @@ def _are_complex_vectors(a: Any, b: Any) -> bool:
     return len(a._shape) == 1 and a._shape == b._shape and (a.dtype.char, b.dtype.char) in _COMPLEX
 
 
-_conjugate_dot = computed("left", "right")(calls.conjugate_dot)
+_conjugate_dot: Any = computed("left", "right")(calls.conjugate_dot)
 
 
 def _meet(a: Any, b: Any) -> bool:
