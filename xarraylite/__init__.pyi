@@ -441,6 +441,7 @@ from .functions.searching import searchsorted as searchsorted
 from .functions.searching import sort as sort
 from .functions.searching import take as take
 from .functions.searching import take_along_axis as take_along_axis
+from .functions.searching import top_k as top_k
 from .functions.selecting import argpartition as argpartition
 from .functions.selecting import argwhere as argwhere
 from .functions.selecting import bincount as bincount

@@ -17,10 +17,10 @@ import pytest
 from xarraylite._config import settings
 from xarraylite.codegen import archive, jit, machine, routines, store
 from xarraylite.codegen.archive import Archive
+from xarraylite.codegen.cpython import outside
 from xarraylite.codegen.emit import routine
 from xarraylite.codegen.emit.routine import Routine
 from xarraylite.codegen.host import host
-from xarraylite.codegen.objects import outside
 from xarraylite.ops.table import OPS
 
 AGAIN = "run `python -m xarraylite.codegen.routines` and look at the difference"

@@ -215,3 +215,50 @@ def test_special_case(name: str, args: tuple[float, ...], expected: float, dtype
     if not np.isnan(expected):
         np.testing.assert_array_equal(np.signbit(made), np.signbit(wanted))
     np.testing.assert_allclose(made, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_hyperbolic_tangent_at_infinity_has_the_sign_of_the_imaginary_part(dtype: str) -> None:
+    """NumPy's zero has the sign of ``sin(2 b)``."""
+    far = [complex(a, b) for a in (INF, -INF) for b in (0.0, -0.0, 1.0, 2.0, -2.0, 1e10)]
+    for z in (*far, complex(INF, INF), complex(INF, NAN)):
+        made = complex(xl.tanh(xl.asarray(z, dtype=dtype)))
+        assert made == np.copysign(1.0, z.real)
+        if np.isfinite(z.imag):
+            assert np.signbit(made.imag) == np.signbit(z.imag)
+    np.testing.assert_array_equal(
+        np.signbit(np.imag(xl.tanh(xl.asarray(far)))), np.signbit(np.imag(far))
+    )
+
+
+@pytest.mark.parametrize("value", [False, 1, 2.5, 1j, np.float32(2), [1], (1, 2)])
+def test_numbers_and_lists_are_not_used_without_a_copy(value: Any) -> None:
+    with pytest.raises(ValueError, match="without a copy"):
+        xl.asarray(value, copy=False)
+
+
+@pytest.mark.parametrize("name", ["any", "all", "sum", "prod", "count_nonzero"])
+def test_folds_of_nothing_are_values(name: str) -> None:
+    for key in ((), ..., (..., None)):
+        made = getattr(xl, name)(xl.zeros((0, 3)))[key]
+        wanted = np.asarray(getattr(np, name)(np.zeros((0, 3))))[key]
+        assert made.shape == np.shape(wanted)
+        assert np.asarray(made) == wanted
+
+
+@pytest.mark.parametrize("mode", ["largest", "smallest"])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_top_k(axis: int, mode: Any) -> None:
+    x = np.random.default_rng(3).integers(-9, 9, (5, 7)).astype("f4")
+    for k in range(x.shape[axis] + 1):
+        values, positions = xl.top_k(xl.asarray(x), k, axis=axis, mode=mode)
+        order = np.argsort(-x if mode == "largest" else x, axis, kind="stable")
+        np.testing.assert_array_equal(positions, np.take(order, range(k), axis))
+        np.testing.assert_array_equal(values, np.take_along_axis(x, np.asarray(positions), axis))
+        assert (values.dtype, positions.dtype) == (np.float32, np.int64)
+    with pytest.raises(ValueError, match="top_k: k is 9, but axis"):
+        xl.top_k(xl.asarray(x), 9, axis=axis)
+    with pytest.raises(ValueError, match="top_k: mode"):
+        xl.top_k(xl.asarray(x), 1, mode="least")  # type: ignore[arg-type]
+    with pytest.raises(np.exceptions.AxisError):
+        xl.top_k(xl.asarray(x), 1, axis=2)

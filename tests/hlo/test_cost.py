@@ -156,6 +156,36 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert json.loads(run(capsys, str(file), "--diff", str(other), "--json"))[0]["kind"]
 
 
+def test_the_command_reads_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TILED.encode())))
+    assert "ENTRY e: 5 instructions" in run(capsys, "-")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"ENTRY")))
+    assert main(["hlo", "-"]) == 2
+    assert capsys.readouterr().err.startswith("xarraylite hlo: -: line 1, ")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "dot(a, a), lhs_contracting_dims={5}, rhs_contracting_dims={0}",
+        "convolution(a, a), window={size=2x2}, dim_labels=bf_io->bf",
+        "convolution(a, a), window={size=2}, dim_labels=0f_0i->0f",
+        "sort(a), dimensions={4}, to_apply=f",
+    ],
+)
+def test_what_breaks_a_rule_is_not_weighed(line: str):
+    module = xl.hlo.parse(
+        "f { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT l = compare(x, y), direction=LT }"
+        f" ENTRY e {{ a = f32[4,4] parameter(0)  ROOT r = f32[4,4] {line} }}"
+    )
+    with pytest.raises(xl.HloError, match=r"^r: "):
+        module.cost()
+    with pytest.raises(xl.HloError, match=r"^r: "):
+        module.draw()
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True

@@ -407,17 +407,6 @@ def test_buffers_and_sparse_layouts_print_as_they_were_read(shape, plain):
     assert str(xl.hlo.parse(f"HloModule m\n{body}")).strip() == text
 
 
-def test_question_marks_among_labels_are_forgotten():
-    text = (
-        "HloModule m\nENTRY e { x = f32[1,2,3,3,5] parameter(0)\n"
-        'ROOT c = f32[4] custom-call(x), custom_call_target="a", dim_labels=%s }'
-    )
-    labels = xl.hlo.parse(text % "?bf01_oi?01->bf??01").entry.root.get("dim_labels")
-    assert tuple(labels) == ("bf01", "oi01", "bf01")
-    with pytest.raises(xl.HloError, match="bf0 does not name bf and each spatial dimension"):
-        xl.hlo.parse(text % "bf0?_oi01->bf01")
-
-
 def test_a_line_alone_has_a_header_in_row_major_order() -> None:
     line = "(f32[4,2]{0,1:T(2,2)}, s8[3]) tuple(f32[4,2]{0,1:T(2,2)} x, s8[3] y)"
     module = xl.hlo.parse(line)

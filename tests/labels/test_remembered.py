@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
-from xarraylite.arrays import factors
+from xarraylite.arrays import matmul
 from xarraylite.labels import remembered
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.transforms import natives
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 @pytest.fixture(autouse=True)
 def _nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     natives.remove()  # which remember small products too
-    monkeypatch.setattr(factors, "_alike", lambda *operands: None)  # so do kinds
+    monkeypatch.setattr(matmul, "_alike", lambda *operands: None)  # so do kinds
     remembered._recipes.clear()
 
 

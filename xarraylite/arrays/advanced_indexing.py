@@ -116,6 +116,8 @@ def of_copy(e: Any, key: Any) -> Any:
     kind = e._kind
     if not e.lasting or kind is NODE or kind.op is not None or kind.strides is not None:
         return None
+    if kind.scalar:
+        return None
     snapshot, start = e._operands
     if snapshot.__class__ is not Copy or start or e.size > FEW or tracing.running.value:
         return None

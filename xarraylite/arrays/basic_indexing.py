@@ -2,7 +2,7 @@
 
 ``a[1:-1]`` is arithmetic on a few integers: an integer moves the start by steps of its dimension;
 a slice moves it, multiplies the step and sets the extent.  Machine code does the same for a process
-that views often (`codegen.objects.views`).  Any other index, tiled memory, and whatever is refused
+that views often (`codegen.cpython.views`).  Any other index, tiled memory, and whatever is refused
 take the general way, which has the messages (`index.indices`, then `Strided.apply` or
 `TiledMap.apply`): each function returns None then, and nothing has happened.
 """

@@ -40,8 +40,8 @@ from ..operands.tracing import snapshot_of
 from ..ops.op import Op
 from . import basic_indexing, few
 from .advanced_indexing import is_advanced, numpy_index, put, stretched
-from .described import DescribedMemory
 from .expression import XExpression, operation
+from .numpy_interface import DescribedMemory
 from .placed import Placed
 from .scalar import XFloat64, XScalar, scalar_of, values_of
 

@@ -43,10 +43,10 @@ from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime import evaluate as engine
-from . import factors, ownership
+from . import matmul, ownership
 from .advanced_indexing import is_advanced, of_copy, selected
 from .array_object import ArrayObject
-from .described import Described
+from .numpy_interface import Described
 
 if TYPE_CHECKING:
     from ..labels import labelled, products
@@ -443,12 +443,12 @@ class XExpression(
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        known = factors.product(XExpression, self, other)
+        known = matmul.product(XExpression, self, other)
         if known is not None:
             return known
         left, right = self.node, as_node(other, "matmul")
         made = self._container._filled(products.product("matmul", (left, right)), left, right)
-        factors.learn(XExpression, (self, other), made, products.reads_in_place(left, right))
+        matmul.learn(XExpression, (self, other), made, products.reads_in_place(left, right))
         direct.count_launch()
         return made
 

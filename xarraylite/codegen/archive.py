@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from ..ops import bodies
-from . import objects
+from . import cpython
 from .emit.routine import Routine
 
 FILE = Path(__file__).with_name("routines.bin")
@@ -61,7 +61,7 @@ def sources() -> tuple[str, ...]:
     """Return the names, in the package, of the modules that decide what a routine's text is."""
     found = [
         f"{room}.{info.name}"
-        for room, package in (("ops.bodies", bodies), ("codegen.objects", objects))
+        for room, package in (("ops.bodies", bodies), ("codegen.cpython", cpython))
         for info in pkgutil.iter_modules(package.__path__)
     ]
     return (*_SOURCES, *sorted(found))

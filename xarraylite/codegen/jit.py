@@ -30,9 +30,9 @@ from .._errors import DTypeError, XarrayliteError
 from ..dtypes import bits, narrow
 from ..ops.bodies import library as bodies
 from ..ops.user import global_names
+from .cpython import api, library, outside
 from .emit.routine import LLVM, Routine
 from .machine import run_passes
-from .objects import api, library, outside
 
 #: Numba's types of registers, and the NumPy constructors that expressions call by their names.
 TYPES: dict[str, Any] = {
@@ -159,7 +159,7 @@ def _found(builder: Any, number: Any) -> Any:
     return builder.load(builder.gep(words, [zero, number]))
 
 
-#: What functions over Python's objects call of `objects.api`.
+#: What functions over Python's objects call of `cpython.api`.
 MEMORY: dict[str, Any] = {
     "load": _memory(1, lambda builder, address: builder.load(_at(builder, address))),
     "load_byte": _memory(1, _loaded_byte),
@@ -180,7 +180,7 @@ _OUTSIDE = {"p": types.int64, "i": types.int32, "d": types.float64, "v": types.v
 
 @cache
 def _outside_module() -> ModuleType:
-    """Return the module `objects.outside` as Numba knows its functions."""
+    """Return the module `cpython.outside` as Numba knows its functions."""
     made = ModuleType("outside")
     for name, found in outside.functions().items():
         result, *args = [_OUTSIDE[letter] for letter in found.types]

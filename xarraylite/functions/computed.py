@@ -232,7 +232,7 @@ def _plan(
     arithmetic: bool,
     common: frozenset[DType],
 ) -> tuple[Any, ...]:
-    """Return what machine code is told of a function; see `codegen.objects.fronts`.
+    """Return what machine code is told of a function; see `codegen.cpython.fronts`.
 
     For each parameter what it takes, the place of the one that takes all further arguments, and
     keywords that only Python knows.

@@ -157,7 +157,8 @@ def _made(
     if as_is and isinstance(values, XContainer) and (wanted is None or wanted == values.dtype):
         return values
     if copy is False:
-        if not plain or isinstance(values, list | tuple | XExpression):
+        listed = isinstance(values, list | tuple | XExpression) or type(values) in NUMBERS
+        if listed or not plain:
             raise ValueError(f"asarray: {type(values).__name__} cannot be used without a copy")
         made = adapt(values)
         if wanted is not None and made.dtype != wanted:

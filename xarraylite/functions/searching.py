@@ -148,7 +148,7 @@ def argsort(
     if not descending:
         found: Any = _positions(a, axis, kind, keep)
         return found
-    last = np.shape(a)[axis] - 1 if np.ndim(a) else 0
+    last = np.shape(a)[check_axis(axis, np.ndim(a), "argsort")] - 1 if np.ndim(a) else 0
     return last - np.flip(_positions(np.flip(a, axis), axis, kind, keep), axis)
 
 
@@ -342,3 +342,48 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> XArray:
             [1, 2]])
     """
     return np.take_along_axis(arr, indices, axis)
+
+
+def top_k(
+    x: Any, k: int, /, *, axis: int = -1, mode: Literal["largest", "smallest"] = "largest"
+) -> tuple[XArray, XArray]:
+    """Return the largest or smallest elements along an axis, and where they are.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to select from.
+    k : int
+        How many, from 0 to the extent.
+    axis : int, default -1
+        The dimension to select along.
+    mode : {"largest", "smallest"}
+        Which elements.
+
+    Returns
+    -------
+    tuple of XArray
+        The elements, the most extreme one first, and their positions.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer elements, or the mode is another.
+    AxisError
+        If the axis is out of range.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> values, positions = xl.top_k(xl.asarray([3, 1, 4, 1, 5]), 2)
+    >>> values, positions
+    (XArray([5, 4]), XArray([4, 2]))
+    """
+    if mode not in ("largest", "smallest"):
+        raise ValueError(f"top_k: mode must be 'largest' or 'smallest', got {mode!r}")
+    order = argsort(x, axis, descending=mode == "largest")
+    axis = check_axis(axis, order.ndim, "top_k")
+    if not 0 <= k <= order.shape[axis]:
+        raise ValueError(f"top_k: k is {k}, but axis {axis} has {order.shape[axis]} elements")
+    first = order[(slice(None),) * axis + (slice(k),)].copy()
+    return take_along_axis(x, first, axis), first

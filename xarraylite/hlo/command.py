@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ from .text.parser import parse
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `run`."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="HLO text")
+    parser.add_argument("file", type=Path, metavar="FILE", help="HLO text; - for standard input")
     parser.add_argument("--cost", action="store_true", help="say what the program costs")
     parser.add_argument(
         "--chip", choices=sorted(CHIPS), default="v5e",
@@ -63,7 +64,8 @@ def run(face: ModuleType, options: argparse.Namespace) -> int:
 
 def _read(file: Path) -> HloModule:
     try:
-        return parse(file.read_text(encoding="utf-8"))
+        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        return parse(data.decode("utf-8"))
     except (UnicodeDecodeError, XarrayliteError) as error:
         raise InputError(f"{file}: {error}") from None
 

@@ -94,14 +94,15 @@ batch-norm-training|3|epsilon! feature_index!
 broadcast|1|dimensions!
 call||is_composite|to_apply!
 cholesky|1|lower
-collective-broadcast||{_GROUPS}
+collective-broadcast||channel_id replica_groups
 collective-permute||channel_id source_target_pairs! slice_sizes
 collective-permute-start||channel_id source_target_pairs! slice_sizes
 compare|2|direction! type||plain
 concatenate||dimensions!
 conditional|||true_computation false_computation branch_computations
 constant||literal!
-convolution|2|window dim_labels! feature_group_count batch_group_count operand_precision conv_kind
+convolution|2|window dim_labels! feature_group_count batch_group_count convolution_kind \
+operand_precision sparsity_config
 copy-start|1|cross_program_prefetch_index
 custom-call||window dim_labels feature_group_count batch_group_count operand_precision \
 padding_type custom_call_target! operand_layout_constraints custom_call_has_side_effect literal \
@@ -124,7 +125,7 @@ outfeed|2|outfeed_shape outfeed_config
 pad|2|padding!
 parameter||parameter_number! parameter_replication
 partition-id|0|
-ragged-all-to-all||{_GROUPS}
+ragged-all-to-all||channel_id replica_groups
 ragged-dot|3|{_DOT} lhs_ragged_dims rhs_group_dims operand_precision
 recv|1|{_TRANSFER}
 recv-done|1|{_TRANSFER}

@@ -72,7 +72,7 @@ class ConvolutionLabels(NamedTuple):
     Attributes
     ----------
     input, kernel, output : str
-        One character per dimension.
+        One character per dimension; ``?`` for one that means nothing.
     """
 
     input: str
@@ -82,7 +82,7 @@ class ConvolutionLabels(NamedTuple):
     @property
     def spatial(self) -> int:
         """Number of spatial dimensions."""
-        return len(self.kernel) - 2
+        return sum([label.isdigit() for label in self.kernel])
 
     def dimensions(self, which: str, letters: str) -> tuple[int, ...]:
         """Return where ``letters`` and then the spatial dimensions stand in one of the arrays.

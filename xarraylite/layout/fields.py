@@ -134,12 +134,12 @@ def as_splits(splits: Iterable[Any]) -> tuple[SplitConfig, ...]:
 
 
 def as_index_type(name: str, value: object) -> ElementType | None:
-    """Return the unsigned integer type of the field ``name``; None, and the type 0, for none."""
+    """Return the integer type of the field ``name``; None, and the type 0, for none."""
     kind = None if value is None else element_type(value)
     if kind is None or kind.number == 0:
         return None
-    if not kind.is_unsigned:
-        raise LayoutError(f"Layout: {name} is {kind}; it must be an unsigned integer type")
+    if not kind.is_integral:
+        raise LayoutError(f"Layout: {name} is {kind}; it must be an integer type")
     return kind
 
 

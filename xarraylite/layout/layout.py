@@ -66,7 +66,7 @@ class Layout:
     dynamic_shape_metadata_prefix_bytes : int, default 0
         Bytes in front of the data; no part of equality.
     index_primitive_type, pointer_primitive_type : element type, optional
-        Unsigned types of the index arrays of sparse arrays, which XLA has dropped.
+        Integer types of the index arrays of sparse arrays, which XLA has dropped.
     physical_shape : object, optional
         A description of a shape, another remnant of sparse arrays.
     padded_dimensions : iterable of int, optional

@@ -387,8 +387,8 @@ class _Reader:
         """``#(u32)``, ``*(u32)``."""
         self.at += 1
         kind = _array_type(self.tokens[self.at])
-        if kind is None or not kind.is_unsigned:
-            self.fail("expected an unsigned integer type")
+        if kind is None or not kind.is_integral:
+            self.fail("expected an integer type")
         self.at += 1
         options[_FIELDS[name][0]] = kind
         self.close()

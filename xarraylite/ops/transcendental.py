@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from ..dtypes.names import NumpyArray
 from . import rules
 from .op import Op, Rule, row
 
@@ -36,6 +39,15 @@ def _near(name: str, hard: str = "", types: str = "f64") -> dict[str, tuple[str,
     }
 
 
+def tanh_reference(z: NumpyArray) -> NumpyArray:
+    """``np.tanh``, with the standard's sign of the zero at infinity: that of the imaginary part."""
+    made = np.asarray(np.tanh(z))
+    if made.dtype.kind == "c":
+        far = np.isinf(z.real) & np.isfinite(z.imag)
+        made.imag[far] = np.copysign(0.0, z.imag[far])
+    return made
+
+
 ROWS: tuple[Op, ...] = (
     _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine", near=_near("sin", "angle")),
     _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine", near=_near("cos", "angle")),
@@ -53,7 +65,7 @@ ROWS: tuple[Op, ...] = (
     _smooth("atan", "Inverse tangent, in -pi/2 to pi/2.", 15, aliases=("arctan",)),
     _smooth("sinh", "Hyperbolic sine.", 20),
     _smooth("cosh", "Hyperbolic cosine.", 20),
-    _smooth("tanh", "Hyperbolic tangent.", 20, hlo="tanh"),
+    _smooth("tanh", "Hyperbolic tangent.", 20, hlo="tanh", reference=tanh_reference),
     _smooth("asinh", "Inverse hyperbolic sine.", 25, aliases=("arcsinh",)),
     _smooth(
         "acosh",

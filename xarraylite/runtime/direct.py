@@ -17,11 +17,11 @@ import itertools
 from typing import TYPE_CHECKING
 
 from .._lazy_import import later
+from ..codegen.cpython.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..codegen.emit.body import VECTOR, Body
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.kernel import Kernel, kernels
-from ..codegen.objects.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..compiler.arguments import ArgumentBlock
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words

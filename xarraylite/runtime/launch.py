@@ -26,7 +26,7 @@ itemsize, whether it is folded, how many operations are done twice, up to how ma
 is held, and where running kernels are counted.  An entry says what the argument is (a snapshot and
 a byte offset, or a number), which word it fills, the itemsize, whether it is the destination's own
 elements, its rank if it is row-major (else -1), and its strides in bytes.
-`codegen.objects.launching` is the function itself.
+`codegen.cpython.launching` is the function itself.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from typing import Any
 
 from .._locks import ForkLock
 from ..codegen import machine, routines
+from ..codegen.cpython import words as w
+from ..codegen.cpython.launching import MOST_DIMENSIONS
+from ..codegen.cpython.outside import STATE
+from ..codegen.cpython.replay import COMPLEX, COMPLEX_FLOAT, DOUBLE, FLOAT, INTEGER
 from ..codegen.emit.routine import LAUNCH, Routine
 from ..codegen.emit.tokens import token
 from ..codegen.kernel import code_of
-from ..codegen.objects import words as w
-from ..codegen.objects.launching import MOST_DIMENSIONS
-from ..codegen.objects.outside import STATE
-from ..codegen.objects.replay import COMPLEX, COMPLEX_FLOAT, DOUBLE, FLOAT, INTEGER
 from ..dtypes.names import DType
 from ..memory.buffer import COUNTS
 from ..memory.snapshots import Snapshot, flying

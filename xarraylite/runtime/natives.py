@@ -1,4 +1,4 @@
-"""Methods in machine code: the functions of `codegen.objects` as methods of Python's classes.
+"""Methods in machine code: the functions of `codegen.cpython` as methods of Python's classes.
 
 One module holds them all, with a launch (`runtime.launch`) and a small function for each method
 that CPython can call.  What the code must know of this process — where classes, tables and slots
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..codegen.cpython.api import ANY, LISTED, METHODS, NOTHING, ONE, SEVERAL, TOGETHER, TWO
+from ..codegen.cpython.basics import BASE_CLASS
+from ..codegen.cpython.outside import STATE
 from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
-from ..codegen.objects.api import ANY, LISTED, METHODS, NOTHING, ONE, SEVERAL, TOGETHER, TWO
-from ..codegen.objects.basics import BASE_CLASS
-from ..codegen.objects.outside import STATE
 from . import launch
 
 #: The flags and the signature of CPython's definition of a method, by how it is called.
@@ -39,7 +39,7 @@ class Native(NamedTuple):
     Attributes
     ----------
     function : str
-        One of `codegen.objects.api.METHODS`.
+        One of `codegen.cpython.api.METHODS`.
     before : int
         Number of the word that has what it stands before, which is called where it does nothing.
     row : int
@@ -186,7 +186,7 @@ class Loaded:
     methods : sequence of Native
         What there is to be.
     words : mapping of int to int
-        What the code must know, by the numbers of `codegen.objects.words`.
+        What the code must know, by the numbers of `codegen.cpython.words`.
     """
 
     def __init__(self, methods: Sequence[Native], words: Mapping[int, int]) -> None:

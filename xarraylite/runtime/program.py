@@ -52,7 +52,7 @@ class Direct:
 class HostCall:
     """A program of one operation that has no kernel: NumPy is called for few elements.
 
-    Machine code alone runs it (`codegen.objects.evaluation`); otherwise the kind's plan is.
+    Machine code alone runs it (`codegen.cpython.evaluation`); otherwise the kind's plan is.
 
     Attributes
     ----------

@@ -4,7 +4,7 @@ What a kind's one kernel (`runtime.direct`) cannot do for all shapes at once (re
 order of dimensions, folds within an expression, temporaries) the planner does for one shape.  Its
 plan is put into a record of 64-bit words: for each step the kernel, its argument block, which words
 of that are addresses, and which are numbers among the operands.  Machine code
-(`codegen.objects.replay`) fills the blocks and calls the kernels one after the other, holding the
+(`codegen.cpython.replay`) fills the blocks and calls the kernels one after the other, holding the
 interpreter's lock, so no operand moves meanwhile.  The kernels are those of the plan, and so are
 the bits of results.
 
@@ -22,9 +22,9 @@ from dataclasses import field, replace
 from typing import Any
 
 from .._records import record
+from ..codegen.cpython.launching import MOST_WORDS
+from ..codegen.cpython.replay import OPERAND, TARGET
 from ..codegen.kernel import Kernel
-from ..codegen.objects.launching import MOST_WORDS
-from ..codegen.objects.replay import OPERAND, TARGET
 from ..compiler.graph import Graph
 from ..compiler.limits import PARALLEL_FROM
 from ..compiler.program import KernelStep, Program, Work

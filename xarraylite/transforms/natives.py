@@ -1,7 +1,7 @@
 """Operators, evaluations and assignments in machine code, for programs that use them often.
 
 A process that evaluates a few expressions never loads them.  Where launches are counted in hundreds
-(`direct.OFTEN`) the methods of the classes are replaced by functions of `codegen.objects`, which do
+(`direct.OFTEN`) the methods of the classes are replaced by functions of `codegen.cpython`, which do
 what is known and call the methods they replace for everything else.
 """
 
@@ -16,9 +16,9 @@ from ..arrays import adapt as adapting
 from ..arrays import expression, few, scalar, xarray
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
-from ..arrays.described import DescribedMemory
 from ..arrays.expression import XExpression
 from ..arrays.memo import Recipe
+from ..arrays.numpy_interface import DescribedMemory
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
 from ..arrays.scalar_arithmetic import ways_of
 from ..arrays.xarray import XArray, XView
@@ -27,7 +27,7 @@ from ..assignment import direct, elements, readers, totals
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
 from ..blas.calls import dot, strided
-from ..codegen.objects import words as w
+from ..codegen.cpython import words as w
 from ..dtypes.names import bool_, int64
 from ..ir.kind import Kind, row_major
 from ..memory.buffer import Buffer

@@ -275,3 +275,14 @@ def test_loops_within_loops_run_or_are_refused(depth: int) -> None:
     else:
         with pytest.raises(xl.HloError, match="nest too deep"):
             module(1)
+
+
+def test_maps_of_single_elements_nest_as_deep_as_they_like():
+    body = "p = f32[] parameter(0)  ROOT r = f32[] negate(p)"
+    for _ in range(600):
+        body = f"p = f32[] parameter(0)  ROOT r = map(p), dimensions={{}}, to_apply={{ {body} }}"
+    module = xl.hlo.parse(
+        "ENTRY e { x = f32[3] parameter(0)  ROOT y = f32[3] map(x), dimensions={0}, "
+        f"to_apply={{ {body} }} }}"
+    )
+    assert np.asarray(module(np.float32([1, 2, 3]))).tolist() == [-1, -2, -3]

@@ -19,7 +19,7 @@ from ...ir.build import CAST
 from ...ops.cast import cast_body
 from ...ops.op import Op
 from ...ops.user import UserOp
-from ..objects.api import METHODS
+from ..cpython.api import METHODS
 from .tokens import token
 
 #: LLVM types of registers, by the names that tokens use.
@@ -156,7 +156,7 @@ def _one_of(methods: Mapping[str, tuple[int, str]]) -> str:
     return " else ".join([*calls, f"instead(a0 - {len(calls)}, a1, a2, a3, a4)"])
 
 
-#: What `codegen.objects` does: no scalar routine, and made and kept like one.
+#: What `codegen.cpython` does: no scalar routine, and made and kept like one.
 OBJECTS = Routine(f"i64({_one_of(METHODS)})", ("i64",) * 5, "i64", hint="entry")
 
 #: One function of it, for processes that launch a few times.

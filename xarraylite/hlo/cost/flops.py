@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from ..evaluation.loops import trip_count
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import OPCODES
+from ..rules.verify import verify_instruction
 from ..values import ConvolutionLabels, WindowDimension
 
 
@@ -70,6 +71,8 @@ def _pairs(size: int, window: WindowDimension) -> int:
 
 
 def _convolution(instruction: HloInstruction) -> Work:
+    if instruction.get("sparsity_config") != "{}":
+        return Work()  # how much is stored of a sparse operand is not said
     labels: ConvolutionLabels = instruction.get("dim_labels")
     window = instruction.get("window") or (WindowDimension(1),) * labels.spatial
     image, kernel = [operand.shape.dimensions for operand in instruction.operands]
@@ -200,7 +203,11 @@ def work_of(instruction: HloInstruction) -> Work:
     """
     formula = _FORMULAS.get(instruction.opcode)
     if formula is not None:
-        return formula(instruction)
+        try:
+            return formula(instruction)
+        except (IndexError, ValueError):
+            verify_instruction(instruction)  # it breaks a rule, and that says which
+            raise
     work = OPCODES[instruction.opcode].work
     if not work:
         return Work()

@@ -95,7 +95,9 @@ def _opened(computation: HloComputation) -> Flat:
         found = frame.found
         for instruction in frame.rest:
             operands = tuple([found[operand] for operand in instruction.operands])
-            callee = instruction.to_apply if instruction.opcode in _OPENED else None
+            # What is mapped over a single element is called.
+            one = instruction.opcode == "map" and instruction.shape.dimensions == ()
+            callee = instruction.to_apply if one or instruction.opcode in _OPENED else None
             if callee is not None and len(callee.instructions) <= left:
                 left -= len(callee.instructions)
                 inner = [part for part in callee.instructions if part.opcode != "parameter"]

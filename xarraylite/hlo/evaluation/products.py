@@ -38,6 +38,7 @@ from .values import (
     container,
     is_alone,
     read,
+    refuse,
     result_dtype,
     stored,
 )
@@ -304,6 +305,8 @@ def _ragged_dot(
 
 
 def _convolution(run: Runner, instruction: HloInstruction, x: Value, kernel: Value) -> Value:
+    if instruction.get("sparsity_config") != "{}":
+        raise refuse(instruction, "sparse operands are not known here")
     labels: ConvolutionLabels = instruction.get("dim_labels")
     window = instruction.get("window") or (WindowDimension(1),) * labels.spatial
     groups = instruction.get("feature_group_count")

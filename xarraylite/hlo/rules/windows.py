@@ -78,10 +78,17 @@ def slid(call: Call, size: int, dim: WindowDimension) -> int:
     return (padded - reach) // dim.stride + 1 if padded >= reach > 0 else 0
 
 
-def _convolution(call: Call) -> ArraySpec:
+def _convolution(call: Call) -> ArraySpec | None:
     operand, kernel = call.shapes
+    if call.get("sparsity_config") != "{}":
+        return call.result  # what is stored of a sparse operand has sizes of its own
     labels: ConvolutionLabels = call.get("dim_labels")
     window: Sequence[WindowDimension] = call.get("window")
+    named = [{*"bf"} <= {*labels.input}, {*"io"} <= {*labels.kernel}, {*"bf"} <= {*labels.output}]
+    call.require(
+        all(named) and not any(["?" in part for part in labels]),
+        "dim_labels name batch, features and every spatial dimension",
+    )
     ranks = (len(labels.input), len(labels.kernel), len(labels.output))
     call.require(
         ranks == (operand.rank, kernel.rank, operand.rank),

@@ -11,7 +11,9 @@ from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import ACCURATE, OPCODES
 from .attributes import kind_of, read_attribute
+from .kinds_structured import read_typed_literal
 from .literals import HloLiteral
+from .made_up import Filler
 from .metadata import read_metadata
 from .names import NameTable
 from .quoting import NAME, SKIP
@@ -57,6 +59,7 @@ class AttributeReader:
         self.anonymous: NameTable | None = None
         self.fitting: set[tuple[int, int]] = set()
         self.literals: dict[tuple[str, int] | None, HloLiteral] = {}
+        self.filler = Filler()
         self.values: dict[tuple[str, str], Any] = {}  # values of attributes by kind and text
 
     def adopt(self, made: HloComputation) -> None:
@@ -121,7 +124,43 @@ class AttributeReader:
                 and not self.implied(opcode, wrapped, name, operands)
             ):
                 scan.fail(f"{opcode} needs the attribute {name}", at)
+        if (wrapped or opcode) == "custom-call":
+            self.custom_call(attributes, operands, called, at)
         return tuple([c for name in calls for c in called.get(name, ())]), extra
+
+    def custom_call(
+        self,
+        attributes: dict[str, Any],
+        operands: tuple[HloInstruction, ...],
+        called: dict[str, Called],
+        at: int,
+    ) -> None:
+        """Do with the attributes of a custom call what XLA's reader does.
+
+        A single computation takes the place of a list, and where layouts of the operands are
+        asked for, which must be layouts of their shapes, both are forgotten.
+        """
+        wanted = attributes.get("operand_layout_constraints")
+        if wanted is not None:
+            called.clear()
+            shapes = [operand.shape for operand in operands]
+            fits = len(shapes) == len(wanted) and all(map(self.fits, wanted, shapes))
+            if not fits:
+                self.scan.fail(
+                    "operand_layout_constraints has one shape for each operand, with its sizes "
+                    "and element type",
+                    at,
+                )
+        elif "to_apply" in called:
+            called.pop("called_computations", None)
+
+    def fits(self, shape: ArraySpec, found: ArraySpec) -> bool:
+        """Whether an operand has the shape it is said to have, asked once for each pair."""
+        pair = (id(shape), id(found))  # the shapes of a text are kept until it is read
+        if pair not in self.fitting and not shape.compatible(found):
+            return False
+        self.fitting.add(pair)
+        return True
 
     @staticmethod
     def implied(opcode: str, wrapped: str, name: str, operands: tuple[HloInstruction, ...]) -> bool:
@@ -144,6 +183,8 @@ class AttributeReader:
         value = self.values.get(key)
         if value is None:
             try:
+                if kind == "literal":
+                    return read_typed_literal(text, self.filler)
                 value = read_metadata(text) if kind == "metadata" else read_attribute(kind, text)
             except (ValueError, XarrayliteError) as error:
                 self.scan.fail(str(error), start)

@@ -77,8 +77,13 @@ _NAMES: Final = {
     "origin": "origin",
     "transform": "fft_type",
     "transposition": "transpose_a",
-    "word": "algorithm api_version conv_kind padding_type schedule",
-    "words": "operand_precision",
+    "algorithm": "algorithm",
+    "call_padding": "padding_type",
+    "call_schedule": "schedule",
+    "call_version": "api_version",
+    "convolution": "convolution_kind",
+    "precisions": "operand_precision",
+    "sparsity": "sparsity_config",
 }
 _KIND_OF: Final = MappingProxyType(
     {name: kind for kind, names in _NAMES.items() for name in names.split()}
@@ -91,7 +96,8 @@ DEFAULTS: Final = MappingProxyType(
         "async_execution_thread": "main",
         "backend_config": "",
         "batch_group_count": 1,
-        "conv_kind": "",
+        "algorithm": "unset",
+        "convolution_kind": "unset",
         "feature_group_count": 1,
         "infeed_config": "",
         "inferred_dimension": -1,
@@ -100,9 +106,12 @@ DEFAULTS: Final = MappingProxyType(
         "allow_spmd_sharding_propagation_to_output": (False,),
         "allow_spmd_sharding_propagation_to_parameters": (False,),
         "num_partitions": 1,
+        "origin_recovery_table": "",
         "replica_count": 1,
         "result_accuracy": ResultAccuracy(),
         "schedule": "SCHEDULE_NONE",
+        "sparsity_config": "{}",
+        "transpose_a": "TRANSPOSE_INVALID",
         "window": (),
         "frontend_attributes": _NOTHING,
         **dict.fromkeys(_NAMES["bool"].split(), False),
@@ -112,6 +121,7 @@ DEFAULTS: Final = MappingProxyType(
                 "lhs_batch_dims",
                 "lhs_ragged_dims",
                 "operand_batching_dims",
+                "operand_precision",
                 "buffer_donor",
                 "input_output_alias",
                 "output_to_operand_aliasing",
@@ -128,6 +138,8 @@ DEFAULTS: Final = MappingProxyType(
 )
 """Values that XLA takes for granted, by attribute."""
 
+# Operations that may say what their groups are of; XLA reads it, and prints it nowhere.
+_GROUPED: Final = frozenset(("all-reduce", "all-reduce-start", "reduce-scatter"))
 _NO_GROUPS: Final[Mapping[str, Any]] = MappingProxyType({"replica_groups": ReplicaGroups()})
 _NO_SUMS: Final[Mapping[str, Any]] = MappingProxyType(
     {"lhs_contracting_dims": (), "rhs_contracting_dims": ()}
@@ -164,6 +176,10 @@ def kind_of(opcode: str, name: str) -> str:
     """
     if name == "slice_sizes" and opcode.startswith("collective-permute"):
         return "lists"
+    if name == "algorithm" and opcode == "rng-bit-generator":
+        return "generator"
+    if name == "mode" and opcode in _GROUPED:
+        return "mode"
     return _KIND_OF.get(name, "text")
 
 
@@ -220,6 +236,10 @@ def canonical(opcode: str, given: dict[str, Any], first: ArraySpec | None) -> di
         del given["type"]
     if opcode == "ragged-all-to-all":
         given.pop("dimensions", None)
+    elif opcode in _GROUPED:
+        given.pop("mode", None)
+    elif opcode == "outfeed" and first is not None:
+        given.setdefault("outfeed_shape", first)
     return given
 
 

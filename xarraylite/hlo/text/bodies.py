@@ -27,7 +27,7 @@ from .scanner import ARRAY
 from .sharding import spread_sharding
 from .undefined import guess_operand_shape, hand_on, wrap_operation
 
-_HEAD = re.compile(rf"{SKIP}(?:(ROOT)[ \t\r\n]{SKIP})?%?({NAME}){SKIP}={SKIP}")
+_HEAD = re.compile(rf"{SKIP}(?:(ROOT)(?=[ \t\r\n/%]){SKIP})?%?({NAME}){SKIP}={SKIP}")
 # What stands behind the equals sign, mostly: all of it if the operands are names.
 _RIGHT = re.compile(
     rf"{SKIP}(?:({ARRAY}){SKIP})?(?!b\()([a-z][a-z0-9\-]*+){SKIP}\((?:([^(){{}}\[\]\"'=/]*+)\))?"
@@ -254,11 +254,11 @@ class BodyReader(AttributeReader):
         if plain is None:
             scan.at = start
         text = without_comments(scan.group()) if plain is None else plain.lstrip(" \t")
-        key = (text, id(shape)) if len(text) < _SHORT else None
+        key = (text, id(shape)) if len(text) < _SHORT and "..." not in text else None
         found = self.literals.get(key)
         if found is None:
             try:
-                found = read_literal(text, shape)
+                found = read_literal(text, shape, self.filler)
             except (ValueError, OverflowError) as error:
                 scan.fail(str(error), start)
             if key is not None:
@@ -298,7 +298,8 @@ class BodyReader(AttributeReader):
         stack: list[Pending] = [(shape, opcode, "", scan.at, [])]
         while True:
             shape, opcode, wrapped, at, found = stack[-1]
-            if not (scan.take(")") if not found else self.ends(")")):
+            # XLA lets a comma stand behind the last operand.
+            if not (scan.take(")") or (found and (self.ends(")") or scan.take(")")))):
                 self.operand(scope, stack)
                 continue
             stack.pop()
@@ -374,14 +375,6 @@ class BodyReader(AttributeReader):
         if shape is not None and not self.fits(shape, found.shape):
             self.scan.fail(f"operand {name} is {found.shape}, not {shape}, as it is said to be", at)
         return found
-
-    def fits(self, shape: ArraySpec, found: ArraySpec) -> bool:
-        """Whether an operand has the shape it is said to have, asked once for each pair."""
-        pair = (id(shape), id(found))  # the shapes of a text are kept until it is read
-        if pair not in self.fitting and not shape.compatible(found):
-            return False
-        self.fitting.add(pair)
-        return True
 
     def missing(self, scope: Scope, name: str, shape: ArraySpec) -> HloInstruction:
         """A parameter for an operand that nobody defines."""

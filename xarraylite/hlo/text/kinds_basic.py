@@ -105,16 +105,19 @@ def read_word(text: str) -> str:
     return match[1]
 
 
-def _one_of(*words: str) -> Kind:
-    """The kind of a word that is one of these."""
+def one_of(words: str, any_case: bool = False) -> Callable[[str], str]:
+    """Return what reads one of some words; XLA also reads some of them in capitals."""
+    known = words.split()
 
     def read(text: str) -> str:
         word = text.strip()
-        if word not in words:
-            raise ValueError(f"expected one of {' '.join(words)}, found {word[:30]!r}")
+        if any_case:
+            word = word.lower()
+        if word not in known:
+            raise ValueError(f"expected one of {words}, found {word[:30]!r}")
         return word
 
-    return Kind(read, str)
+    return read
 
 
 def read_string(text: str) -> str:
@@ -153,21 +156,42 @@ def print_dictionary(value: str) -> str:
     return value if is_dictionary(value) else print_string(value)
 
 
-# Rarer kinds.
+# Kinds by name.
 
 
-def _read_words(text: str) -> tuple[str, ...]:
+_read_precision = one_of("default high highest packed_nibble", any_case=True)
+
+
+def _read_precisions(text: str) -> tuple[str, ...]:
     inner = inside(text, "{}")
-    return tuple([read_word(word) for word in inner.split(",")]) if inner.strip() else ()
+    return tuple([_read_precision(word) for word in inner.split(",")]) if inner.strip() else ()
 
+
+_ALGORITHMS: Final = (
+    "unset dot_any_f8_any_f8_f32 dot_any_f8_any_f8_f32_fast_accum dot_f16_f16_f16 dot_f16_f16_f32 "
+    "dot_bf16_bf16_bf16 dot_bf16_bf16_f32 dot_bf16_bf16_f32_x3 dot_bf16_bf16_f32_x6 "
+    "dot_bf16_bf16_f32_x9 dot_tf32_tf32_f32 dot_tf32_tf32_f32_x3 dot_f32_f32_f32 dot_f64_f64_f64"
+)
+# Words by kind: each kind is one of these.
+_WORDS: Final = {
+    "call_version": "API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING "
+    "API_VERSION_STATUS_RETURNING_UNIFIED API_VERSION_TYPED_FFI",
+    "call_schedule": "SCHEDULE_NONE SCHEDULE_LATEST SCHEDULE_EARLIEST",
+    "call_padding": "PADDING_INVALID PADDING_VALID PADDING_SAME",
+    "convolution": "unset fprop wgrad dgrad",
+    "direction": "EQ NE GE GT LE LT",
+    "order": "FLOAT TOTALORDER SIGNED UNSIGNED",
+    "distribution": "rng_invalid rng_uniform rng_normal",
+    "transform": "FFT IFFT RFFT IRFFT",
+    "fusion": "kLoop kInput kOutput kCustom",
+    "mode": "cross_replica cross_partition cross_replica_and_partition flattened_id",
+    "transposition": "NO_TRANSPOSE TRANSPOSE ADJOINT TRANSPOSE_INVALID",
+}
 
 KINDS: Final[dict[str, Kind]] = {
-    "direction": _one_of("EQ", "NE", "GE", "GT", "LE", "LT"),
-    "order": _one_of("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
-    "distribution": _one_of("rng_uniform", "rng_normal"),
-    "transform": _one_of("FFT", "IFFT", "RFFT", "IRFFT"),
-    "fusion": _one_of("kLoop", "kInput", "kOutput", "kCustom"),
-    "transposition": _one_of("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT", "TRANSPOSE_INVALID"),
+    **{kind: Kind(one_of(words), str) for kind, words in _WORDS.items()},
+    "algorithm": Kind(one_of(_ALGORITHMS, any_case=True), str),
+    "generator": Kind(one_of("rng_default rng_three_fry rng_philox", any_case=True), str),
     "bool": Kind(_read_bool, _print_bool),
     "bools": Kind(_read_bools, braced(_print_bool)),
     "dictionary": Kind(_read_config, print_dictionary),
@@ -175,9 +199,8 @@ KINDS: Final[dict[str, Kind]] = {
     "int": Kind(read_int, str),
     "ints": Kind(read_ints, print_ints),
     "lists": Kind(read_lists, braced(print_ints)),
+    "precisions": Kind(_read_precisions, braced()),
     "string": Kind(read_string, print_string),
     "text": Kind(str.strip, str),
-    "word": Kind(read_word, str),
-    "words": Kind(_read_words, braced()),
 }
 """Readers and printers by kind."""

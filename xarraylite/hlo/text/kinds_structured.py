@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -15,15 +16,19 @@ from .kinds_basic import (
     Kind,
     braced,
     inside,
+    one_of,
     print_dictionary,
     print_float,
+    print_ints,
     print_string,
     read_dictionary,
     read_float,
+    read_ints,
     read_string,
     read_word,
 )
 from .literals import HloLiteral, print_literal, read_literal
+from .made_up import Filler
 from .quoting import NAME, STRING, outer_parts
 from .sharding import normalise_sharding
 
@@ -58,26 +63,30 @@ def _print_signature(value: Signature) -> str:
 _LITERAL = re.compile(r"\s*([a-z0-9]+\[[^\]]*\](?:\{[0-9:][^}]*\})?)\s*(.*)", re.DOTALL)
 
 
-def _read_typed_literal(text: str, depth: int = 0) -> HloLiteral:
+def read_typed_literal(text: str, filler: Filler | None = None, depth: int = 0) -> HloLiteral:
+    """Read a shape and its values, or a tuple of such."""
     stripped = text.strip()
     if stripped.startswith("("):
         if depth == MAX_DEPTH:
             raise ValueError(f"tuples nest at most {MAX_DEPTH} deep")
         elements = [
-            _read_typed_literal(part, depth + 1) for part in outer_parts(inside(stripped, "()"))
+            read_typed_literal(part, filler, depth + 1)
+            for part in outer_parts(inside(stripped, "()"))
         ]
         shape = ArraySpec.tuple([element.shape for element in elements])
         return HloLiteral(shape, None, tuple(elements))
     match = _LITERAL.fullmatch(stripped)
     if match is None:
         raise ValueError("expected a shape and its values, such as s32[2]{0} {1, 2}")
-    return read_literal(match[2], ArraySpec.parse(match[1]))
+    return read_literal(match[2], ArraySpec.parse(match[1]), filler)
 
 
-def _print_typed_literal(value: HloLiteral) -> str:
+def print_typed_literal(value: HloLiteral, whole: bool = True) -> str:
+    """Write a shape and its values, or a tuple of such."""
     if value.shape.is_tuple:
-        return f"( {', '.join([_print_typed_literal(element) for element in value.elements])} )"
-    return f"{value.shape} {print_literal(value)}"
+        parts = [print_typed_literal(element, whole) for element in value.elements]
+        return f"( {', '.join(parts)} )"
+    return f"{value.shape} {print_literal(value, whole)}"
 
 
 def _read_domain(text: str) -> Domain:
@@ -93,10 +102,36 @@ def _print_domain(value: Domain) -> str:
     return f"{{kind={print_string(value.kind)}, entry={value.entry}, exit={value.exit}}}"
 
 
+_read_mode = one_of("default highest", any_case=True)
+_SPARSE_FIELD = re.compile(r"(sparsity|dimension|stride)=(-?[0-9]+(?:x[0-9]+)?)(?=[\s}])\s*")
+_SPARSE_OPERAND = re.compile(r"(lhs|rhs)=\{([^{}]*)\}\s*")
+
+
+def _read_sparsity(text: str) -> str:
+    """Write ``{lhs={sparsity=2x4 dimension=1 stride=1}}`` with all fields, in XLA's order."""
+    inner = inside(text, "{}").strip()
+    operands = dict(_SPARSE_OPERAND.findall(inner))
+    shown = []
+    for operand in ("lhs", "rhs"):
+        if operand in operands:
+            fields = {"sparsity": "0x0", "dimension": "0", "stride": "0"}
+            given = _SPARSE_FIELD.findall(operands[operand] + " ")
+            fields.update(given)
+            whole = not _SPARSE_FIELD.sub("", operands[operand] + " ").strip()
+            mixed = [("x" in number) != (name == "sparsity") for name, number in given]
+            if not whole or any(mixed):
+                raise ValueError("expected {sparsity=2x4 dimension=1 stride=1}")
+            body = " ".join([f"{name}={number}" for name, number in fields.items()])
+            shown.append(f"{operand}={{{body}}}")
+    if _SPARSE_OPERAND.sub("", inner):
+        raise ValueError("expected {lhs={sparsity=2x4 dimension=1 stride=1}}")
+    return f"{{{' '.join(shown)}}}"
+
+
 def _read_accuracy(text: str) -> ResultAccuracy:
     inner = "".join(inside(text, "{}").split())
     if inner.startswith("mode="):
-        return ResultAccuracy(read_word(inner[5:]))
+        return ResultAccuracy(_read_mode(inner[5:]))
     match = re.fullmatch(r"tolerance=\{(.*)\}", inner)
     if match is None:
         raise ValueError("expected {mode=highest} or {tolerance={atol=0.1,rtol=0,ulps=3}}")
@@ -106,6 +141,8 @@ def _read_accuracy(text: str) -> ResultAccuracy:
         if name not in bounds:
             raise ValueError(f"{name!r} is none of atol, rtol and ulps")
         bounds[name] = read_float(number)
+    if min(bounds.values()) < 0:
+        raise ValueError("no bound of an error is negative")
     return ResultAccuracy("", bounds["atol"], bounds["rtol"], int(bounds["ulps"]))
 
 
@@ -141,22 +178,44 @@ def print_frontend(value: Mapping[str, str]) -> str:
     return f"{{{','.join([f'{name}={print_dictionary(text)}' for name, text in value.items()])}}}"
 
 
-_ORIGIN = re.compile(rf"{STRING}|\S", re.DOTALL)
+ORIGIN_ARRAY: Final = rf"\{{\s*(?:(?:{STRING})\s*(?:\{{[-0-9,\s]*\}}\s*)?)?\}}"
+"""One array of an original program: ``{"a" {0,1}}``."""
+_ORIGIN_ARRAY = re.compile(ORIGIN_ARRAY, re.DOTALL)
+_ORIGIN_PARTS = re.compile(rf"({STRING})\s*(?:\{{([-0-9,\s]*)\}})?", re.DOTALL)
+_SYNTHETIC = re.compile(r"\[synthetic(?:_call)?\]")
+_NEIGHBOURS: Final = frozenset(("(A", "((", "()", "A,", "A)", ",A", ",(", "),", "))"))
+
+
+def origin_parts(text: str) -> tuple[str, tuple[int, ...]]:
+    """Return the name and the index of an array of an original program."""
+    match = _ORIGIN_PARTS.search(text)
+    if match is None:
+        return "", ()
+    return read_string(match[1]), read_ints(f"{{{match[2] or ''}}}")
+
+
+def print_origin(name: str, index: tuple[int, ...]) -> str:
+    """Write ``{"a" {0,1}}``."""
+    return f"{{{print_string(name)}{f' {print_ints(index)}' if index else ''}}}"
 
 
 def _read_origin(text: str) -> str:
     """Write ``{({"a"}, {"b" {0,1}})}``, arrays of some original program, with XLA's spaces."""
-    made = [""]
-    for token in _ORIGIN.findall(text):
-        if token == "," and made[-1] in ("}", ")"):
-            token = ", "
-        elif token == "{" and made[-1].startswith('"'):
-            token = " {"
-        elif token == "}" and made[-1] == " {":  # no index at all
-            made.pop()
-            continue
-        made.append(token)
-    return "".join(made)
+    inner = inside(text, "{}").strip() or "()"
+    if _SYNTHETIC.fullmatch(inner):
+        return f"{{{inner}}}"
+    arrays = [
+        print_origin(*origin_parts(array)) if '"' in array or "'" in array else "{}"
+        for array in _ORIGIN_ARRAY.findall(inner)
+    ]
+    # What is left are tuples of arrays: one of them is around all.
+    tree = "".join(_ORIGIN_ARRAY.sub("A", inner).split())
+    depths = list(accumulate([(part == "(") - (part == ")") for part in tree]))
+    nested = all([left + right in _NEIGHBOURS for left, right in pairwise(tree)])
+    if tree[0] not in "A(" or not nested or depths[-1] or (len(tree) > 1 and 0 in depths[:-1]):
+        raise ValueError('expected arrays such as {"a" {0}}, or tuples of them, between braces')
+    names = iter(arrays)
+    return f"{{{re.sub('A', lambda _: next(names), tree.replace(',', ', '))}}}"
 
 
 KINDS: Final[dict[str, Kind]] = {
@@ -164,9 +223,10 @@ KINDS: Final[dict[str, Kind]] = {
     "domain": Kind(_read_domain, _print_domain),
     "frontend": Kind(_read_frontend, print_frontend),
     "origin": Kind(_read_origin, str),
-    "literal": Kind(_read_typed_literal, _print_typed_literal),
+    "literal": Kind(read_typed_literal, print_typed_literal),
     "shape": Kind(lambda text: ArraySpec.parse(text.strip()), str),
     "shapes": Kind(_read_shapes, braced(str, ", ")),
+    "sparsity": Kind(_read_sparsity, str),
     "signature": Kind(_read_signature, _print_signature),
     "statistics": Kind(_read_statistics, braced(lambda one: f"{one[0]}={print_float(one[1])}")),
 }

@@ -123,13 +123,31 @@ def _read_labels(text: str) -> ConvolutionLabels:
     match = _LABELS.fullmatch(text)
     if match is None:
         raise ValueError("expected the dimensions of a convolution, such as b01f_01io->b01f")
-    # A question mark is a dimension that means nothing; XLA reads it and forgets it.
-    labels = ConvolutionLabels(*[part.replace("?", "") for part in match.groups()])
-    digits = {str(k) for k in range(labels.spatial)}
-    for part, letters in zip(labels, ("bf", "io", "bf"), strict=True):
-        if set(part) != digits | set(letters) or len(set(part)) != len(part):
-            raise ValueError(f"{part} does not name {letters} and each spatial dimension once")
-    return labels
+    parts = [
+        _place_labels(part, letters)
+        for part, letters in zip(match.groups(), ("bf", "io", "bf"), strict=True)
+    ]
+    if len({spatial for _, spatial in parts}) > 1:
+        raise ValueError(f"{text.strip()} does not name the same spatial dimensions three times")
+    return ConvolutionLabels(*[part for part, _ in parts])
+
+
+def _place_labels(part: str, letters: str) -> tuple[str, int]:
+    """Return labels as XLA keeps them, and how many are spatial.
+
+    A letter that is not there stands for dimension 0, as does nobody's number in XLA's message;
+    what comes later in `letters`, and the spatial dimensions, are written over it.  Dimensions
+    that mean nothing, question marks, are forgotten at the end.
+    """
+    digits = sorted(set(part) - {*letters, "?"})
+    named = part.replace("?", "")
+    if len(set(named)) != len(named) or digits != [str(k) for k in range(len(digits))]:
+        raise ValueError(f"{part} does not name {letters} and each spatial dimension once")
+    places = [(max(part.find(letter), 0), letter) for letter in (*letters, *digits)]
+    labels = ["?"] * (max(places)[0] + 1)
+    for place, letter in places:
+        labels[place] = letter
+    return "".join(labels), len(digits)
 
 
 def _print_labels(value: ConvolutionLabels) -> str:

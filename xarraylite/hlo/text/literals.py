@@ -3,7 +3,8 @@
 Text gives every number with as many digits as bring the same bits back: the fewest of two choices
 for 32 and 64 bits, always the larger one for narrower types.  NaNs say their sign and, unless it is
 the usual one, their payload.  A constant of more than ten elements may be left out of a dump
-(``{...}``); then its values are unknown here, and stay so in print.
+(``{...}``); then its values are unknown, and nothing is computed of them.  XLA's reader makes up
+numbers in their place, which its printer shows wherever it shows values, and so does ours.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from ..._records import record
 from ...dtypes.element_types import ELEMENT_TYPES, ElementType
 from ...dtypes.names import float4_e2m1fn, float8_e4m3fn, float8_e8m0fnu
 from ...xla.spec import ArraySpec
+from .made_up import Filler, dtype_of, frozen, made_up, narrowed
 from .quoting import outer_parts
 
 SHOWN_ELEMENTS: Final = 10
 """Most elements of a constant that a default print writes out."""
+_MADE_UP: Final = 1 << 24  # most elements that are made up; print leaves out larger constants
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -38,11 +41,15 @@ class HloLiteral:
         without a dtype (1-bit integers) are int8 or uint8.
     elements : tuple of HloLiteral
         Elements of a tuple.
+    before : tuple of int
+        How many words, and how many bytes that are no words, XLA's reader has made up for the
+        constants before this one, if the text left this one out.
     """
 
     shape: ArraySpec
     values: np.ndarray[Any, Any] | None = None
     elements: tuple[HloLiteral, ...] = ()
+    before: tuple[int, int] = (0, 0)
 
     @property
     def is_elided(self) -> bool:
@@ -50,6 +57,15 @@ class HloLiteral:
         if self.shape.is_tuple:
             return any([element.is_elided for element in self.elements])
         return self.values is None
+
+    @property
+    def printed(self) -> np.ndarray[Any, Any] | None:
+        """The values that print shows: those that XLA makes up where the text left them out."""
+        if self.values is not None or self.shape.is_tuple:
+            return self.values
+        if math.prod(self.shape.dimensions) > _MADE_UP:
+            return None
+        return made_up(self.shape, *self.before)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HloLiteral):
@@ -76,10 +92,19 @@ _LEFT_OUT: Final = re.compile(r"\{\s*\.\.\.\s*\}")
 _NAN_PARTS = re.compile(r"-?nan\(0x[0-9a-fA-F]+\)")
 
 
-def read_literal(text: str, shape: ArraySpec) -> HloLiteral:
+def read_literal(text: str, shape: ArraySpec, filler: Filler | None = None) -> HloLiteral:
     """Return the constant that a text without comments gives for a shape.
 
-    Its elements are never packed, whatever the shape's layout says.
+    Its elements are never packed, whatever the shape's layout says, and its sizes are known.
+
+    Parameters
+    ----------
+    text : str
+        The values.
+    shape : ArraySpec
+        The shape.
+    filler : Filler, optional
+        Counts of what was made up for the constants before.
 
     Raises
     ------
@@ -93,20 +118,33 @@ def read_literal(text: str, shape: ArraySpec) -> HloLiteral:
     >>> read_literal("{ { 1, 2 }, { 3, 4 } }", ArraySpec("s32", (2, 2))).values.tolist()
     [[1, 2], [3, 4]]
     """
+    filler = filler or Filler()
     if shape.is_array:
         if shape.layout is not None and shape.layout.element_size_in_bits:
             shape = shape.update_element_size_in_bits(pack_subbyte_types=False)
-        return _read_array(text.strip(), shape)
+        if shape.is_dynamic:
+            shape = shape.make_static_shape()
+        return _read_array(text.strip(), shape, filler)
     if not shape.is_tuple:
         raise ValueError(f"a constant is an array or a tuple of arrays, not {shape}")
     # A tuple of tuples is rare, and as deep as its shape, whose depth is bounded.
-    left_out = _LEFT_OUT.fullmatch(text.strip()) is not None
-    parts = ["{...}"] * len(shape.tuple_shapes) if left_out else _split(text)
+    if _LEFT_OUT.fullmatch(text.strip()) is not None:
+        return _left_out(shape, filler)
+    parts = _split(text)
     if len(parts) != len(shape.tuple_shapes):
         raise ValueError(f"{len(parts)} elements for the tuple {shape.human_string()}")
     pairs = zip(parts, shape.tuple_shapes, strict=True)
-    elements = tuple([read_literal(part, inner) for part, inner in pairs])
+    elements = tuple([read_literal(part, inner, filler) for part, inner in pairs])
     return HloLiteral(ArraySpec.tuple([element.shape for element in elements]), None, elements)
+
+
+def _left_out(shape: ArraySpec, filler: Filler) -> HloLiteral:
+    """Return a constant that a text leaves out; of one without elements, all is known."""
+    if shape.is_tuple:
+        elements = tuple([_left_out(inner, filler) for inner in shape.tuple_shapes])
+        return HloLiteral(shape, None, elements)
+    values = None if 0 not in shape.dimensions else made_up(shape, 0, 0)
+    return HloLiteral(shape, values, (), filler.take(shape))
 
 
 def _split(text: str) -> list[str]:
@@ -117,19 +155,19 @@ def _split(text: str) -> list[str]:
     return outer_parts(inner[1:-1])
 
 
-def _read_array(text: str, shape: ArraySpec) -> HloLiteral:
+def _read_array(text: str, shape: ArraySpec, filler: Filler) -> HloLiteral:
     kind = shape.element_type
-    if "..." in text:
-        if _LEFT_OUT.fullmatch(text) is None:
-            raise ValueError("a constant is left out whole: {...}")
-        return HloLiteral(shape, None)
+    if "..." in text and (_LEFT_OUT.fullmatch(text) is None or not shape.dimensions):
+        raise ValueError("an array that is left out is left out whole: {...}")
     if not shape.dimensions:
-        return HloLiteral(shape, _frozen(_scalar(text, kind), ()))
+        return HloLiteral(shape, frozen(_scalar(text, kind), ()))
     if min(shape.dimensions) < 0:
         raise ValueError(f"the size of {shape} is not known")
+    if "..." in text:
+        return _left_out(shape, filler)
     tokens = _tokens(text, kind)
     numbers = _check_nesting(tokens, shape)
-    return HloLiteral(shape, _frozen(_values(numbers, kind), shape.dimensions))
+    return HloLiteral(shape, frozen(_values(numbers, kind), shape.dimensions))
 
 
 def _tokens(text: str, kind: ElementType) -> list[str]:
@@ -176,18 +214,6 @@ def _check_nesting(tokens: list[str], shape: ArraySpec) -> list[str]:
     return numbers
 
 
-def _frozen(values: Any, sizes: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    array: np.ndarray[Any, Any] = values.reshape(sizes)
-    array.flags.writeable = False
-    return array
-
-
-def _dtype(kind: ElementType) -> np.dtype[Any]:
-    if kind.dtype is not None:
-        return np.dtype(kind.dtype)
-    return np.dtype(np.uint8 if kind.is_unsigned else np.int8)
-
-
 def _scalar(text: str, kind: ElementType) -> np.ndarray[Any, Any]:
     tokens = _tokens(text, kind)
     if len(tokens) != 1 or tokens[0] in "{}":
@@ -200,7 +226,7 @@ def _values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any]:
         return _complex_values(tokens, kind)
     if kind.is_integral or kind.name == "pred":
         return _integer_values(tokens, kind)
-    return _real_values(tokens, _dtype(kind), kind)
+    return _real_values(tokens, dtype_of(kind), kind)
 
 
 def _integer_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any]:
@@ -215,7 +241,7 @@ def _integer_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any
     for number in numbers:
         if not low <= number <= high:
             raise ValueError(f"{number} is out of the range of {kind}, {low} to {high}")
-    return np.array(numbers, np.int64).astype(_dtype(kind))
+    return np.array(numbers, np.int64).astype(dtype_of(kind))
 
 
 def _integer(token: str, kind: ElementType) -> int:
@@ -272,7 +298,7 @@ def _complex_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any
         elif kind.bits == 64 and "nan<" in pair[1]:
             pair[1] = pair[1].partition("<")[0]
     flat = _real_values([piece for pair in pairs for piece in pair], part, kind)
-    return flat.view(_dtype(kind))
+    return flat.view(dtype_of(kind))
 
 
 # How many bits of the mantissa say which NaN one is; types with a single NaN have no entry.
@@ -356,8 +382,15 @@ def _print_nan(value: Any) -> str:
     return f"{sign}nan(0x{payload:x})"
 
 
-def print_literal(literal: HloLiteral) -> str:
+def print_literal(literal: HloLiteral, whole: bool = True) -> str:
     """Return the values of a constant as XLA writes them, in one line and without the shape.
+
+    Parameters
+    ----------
+    literal : HloLiteral
+        The constant.
+    whole : bool, default True
+        Whether values that the text left out are what XLA makes up, and not ``{...}``.
 
     Examples
     --------
@@ -367,11 +400,13 @@ def print_literal(literal: HloLiteral) -> str:
     '{ {1.5}, {-0} }'
     """
     if literal.shape.is_tuple:
-        return f"( {', '.join([print_literal(element) for element in literal.elements])} )"
-    values = literal.values
+        return f"( {', '.join([print_literal(part, whole) for part in literal.elements])} )"
+    values = literal.printed if whole else literal.values
     if values is None:
         return "{...}"
     kind = literal.shape.element_type
+    if literal.values is None and kind.bits < 8 and kind.name != "pred":
+        values = narrowed(values, kind)
     show = _printer(kind, values.ndim)
     if values.ndim == 0:
         return show(values[()])

@@ -35,7 +35,8 @@ from ..values import Signature
 from .attribute_reader import Scope
 from .attributes import canonical
 from .bodies import BodyReader
-from .quoting import NAME, SKIP
+from .kinds_structured import ORIGIN_ARRAY, origin_parts, print_origin
+from .quoting import NAME, SKIP, STRING, unescape
 from .scanner import Scanner
 from .tables import StackFrame, keep_frames, read_tables
 from .undefined import in_default_order
@@ -43,7 +44,11 @@ from .undefined import in_default_order
 _HEADER = re.compile(rf"{SKIP}HloModule(?=[ \t\r\n/])")
 _ENTRY = re.compile(rf"{SKIP}ENTRY(?=[ \t\r\n/%])")
 _ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME}){SKIP}={SKIP}")
-_ASSIGNMENT = re.compile(rf"{SKIP}(?:ROOT[ \t\r\n]{SKIP})?%?{NAME}{SKIP}=")
+_ASSIGNMENT = re.compile(rf"{SKIP}(?:ROOT(?=[ \t\r\n/%]){SKIP})?%?{NAME}{SKIP}=")
+# Where an array of an original program comes from: one array of another, and what computes it.
+_RECOVERED_ROW = rf"({ORIGIN_ARRAY})\s*:\s*({ORIGIN_ARRAY})\s*(?:,\s*({STRING})\s*)?"
+_RECOVERED = re.compile(_RECOVERED_ROW, re.DOTALL)
+_RECOVERY = re.compile(rf"\{{\s*(?:{_RECOVERED_ROW})*\}}", re.DOTALL)
 _set = object.__setattr__
 
 
@@ -88,7 +93,8 @@ def parse(text: str) -> HloModule:
 
 def _reduced(module: HloModule) -> tuple[Callable[[str], HloModule], tuple[str]]:
     """How a module is copied and pickled: as its text, since its objects know one another."""
-    return parse, (module.to_text(print_large_constants=True),)
+    text = module.to_text(print_large_constants=True, print_made_up_constants=False)
+    return parse, (text,)
 
 
 copyreg.pickle(HloModule, _reduced)
@@ -164,8 +170,30 @@ class _Parser(BodyReader):
             name = match[1]
             if name in found:
                 self.scan.fail(f"attribute {name} is given twice", match.start(1))
-            found[name] = self.value("", name)
+            if name == "origin_recovery_table":
+                found[name] = self.recovery_table()
+            else:
+                found[name] = self.value("", name)
         return found
+
+    def recovery_table(self) -> str:
+        """Read how arrays of an original program come from others, with XLA's spaces.
+
+        ``{"a"} : {"b"}`` may be followed by a comma and a module between quotes, which gives the
+        first of the second.  XLA prints that module as any other, without escapes.
+        """
+        text, start = self.scan.value(False)
+        if not _RECOVERY.fullmatch(text):
+            self.scan.fail('expected {{"a" {0}} : {"b"}, "HloModule ..."}', start)
+        rows: dict[tuple[str, tuple[int, ...]], str] = {}
+        for array, source, module in _RECOVERED.findall(text):
+            key, value = origin_parts(array), origin_parts(source)
+            row = f"\n  {print_origin(*key)} : {print_origin(*value)}"
+            if module:
+                shown = parse(unescape(module[1:-1])).to_text(indent_amount=2)
+                row += f',\n  "\n{shown}\n  "'
+            rows.setdefault(key, row)
+        return f"{{{''.join([rows[key] for key in sorted(rows)])}\n}}\n" if rows else ""
 
     def is_instruction(self) -> bool:
         """Whether the text is one instruction, with or without a name."""

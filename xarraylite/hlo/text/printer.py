@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from math import prod
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..opcodes import OPCODES
 from ..values import OpMetadata, ReplicaGroups
 from .attributes import print_attribute
 from .kinds_basic import print_string
-from .kinds_structured import print_frontend
+from .kinds_structured import print_frontend, print_typed_literal
 from .literals import SHOWN_ELEMENTS, HloLiteral, print_literal
 from .metadata import print_metadata
 from .quoting import escape
@@ -114,6 +115,7 @@ _HEADER: Final = (
     "replica_count",
     "num_partitions",
     "frontend_attributes",
+    "origin_recovery_table",
 )
 
 
@@ -308,9 +310,11 @@ class _Printer:
         """The value of a constant, or that there is one."""
         if self.options.print_only_essential_constants:
             return essential(literal)
-        values = literal.values
-        small = values is not None and values.size <= SHOWN_ELEMENTS
-        return print_literal(literal) if small or self.options.print_large_constants else "{...}"
+        sizes = literal.shape.dimensions
+        small = not literal.shape.is_tuple and prod(sizes) <= SHOWN_ELEMENTS
+        if not (small or self.options.print_large_constants):
+            return "{...}"
+        return print_literal(literal, self.options.print_made_up_constants)
 
     def attributes(
         self,
@@ -365,7 +369,10 @@ class _Printer:
             value = given[name]
             if name == "replica_groups" and self.options.print_full_replica_group_list:
                 value = ReplicaGroups(value.expanded())
-            if self.options.print_ids or name not in _NAMELY:
+            if name == "literal":
+                text = print_typed_literal(value, self.options.print_made_up_constants)
+                shown.append(f", literal={text}")
+            elif self.options.print_ids or name not in _NAMELY:
                 shown.append(f", {name}={print_attribute(opcode, name, value)}")
         return "".join(shown)
 
@@ -415,7 +422,7 @@ def essential(literal: HloLiteral) -> str:
 
     Negative zeros are no zeros, and some element types have neither 0 nor 1.
     """
-    values = literal.values
+    values = literal.printed
     if values is None:
         return (
             print_literal(literal) if literal.shape.is_tuple and not literal.elements else "{...}"

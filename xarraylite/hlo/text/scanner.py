@@ -17,7 +17,7 @@ from .quoting import NAME, SKIP, STRING, without_comments
 _SKIP = re.compile(SKIP)
 _NAME = re.compile(rf"{SKIP}%?({NAME})")
 # An array with its layout; a brace behind it may also begin a computation.
-ARRAY: Final = r"[a-z][a-z0-9]*+\[[^\[\](){}\"']*+\](?:[ \t\r\n]*+\{[ \t\r\n]*+[0-9:][^{}]*+\})?"
+ARRAY: Final = rf"[a-z][a-z0-9]*+{SKIP}\[[^\[\](){{}}\"']*+\](?:{SKIP}\{{{SKIP}[0-9:][^{{}}]*+\}})?"
 _ARRAY = re.compile(rf"{SKIP}({ARRAY})")
 _TUPLE_PART = re.compile(rf"{SKIP}(?:{ARRAY}|b\(|[(),])")
 _PLAIN_VALUE = re.compile(rf"{SKIP}([^\s,{{}}()\[\]\"'/]++)(?=[\s,)}}]|\Z)")

@@ -13,7 +13,7 @@ from ..._records import record
 class PrintOptions:
     """What is printed, and how.
 
-    The names are those of XLA's ``HloPrintOptions``.
+    The names are those of XLA's ``HloPrintOptions``, but for ``print_made_up_constants``.
 
     Attributes
     ----------
@@ -38,6 +38,9 @@ class PrintOptions:
         Whether the numbers of names, and the names of modules and computations, are shown.
     print_large_constants : bool
         Whether constants of more than ten elements are written out.
+    print_made_up_constants : bool
+        Whether constants that a text left out are written with the numbers that XLA makes up for
+        them, where constants are written out.
     print_metadata : bool
         Whether metadata and the tables of stack frames are shown.
     print_metadata_only_op_name : bool
@@ -70,6 +73,7 @@ class PrintOptions:
     print_full_replica_group_list: bool = False
     print_ids: bool = True
     print_large_constants: bool = False
+    print_made_up_constants: bool = True
     print_metadata: bool = True
     print_metadata_only_op_name: bool = False
     print_only_essential_constants: bool = False
