@@ -366,7 +366,7 @@ warnings.simplefilter("ignore", DeprecationWarning)
 xl.config(engine="compiled", threads=2)
 a = xl.ones(5)
 xl.eval(a + 1)
-locks = [evaluate._lock.held, snapshots.guard()]
+locks = [evaluate._lock.held, snapshots.guard.held]
 held, leave = threading.Event(), threading.Event()
 
 def hold():
@@ -452,7 +452,7 @@ def test_a_fork_in_a_handler_that_interrupts_a_job() -> None:
     assert (done.stdout, done.stderr) == ("{0}\n", "")
 
 
-@pytest.mark.parametrize("lock", [evaluate._lock.held, calls._lock.held, snapshots.guard()])
+@pytest.mark.parametrize("lock", [evaluate._lock.held, calls._lock.held, snapshots.guard.held])
 def test_whoever_interrupts_the_holder_of_a_lock_may_evaluate(lock: Any) -> None:
     """A signal handler, or a finaliser."""
     xl.config(threads=1)

@@ -29,7 +29,8 @@ from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Node, Scalar
 from ..ir.translation import node_of, scalars_of
 from ..ir.translation import of as kind_of
-from ..memory.buffer import NOWHERE, Shield
+from ..memory.buffer import NOWHERE
+from ..memory.shield import Shield
 from ..memory.snapshots import Copy, LateSnapshot, Snapshot
 from ..operands import dispatch, non_numeric, tracing
 from ..operands.dispatch import ShieldedRecipe, ViewRecipe

@@ -15,7 +15,8 @@ from ..layout.layout import Layout
 from ..layout.placement import layout_of_map
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, Order, Strided
 from ..layout.tiled import Map, TiledMap
-from ..memory.buffer import Buffer, Shield
+from ..memory.buffer import Buffer
+from ..memory.shield import Shield
 from ..operands import dispatch
 from ..operands.namespace import namespace
 from ..operands.non_numeric import dtype_of

@@ -26,8 +26,11 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import os
 import re
 import sys
+import threading
+import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +40,7 @@ from .._errors import DTypeError
 from .block import Memory, byte_reach
 from .pool import Bytes, Range, address_of
 from .slabs import take
-from .snapshots import Snapshot, guard, making
+from .snapshots import GLANCE, Snapshot, guard, making
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,6 +51,22 @@ _UINT8 = np.dtype(np.uint8)
 COUNTS = hasattr(sys, "getrefcount") and "free-threading build" not in sys.version
 
 _shared_snapshots: set[weakref.ref[Snapshot]] = set()
+
+#: Buffers whose snapshots a thread is about to move, and which.
+_leaving: dict[Buffer, tuple[int, list[Snapshot]]] = {}
+
+
+def _stay() -> None:
+    """Have buffers know in a forked child what other threads were about to move."""
+    for buffer, (thread, snapshots) in [*_leaving.items()]:
+        if thread != threading.get_ident():
+            buffer._give_back(snapshots)
+            buffer._moving, buffer.special = False, buffer.readonly or buffer.made is not None
+            del _leaving[buffer]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_stay)
 
 
 class Buffer(Memory):
@@ -190,7 +209,7 @@ class Buffer(Memory):
 
     def snapshot(self) -> Snapshot:
         """Return the current `Snapshot` of this buffer, made if there is none."""
-        with guard():
+        with guard.held:
             known = self._known()
             if known is not None:
                 return known
@@ -209,8 +228,7 @@ class Buffer(Memory):
         if self.shared or not COUNTS:
             if COUNTS and len(_shared_snapshots) >= _most_shared:
                 _drop_idle()
-            self._mark = weakref.ref(fresh, _shared_snapshots.discard)
-            _shared_snapshots.add(self._mark)
+            self._mark = _noted(fresh)
         if COUNTS:
             self._snapshot = fresh
         return fresh
@@ -227,24 +245,27 @@ class Buffer(Memory):
 
     def is_read_by(self, snapshot: Snapshot) -> bool:
         """Tell whether this is the buffer's current snapshot."""
-        with guard():
+        with guard.held:
             return self._known() is snapshot
 
     def share(self) -> None:
         """Note that the memory is given to others, who may lend it back as another buffer."""
         if self.shared:
             return
-        with guard():
-            self.shared = True
-            with contextlib.suppress(AttributeError):
-                self._mark = weakref.ref(self._snapshot, _shared_snapshots.discard)
-                _shared_snapshots.add(self._mark)
+        with guard.held:
+            making.value += 1
+            try:
+                with contextlib.suppress(AttributeError):
+                    self._mark = _noted(self._snapshot)
+                self.shared = True
+            finally:
+                making.value -= 1
 
     def is_awaited(self) -> bool:
         """Tell whether any expression refers to these bytes."""
         if self.shared and not _shared_snapshots:
             return False
-        with guard():
+        with guard.held:
             if not COUNTS:
                 return bool(self._live())
             if self.shared:
@@ -273,25 +294,34 @@ class Buffer(Memory):
         SizeError, MemoryError
             If the bytes cannot be copied; nothing has changed then.
         """
-        with guard():
-            while self._moving:
-                guard().wait()
-            kept = None
-            snapshots = self._taken()
-            self._moving = self.special = True
-            try:
-                while snapshots:
-                    snapshot = snapshots.pop()
-                    held = own if id(snapshot) == which else 0
-                    count = sys.getrefcount(snapshot) - _TAKEN if COUNTS else held + 1
-                    if held and count == held:
-                        kept = snapshot
-                    elif count > 0:
-                        self._move(snapshot)
-            finally:
+        kept, mine, snapshots = None, False, list[Snapshot]()
+        leaving = threading.get_ident(), snapshots
+        try:
+            while not mine:
+                with guard.held:
+                    if not self._moving:
+                        _leaving[self] = leaving
+                        self._moving = self.special = mine = True
+                if not mine:  # another thread moves them
+                    time.sleep(GLANCE)
+            self._take(snapshots)
+            while snapshots:
+                snapshot = snapshots[-1]
+                held = own if id(snapshot) == which else 0
+                count = sys.getrefcount(snapshot) - _TAKEN if COUNTS else held + 1
+                if held and count == held:
+                    kept = snapshot
+                elif count > 0:
+                    snapshot.move()
+                del snapshots[-1]
+        except BaseException:
+            self._give_back(snapshots)
+            raise
+        finally:
+            if mine:
                 self._moving, self.made, self.special = False, None, self.readonly
-                guard().notify_all()
-            return kept
+                del _leaving[self]
+        return kept
 
     def is_ordinary(self) -> bool:
         """Tell whether a writer has nothing more to ask than who is reading.
@@ -299,7 +329,7 @@ class Buffer(Memory):
         What is only a product's result that nobody reads is none from now on.
         """
         if self.special and self.made is not None and COUNTS and not self.shared:
-            with guard():
+            with guard.held:
                 known = getattr(self, "_snapshot", None)
                 if not self._moving and (known is None or sys.getrefcount(known) == ALONE + 1):
                     if known is not None:
@@ -307,20 +337,32 @@ class Buffer(Memory):
                     self.made, self.special = None, self.readonly
         return not self.special
 
-    def _taken(self) -> list[Snapshot]:
-        """Take the snapshots of these bytes away from their buffers."""
-        if self.shared or not COUNTS:
-            self._mark = _NOBODY
-            live = self._live()
-            for snapshot in live:
-                _let_go(snapshot)
-            return live
-        try:
-            taken = [self._snapshot]
-        except AttributeError:
-            return []
-        del self._snapshot
-        return taken
+    def _take(self, snapshots: list[Snapshot]) -> None:
+        """Move the snapshots of these bytes from their buffers to a list."""
+        with guard.held:
+            if self.shared or not COUNTS:
+                self._mark = _NOBODY
+                snapshots += self._live()
+                for snapshot in snapshots:
+                    _let_go(snapshot)
+                return
+            with contextlib.suppress(AttributeError):
+                snapshots.append(self._snapshot)
+                del self._snapshot
+
+    def _give_back(self, snapshots: list[Snapshot]) -> None:
+        """Know snapshots again that were taken and have not moved."""
+        with guard.held:
+            for snapshot in snapshots:
+                if snapshot.origin is None or self._known() is snapshot:
+                    continue
+                if COUNTS and not self.shared and self._known() is None:
+                    self._snapshot = snapshot
+                    continue
+                self.share()
+                mark = _noted(snapshot)
+                if self._known() is None:  # else another thread has read meanwhile
+                    self._mark = mark
 
     def _live(self) -> list[Snapshot]:
         """Return the snapshots of all shared buffers that have bytes of this one."""
@@ -336,18 +378,6 @@ class Buffer(Memory):
             ):
                 found.append(snapshot)
         return found
-
-    def _move(self, snapshot: Snapshot) -> None:
-        """Move a snapshot to a copy; if that fails, nothing has changed."""
-        try:
-            snapshot.move()
-        except BaseException:
-            with guard():
-                if self.shared or not COUNTS:
-                    self._mark = weakref.ref(snapshot, _shared_snapshots.discard)
-                elif self._known() is None:
-                    self._snapshot = snapshot
-            raise
 
     def __repr__(self) -> str:
         kind = "borrowed" if self.owner is not None else "owned"
@@ -381,6 +411,13 @@ def still(known: Any) -> Any:
     return known() if known.__class__ is weakref.ref else known
 
 
+def _noted(snapshot: Snapshot) -> weakref.ref[Snapshot]:
+    """Note a snapshot of a shared buffer, for writers of others."""
+    mark = weakref.ref(snapshot, _shared_snapshots.discard)
+    _shared_snapshots.add(mark)
+    return mark
+
+
 def _keeper(snapshot: Snapshot) -> Buffer | None:
     """Return the buffer that holds a snapshot as its current one."""
     buffer: Any = None if snapshot.origin is None else snapshot.origin()
@@ -397,10 +434,11 @@ def _let_go(snapshot: Snapshot | None) -> None:
 def _are_held(snapshots: list[Any]) -> bool:
     """Tell whether anyone but its buffer holds one of the snapshots; the list is used up."""
     while snapshots:
-        snapshot = snapshots.pop()
+        snapshot = snapshots[-1]
         kept = _keeper(snapshot) is not None
         if sys.getrefcount(snapshot) - _TAKEN > kept:
             return True
+        del snapshots[-1]
     return False
 
 
@@ -428,41 +466,14 @@ def _measure() -> tuple[int, int]:
     snapshots = [buffer._snapshot]
     del buffer._snapshot
     while snapshots:
-        snapshot = snapshots.pop()
+        snapshot = snapshots[-1]
         taken = sys.getrefcount(snapshot)
+        del snapshots[-1]
     return alone, taken
 
 
-#: References to a snapshot that only its buffer holds, or that was just taken from it.
+#: References to a snapshot that only its buffer holds, or a list of those taken from it.
 ALONE, _TAKEN = _measure() if COUNTS else (0, 0)
-
-
-class Shield(Buffer):
-    """The bytes of another buffer, which is its owner, not to be written here.
-
-    Expressions over it wait for the owner's snapshot, so writing through the owner asks for nothing
-    more than it does without.
-    """
-
-    __slots__ = ()
-
-    owner: Buffer
-
-    def __init__(self, owner: Buffer) -> None:
-        memory = owner._memory.view()
-        memory.flags.writeable = False
-        super().__init__(memory, owner._start, owner.address, owner.nbytes, True, owner)
-
-    def snapshot(self) -> Snapshot:
-        """Return the owner's current snapshot."""
-        return self.owner.snapshot()
-
-    def _known(self) -> Snapshot | None:
-        return self.owner._known()
-
-    def share(self) -> None:
-        """Note that the memory is given to others."""
-        self.owner.share()
 
 
 def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:

@@ -140,7 +140,11 @@ class _Lease(Range):
 
     def __del__(self) -> None:
         # No module globals: at interpreter exit they may be gone already.
-        self.pool.give_back(self.owner)
+        try:
+            pool, raw = self.pool, self.owner
+        except AttributeError:  # it was interrupted before it had them
+            return
+        pool.give_back(raw)
 
 
 def size_class(nbytes: int) -> int:

@@ -6,7 +6,11 @@ the bytes there alive.  Whoever wants to overwrite them moves the snapshot to a 
 A snapshot's address changes in one store.  Kernels take it where no other thread can run
 (`runtime.launch`) or after pinning the snapshot (`pinned`), and a writer that wants to move a
 pinned snapshot waits until no other thread's kernel reads through it.  Snapshots are made, moved
-and pinned under one lock, which nobody holds while a kernel runs.
+and pinned under one lock, which nobody holds while a kernel runs, nor while waiting.
+
+An interrupt may come wherever the main thread calls something.  So the lock is one of C, whose
+``with`` statements no interrupt comes between (those of `threading.Condition` run Python), what
+waits looks again every `GLANCE`, and nothing is between two states while anything is called.
 """
 
 from __future__ import annotations
@@ -15,21 +19,26 @@ import contextlib
 import ctypes
 import os
 import threading
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from .._locks import ForkLock
 from .block import Memory
-from .pool import counters
+from .pool import Bytes, counters
 from .slabs import take
 
-_guard = threading.Condition(threading.RLock())
-_pins: dict[Snapshot, list[int]] = {}
+#: Under its lock snapshots are made, moved and pinned.
+guard = ForkLock()
 
-#: Seconds between two looks at running kernels.
-_GLANCE = 1e-4
+#: What the running evaluations of each thread read, by something that stands for the evaluation.
+_pins: dict[object, tuple[int, Sequence[Snapshot]]] = {}
+
+#: Seconds between two looks of who waits.
+GLANCE = 1e-4
 
 #: Whether a buffer's snapshot is being made; machine code, which has no lock, makes none then.
 making = ctypes.c_int64(0)
@@ -40,21 +49,14 @@ making = ctypes.c_int64(0)
 flying = (ctypes.c_int64 * 2)()
 
 
-def guard() -> threading.Condition:
-    """Return the lock under which snapshots are made, moved and pinned."""
-    return _guard
-
-
-def _make_lock() -> None:
-    """Make a new lock in a forked child: another thread may have held the old one, or a pin."""
-    global _guard
-    _guard = threading.Condition(threading.RLock())
+def _forget_threads() -> None:
+    """Forget in a forked child what other threads were doing."""
     _pins.clear()
     making.value = flying[0] = flying[1] = 0
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 class Snapshot(Memory):
@@ -116,24 +118,28 @@ class Snapshot(Memory):
 
         Kernels that other threads run over the old bytes end first.
         """
-        me = threading.get_ident()
-        with guard():
-            if self.stale is not None:
-                return 0
-            memory, start, address = take(self.nbytes)
-            flying[1] += 1
-            try:
-                # What runs is read once: kernels that end tell nobody, pins that end do.
-                while (running := flying[0]) or any(own != me for own in _pins.get(self, ())):
-                    guard().wait(_GLANCE if running else None)
-                np.copyto(memory[start : start + self.nbytes], self.run())
-                self._memory, self._start = memory, start
-                self.address = address
-            finally:
-                flying[1] -= 1
-            self.origin = None
-            counters.snapshots += 1
+        if self.stale is not None:
+            return 0
+        block = take(self.nbytes)
+        flying[1] += 1
+        try:
+            while not self._moved(*block):
+                time.sleep(GLANCE)
+        finally:
+            flying[1] -= 1
         return self.nbytes
+
+    def _moved(self, memory: Bytes, start: int, address: int) -> bool:
+        """Copy the bytes to an address, unless another thread's kernel runs over them."""
+        me = threading.get_ident()
+        with guard.held:
+            if flying[0] or any([self in read for own, read in [*_pins.values()] if own != me]):
+                return False
+            np.copyto(memory[start : start + self.nbytes], self.run())
+            self._memory, self._start = memory, start
+            self.address, self.origin = address, None
+            counters.snapshots += 1
+        return True
 
     def __repr__(self) -> str:
         state = "late" if self.late else self.stale or "current"
@@ -212,18 +218,10 @@ class LateSnapshot(Snapshot):
 @contextlib.contextmanager
 def pinned(snapshots: Sequence[Snapshot]) -> Iterator[None]:
     """Keep writers of other threads from moving snapshots while the block reads through them."""
-    me = threading.get_ident()
-    with guard():
-        for snapshot in snapshots:
-            _pins.setdefault(snapshot, []).append(me)
+    evaluation = object()
     try:
+        with guard.held:
+            _pins[evaluation] = threading.get_ident(), snapshots
         yield
     finally:
-        with guard():
-            for snapshot in snapshots:
-                owners = _pins.get(snapshot)
-                if owners is not None:  # None in a forked child
-                    owners.remove(me)
-                    if not owners:
-                        del _pins[snapshot]
-            guard().notify_all()
+        _pins.pop(evaluation, None)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..ir.kind import Kind
-from ..memory.buffer import Shield
+from ..memory.shield import Shield
 from .namespace import namespace
 
 _new = object.__new__

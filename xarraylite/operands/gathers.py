@@ -137,9 +137,10 @@ def gathered_again(root: Node) -> Node:
 
 def _uncopied(node: Node) -> Node:
     """Return what the elements of a copy are gathered by; any other node is itself."""
-    copy = node.snapshot if isinstance(node, Leaf) else None
-    whole = gathered(copy) if isinstance(copy, Copy) else None
-    return node if whole is None else _seen(node, whole)
+    if isinstance(node, Leaf) and isinstance(node.snapshot, Copy):
+        whole = gathered(node.snapshot)
+        return node if whole is None else _seen(node, whole)
+    return node
 
 
 def copied_from(of: Any, where: NumpyArray | int, nbytes: int) -> Copy:

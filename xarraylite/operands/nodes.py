@@ -94,7 +94,7 @@ class Gathers:
 
     __slots__ = ()
 
-    def gathered(self) -> Node | None:
+    def gathered(self) -> Any:
         """Return the elements, gathered by the kernel that reads them; None if they are gone."""
         raise NotImplementedError
 
