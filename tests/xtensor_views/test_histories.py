@@ -77,6 +77,7 @@ def test_a_history_keeps_no_large_memory(name: str) -> None:
     gc.collect()
     assert [ref() for ref in memory] == [None] * 5
     for e in history:
+        assert repr(e).endswith("lazy>")
         np.testing.assert_array_equal(xl.late(e), want(values))  # the last values
         np.testing.assert_array_equal(e, want(values))
 

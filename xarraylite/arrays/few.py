@@ -91,6 +91,9 @@ def selected(of: Any, key: Any) -> XExpression | None:
     if masks or arrays > 1:
         container: XExpression = owner_class(fixed, of._dtype, shape)._adopted(values)
         return container
+    axis = len(index) - 1
+    if values.size and index[-1].__class__ is np.ndarray and all(map(_is_all, index[:-1])):
+        return _taken(of, index[-1], axis, shape)
     where = np.arange(of.size).reshape(of._shape)[index]
     snapshot = copied_from(of, where, values.nbytes)
     snapshot.array(of._dtype, shape)[...] = values
@@ -142,7 +145,7 @@ def _taken(of: Any, given: NumpyArray, axis: int, shape: tuple[int, ...]) -> XEx
     nbytes, count = math.prod(shape) * dtype.itemsize, given.size
     snapshot = copied_from(of, axis, nbytes + -nbytes % 8 + 8 * count)
     snapshot.nbytes = nbytes
-    positions = snapshot.positions(count)
+    positions = snapshot.positions(count).reshape(given.shape)
     counted_from_front(given, of._shape[axis], positions)
     elements.array_of(of).take(positions, axis, snapshot.array(dtype, shape), "clip")
     return handle(row_major(dtype, len(shape), fixed), shape, (snapshot, 0))
