@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import operator
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
@@ -213,7 +213,7 @@ def _are_complex_vectors(a: Any, b: Any) -> bool:
     return len(a._shape) == 1 and a._shape == b._shape and (a.dtype.char, b.dtype.char) in _COMPLEX
 
 
-_conjugate_dot: Any = computed("left", "right")(calls.conjugate_dot)
+_conjugate_dot: Callable[..., XArray] = computed("left", "right")(calls.conjugate_dot)  # type: ignore[arg-type]
 
 
 def _meet(a: Any, b: Any) -> bool:
