@@ -28,7 +28,7 @@ from .cut import cut, is_even, requests
 from .loads import Load, gathered
 from .parcel import Parcel
 from .selection import Box, hull, size_of, whole, window_of
-from .source import READERS, keeps
+from .source import READERS, decodes, keeps
 
 #: Blocks read ahead of the one that is computed.
 AHEAD = 1
@@ -46,8 +46,11 @@ SMALLEST = 1 << 18
 #: Reading less than this much of what a smaller block reads is worth more memory.
 WORTH = 0.95
 
-#: Blocks that are tried where they need different amounts.
+#: Blocks that are tried where they need different amounts, while extents are looked for.
 TRIED = 16
+
+#: Blocks that are counted once extents are chosen: all, or so many from the first to the last one.
+COUNTED = 1 << 12
 
 Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
 
@@ -93,16 +96,32 @@ class Piece:
         return sum([load.moved for load in self.loads])
 
     @property
+    def operands(self) -> int:
+        """Bytes of operands in flight: its own, and those of a block that is read meanwhile.
+
+        Where these are many, they are read afterwards if that keeps all threads busy as well, with
+        chunks to decode: memory that nothing has used before costs as much as they do.
+        """
+        busy = all([decodes(x.source) and x.source.scratch(x.box) < x.moved for x in self.loads])
+        return self.inputs + AHEAD * min(self.inputs, 2 * ENOUGH if busy else self.inputs)
+
+    def is_read_with(self, others: Sequence[Piece]) -> bool:
+        """Tell whether it is read before these others are computed."""
+        fit = [self.inputs + x.inputs <= max(self.operands, x.operands) for x in others]
+        return len(others) <= AHEAD and all(fit)
+
+    @property
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
-        copies = (2 if self.spread else 0) + 1 + AHEAD
+        copied = 2 * self.inputs if self.spread else 0
         shared: list[int] = [0]
         own: list[int] = []
         for load in self.loads:
             among = shared if load.source.shares(load.box) else own
             among.append(load.source.scratch(load.box))
         reads = sorted((1 + AHEAD) * own)[-READERS:]  # at a time
-        return self.inputs * copies + self.nbytes * (1 + BEHIND) + max(shared) + sum(reads)
+        results = self.nbytes * (1 + BEHIND)
+        return self.operands + copied + results + max(shared) + sum(reads)
 
 
 def piece_of(root: Node, box: Box, spread: bool = False) -> Piece:
@@ -302,6 +321,27 @@ def choose(
     even = all([is_even(node) for node in postorder(make.parcel.node)])
     tried = functools.partial(_tried, make, shape, even=even, widened=widened)
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
+    best = _within(budget, make, tried, block, fixed, fits, known, keep)
+    while not even and (worst := _counted(make, best)).need > budget:
+        room = min(best.need - 1, budget - (worst.need - best.need))
+        try:
+            best = _within(room, make, tried, block, fixed, fits, known, keep)
+        except BudgetError:
+            raise too_small(worst.piece, budget, worst.need) from None
+    return best if even else worst
+
+
+def _within(
+    budget: int,
+    make: Cutter,
+    tried: Callable[[tuple[int, ...]], Choice],
+    block: tuple[int, ...],
+    fixed: bool,
+    fits: Callable[[Box], bool] | None,
+    known: Sequence[int] | None,
+    keep: bool,
+) -> Choice:
+    """Return the blocks that `choose` does, of those that are tried; ``block`` is the least."""
     best = first = tried(block)
     while best.need > budget:
         smaller = None if fixed or known or is_small(best.piece) else _halved(best.grid.block)
@@ -311,7 +351,7 @@ def choose(
     if known is None:
         best = _grown(tried, first, budget, fits)
     shared = keep and all([keeps(load.source) for load in first.piece.loads])
-    once = _rate(make(whole(shape))) if shared else math.inf
+    once = _rate(make(whole(first.grid.shape))) if shared else math.inf
     high = once / WORTH
     if best.rate > high or (best.size > 2 * ENOUGH and first.rate > high):
         kept = _keeping(make, once, first)
@@ -319,6 +359,12 @@ def choose(
             keeping = lambda block: _keeping(make, once, tried(block))  # noqa: E731
             return kept if known else _grown(keeping, kept, budget, fits)
     return best
+
+
+def _counted(make: Cutter, choice: Choice) -> Choice:
+    """Return the same blocks, and the one that needs most of those that are counted."""
+    pieces = map(make, choice.grid.some(COUNTED))
+    return replace(choice, piece=max([choice.piece, *pieces], key=lambda piece: piece.need))
 
 
 def _grown(
@@ -384,7 +430,8 @@ def _tried(
 ) -> Choice:
     """Return blocks of some extents, and one that needs as much as any.
 
-    Where all operations are even, that is one that is cut on all sides; elsewhere some are tried.
+    Where all operations are even, that is one that is cut on all sides; elsewhere some are tried,
+    and more are counted when the extents are chosen.
     """
     grid = Grid(shape, block)
     middle = make(grid.middle())
@@ -408,7 +455,7 @@ def _halved(block: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) -> tuple[int, ...]:
-    """Return the chunks of a new target: as asked, else those of an operand of its shape.
+    """Return the chunks of a new target: as asked (-1: all), else those of an operand of its shape.
 
     Raises
     ------
@@ -419,13 +466,14 @@ def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) ->
     if asked is not None:
         try:
             each: Any = asked if np.ndim(asked) else (asked,) * len(shape)
-            given = [as_shape(n, "chunks")[0] for n in each]
+            full = [max(1, n) if c == -1 else c for c, n in zip(each, shape, strict=True)]
+            given = [as_shape(c, "chunks")[0] for c in full]
         except (TypeError, ValueError):
             given = [0]
         if len(given) != len(shape) or 0 in given:
             raise ShapeError(
-                f"{operation}: chunks {asked!r} are not one positive length for each dimension of "
-                f"shape {shape}"
+                f"{operation}: chunks {asked!r} are not one positive length, or -1 for all of it, "
+                f"for each dimension of shape {shape}"
             )
         return tuple([max(1, min(c, n)) for c, n in zip(given, shape, strict=True)])
     for node in requests(root):
