@@ -72,7 +72,8 @@ def test_whole_numbers_wrap_as_numpy_has_them(dtype: str, n: int) -> None:
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_what_is_known_is_not_planned(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = _operands(dtype, ((3, 4), (4, 2)))
-    first = a @ b
+    for _ in range(3):  # what is asked for again gets a plan
+        first = a @ b
     told = str(xl.explain(first))
     monkeypatch.setattr(expression.products, "product", None)
     again = a @ b

@@ -287,6 +287,14 @@ def test_parts_of_complex_values() -> None:
     assert (one.imag, one.imag.dtype) == (0, np.int8)
 
 
+def test_real_arrays_are_their_own_real_parts() -> None:
+    for made in (xl.asarray([1.0, 2.0]), xl.asarray([1, 2]) * 2, xl.asarray([True, False])):
+        assert xl.real(made) is made
+        part = xl.real(made)
+        part[0] = 0
+        assert made[0] == 0
+
+
 def test_real_arrays_are_their_own_conjugates() -> None:
     for made in (xl.asarray([1.0, 2.0]), xl.asarray([1, 2]) * 2, xl.asarray([1.0])[0]):
         assert made.conj() is made

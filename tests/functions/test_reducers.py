@@ -217,3 +217,16 @@ def test_extremes_of_truth(name: str) -> None:
         np.testing.assert_array_equal(ours(a, axis=axis, **given), theirs(values, axis, **given))
     with pytest.raises(xl.ShapeError, match=f"{name}.*no identity"):
         ours(a[:0])
+
+
+@pytest.mark.parametrize("name", ["var", "std", "nanvar", "nanstd"])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_spread_of_complex_numbers_in_a_real_dtype(name: str, axis: int | None) -> None:
+    """The mean is real there, the distances from it are not."""
+    z = np.array([[1 + 2j, 3 - 1j, 2], [5j, -1, 0.5]])
+    for dtype in ("f4", "f8"):
+        made = getattr(xl, name)(xl.asarray(z), axis=axis, dtype=dtype)
+        wanted = getattr(np, name)(z, axis=axis, dtype=dtype)
+        assert made.dtype == wanted.dtype
+        np.testing.assert_allclose(made, wanted, rtol=1e-6)

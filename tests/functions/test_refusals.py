@@ -339,3 +339,23 @@ def test_of_two_results_none_is_written_where_one_does_not_fit(name: str) -> Non
         with pytest.raises(ValueError, match=name):
             getattr(xl, name)(*operands, **options)
     assert (first.tolist(), second.tolist()) == ([1.0, 2.0, 3.0], [0.0] * 5)
+
+
+@pytest.mark.parametrize("order", ["Z", "", "rows"])
+def test_orders_and_casts_are_numpys(order: str) -> None:
+    for call in (
+        lambda: xl.add(A, 1, order=order),
+        lambda: xl.sin(A, order=order),
+        lambda: xl.clip(A, 1, 2, order=order),
+        lambda: xl.einsum("i->", A, order=order),
+    ):
+        with pytest.raises(ValueError, match="order must be one of"):
+            call()
+    with pytest.raises(TypeError, match="einsum"):
+        xl.einsum("i->", A, dtype="i4", casting="safe")
+
+
+def test_numbers_of_repeats_are_integers() -> None:
+    for repeats in (xl.zeros(0), xl.asarray([1.0, 2.0]), np.float64([1.0, 2.0])):
+        with pytest.raises(TypeError, match="repeat: repeats must be integers, got float64"):
+            xl.repeat(A[: len(repeats)], repeats)

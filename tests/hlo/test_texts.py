@@ -1,4 +1,4 @@
-"""Some 900 texts by hand: printed in four styles as XLA prints them, or refused where it does."""
+"""Some 1300 texts by hand: printed in four styles as XLA prints them, or refused where it does."""
 
 from __future__ import annotations
 

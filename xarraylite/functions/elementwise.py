@@ -35,7 +35,7 @@ from .arguments import whole
 from .computed import into
 from .data_types import in_common_dtype
 from .searching import nonzero
-from .ufuncs import Unary, applied, binary, check_casting, unary, written
+from .ufuncs import Unary, applied, binary, check_options, unary, wanted_of, written
 
 add = binary("add")
 subtract = binary("subtract")
@@ -79,6 +79,8 @@ def _part(function: Unary, number: int) -> Unary:
         plain = out is None and not options
         if plain and isinstance(x, XContainer) and kind(x._dtype) == "c":
             return x.imag if number else x.real  # type: ignore[no-any-return]
+        if plain and not number and isinstance(x, XExpression) and kind(x.dtype) != "c":
+            return x  # what is written to the real parts of real elements is written to these
         if plain and type(x) in (int, float, complex):
             return getattr(x, ("real", "imag")[number])  # type: ignore[no-any-return]
         viewed = part(unwrapped(x), number) if plain else None
@@ -266,6 +268,9 @@ def clip(
     where: object = True,
     casting: str = "same_kind",
     dtype: object = None,
+    order: str = "K",
+    subok: bool = True,
+    signature: object = None,
 ) -> XExpression:
     """Move values into an interval.
 
@@ -280,7 +285,7 @@ def clip(
         Where to write the result.
     a_min, a_max : optional
         NumPy's older names of the bounds.
-    where, casting, dtype : optional
+    where, casting, dtype, order, subok, signature : optional
         As for `add`.
 
     Returns
@@ -316,7 +321,8 @@ def clip(
     """
     min = a_min if min is None else min
     max = a_max if max is None else max
-    check_casting(casting, "clip")
+    check_options("clip", order, casting)
+    dtype = wanted_of(3, dtype, signature)[-1]
     if dtype is not None:
         bounds = [
             x if x is None or isinstance(x, int | float) else _cast(x, dtype, casting)

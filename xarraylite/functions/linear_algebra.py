@@ -25,7 +25,7 @@ from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment import direct
 from ..assignment.assign import check_cast
-from ..dtypes.names import as_dtype, dtype_name, kind
+from ..dtypes.names import DType, as_dtype, dtype_name, kind
 from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE
@@ -38,7 +38,7 @@ from ..ops.table import OPS
 from .computed import into
 from .data_types import astype
 from .manipulation import reshape
-from .ufuncs import as_ufunc
+from .ufuncs import as_ufunc, check_options
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
@@ -370,6 +370,8 @@ def einsum(
     out: object = None,
     optimize: object = True,
     dtype: object = None,
+    order: str = "K",
+    casting: str = "unsafe",
 ) -> XArray | XExpression:
     """Return the sum of products that subscripts say.
 
@@ -386,10 +388,12 @@ def einsum(
         As many as there are groups.
     out : container, optional
         Where to write the result.
-    optimize : optional
-        Changes nothing: the order of products is always the one that costs least.
+    optimize, order : optional
+        Of no effect: products are made in the order that costs least, results are row-major.
     dtype : dtype, optional
         To compute in and to return; by default the operands' common one.
+    casting : str, default "unsafe"
+        Which casts to `dtype` are allowed.
 
     Returns
     -------
@@ -420,6 +424,7 @@ def einsum(
     >>> xl.einsum("ii", a)
     XArray(5.)
     """
+    check_options("einsum", order, casting)
     if operands and isinstance(operands[0], list | tuple) and not isinstance(subscripts, str):
         subscripts, operands = _lettered((subscripts, *operands))
     if not operands or not isinstance(subscripts, str):
@@ -432,16 +437,24 @@ def einsum(
     if plain and tuple([x.ndim for x in operands]) == ranks and _meet(*operands):
         left, right = operands
         return matmul(left, right, out)
+    made: XArray | XExpression
     if dtype is None:
-        product: XArray | XExpression = _values("einsum", subscripts, *operands)
-        return product if out is None else into(out, product, "einsum")
-    nodes = [as_node(x, "einsum") for x in operands]
-    wanted = as_dtype(dtype)
-    if kind(wanted) != "c":
-        for node in nodes:
-            build.require_real(node, f"einsum to {dtype_name(wanted)}")
-    made = XArray._filled(products.product("einsum", nodes, subscripts, dtype=wanted), *nodes)
+        made = _values("einsum", subscripts, *operands)
+    else:
+        made = _einsum_in(as_dtype(dtype), subscripts, operands, casting)
     return made if out is None else into(out, made, "einsum")
+
+
+def _einsum_in(
+    wanted: DType, subscripts: str, operands: tuple[Any, ...], casting: str
+) -> XExpression:
+    """Return a product of operands that are cast first."""
+    nodes = [as_node(x, "einsum") for x in operands]
+    for node in nodes:
+        check_cast("einsum", describe(node), node.dtype, wanted, casting)
+        if kind(wanted) != "c":
+            build.require_real(node, f"einsum to {dtype_name(wanted)}")
+    return XArray._filled(products.product("einsum", nodes, subscripts, dtype=wanted), *nodes)
 
 
 def _lettered(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

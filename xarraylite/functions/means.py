@@ -152,9 +152,14 @@ def _variance(
     # Where too few are left, NumPy's functions of what is not NaN say so of floats.
     least = math.nan if name.startswith("nan") and kind(node.dtype) in "fc" else 0.0
     chosen = _counting(name, where, node, dtype)
+    given = node
     node, end = _float_node(node, dtype)
+    # As in NumPy, a dtype with fewer values holds the mean and the squares, not the distances.
+    fewer = kind(end) in "iu" or (kind(given.dtype) == "c" and kind(end) == "f")
     kept = groups.kept()
     centre = kept.back(_mean(node, kept, chosen)) if mean is None else as_node(mean, name)
+    if fewer:
+        node, centre = given, build.cast(centre, end)
     distance = build.elementwise(OPS["subtract"], node, centre)
     if kind(node.dtype) == "c":
         real = build.elementwise(OPS["square"], build.elementwise(OPS["real"], distance))
@@ -162,9 +167,12 @@ def _variance(
         square = build.elementwise(OPS["add"], real, imag)
     else:
         square = build.elementwise(OPS["square"], distance)
-    total = groups.fold(SUM, others(square, chosen, 0))
-    count = _count(square, groups, chosen, correction, least)
-    return build.elementwise(OPS["divide"], total, count), groups, _real_dtype(end)
+    squares: Node = build.cast(square, end) if fewer else square
+    total = groups.fold(SUM, others(squares, chosen, 0))
+    count = _count(squares, groups, chosen, correction, least)
+    made: Node = build.elementwise(OPS["divide"], total, count)
+    made = build.cast(made, end) if fewer else made
+    return made, groups, _real_dtype(end) if dtype is None else end
 
 
 def _real_dtype(dtype: DType) -> DType:

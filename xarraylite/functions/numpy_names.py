@@ -232,7 +232,7 @@ def isfortran(a: object) -> bool:
 
 @or_numpy
 def min_scalar_type(a: object) -> np.dtype[Any]:
-    """Return the narrowest of NumPy's dtypes that holds a number; of an array its own.
+    """Return the narrowest of NumPy's dtypes that holds a number; of an array with axes its own.
 
     Examples
     --------
@@ -242,9 +242,10 @@ def min_scalar_type(a: object) -> np.dtype[Any]:
     """
     if isinstance(a, WEAK_TYPES) and (found := np.min_scalar_type(a)) in SUPPORTED:
         return found
-    node, value = as_node(a, "min_scalar_type"), unwrapped(a)
-    number = isinstance(value, int | float | complex | np.generic) and node.dtype.isbuiltin == 1
-    return as_dtype(np.min_scalar_type(value)) if number else node.dtype
+    node = as_node(a, "min_scalar_type")
+    if node.shape or node.dtype.isbuiltin != 1:
+        return node.dtype
+    return as_dtype(np.min_scalar_type(np.asarray(XExpression(node))))
 
 
 @or_numpy

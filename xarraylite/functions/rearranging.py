@@ -325,10 +325,14 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
     along = check_axis(axis, array.ndim, "repeat")
     extent = array.shape[along]
     counts = np.asarray(numpy_of(repeats, "repeat", Narrow()))
-    if counts.dtype == bool or not counts.size:  # a mask repeats what it has; an empty list is int
+    # A mask repeats what it has; numbers that are no array are cut, as in NumPy.
+    loose = counts.dtype.kind == "f" and isinstance(repeats, list | tuple | float)
+    if counts.dtype == bool or loose:
         counts = counts.astype(np.int64)
-    if counts.dtype.kind not in "iu" or counts.ndim > 1:
-        raise ShapeError(f"repeat: repeats must be integers of rank 0 or 1, got {repeats!r}")
+    if counts.dtype.kind not in "iu":
+        raise DTypeError(f"repeat: repeats must be integers, got {counts.dtype}")
+    if counts.ndim > 1:
+        raise ShapeError(f"repeat: repeats must have rank 0 or 1, got shape {counts.shape}")
     if counts.size and int(counts.min()) < 0:
         raise ShapeError(f"repeat: a number of repeats is negative: {int(counts.min())}")
     if counts.size == 1:

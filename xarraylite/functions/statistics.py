@@ -38,6 +38,7 @@ def _running(
     *,
     axis: int | None = None,
     dtype: object = None,
+    out: object = None,
     include_initial: bool = False,
 ) -> XArray:
     made: XArray = function(x, axis=axis, dtype=dtype, include_initial=include_initial)
@@ -57,6 +58,8 @@ def cumulative_sum() -> None:
         Along which dimension; needed unless the rank is 1.
     dtype : dtype, optional
         Of the computation and the result; by default as for `sum`.
+    out : container, optional
+        Where to write the result.
     include_initial : bool, default False
         Begin with 0, so that the result is longer by one.
 

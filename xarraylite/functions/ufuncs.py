@@ -36,10 +36,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _STRICT = ("no", "equiv", "safe")
 _CASTINGS = (*_STRICT, "same_kind", "unsafe")
+_ORDERS = frozenset("CFAKcfak")
 
 
-def check_casting(casting: str, operation: str) -> None:
-    """Raise ValueError unless a rule of casting is one of NumPy's."""
+def check_options(operation: str, order: str | None, casting: str) -> None:
+    """Raise ValueError unless an order and a rule of casting are NumPy's."""
+    if order is not None and order not in _ORDERS:
+        raise ValueError(f"{operation}: order must be one of 'C', 'F', 'A' and 'K', got {order!r}")
     if casting not in _CASTINGS:
         raise ValueError(f"{operation}: casting must be one of {_CASTINGS}, got {casting!r}")
 
@@ -131,7 +134,7 @@ def directed(
         raise TypeError(f"{op.name}() got an unexpected keyword argument {next(iter(others))!r}")
     if isinstance(out, tuple) and len(out) != 1:
         raise DTypeError(f"{op.name}: out must be one array, got a tuple of {len(out)}")
-    check_casting(casting, op.name)
+    check_options(op.name, order, casting)
     plain = dtype is signature is None
     if plain and (casting not in _STRICT or any(isinstance(x, Lifted) for x in operands)):
         if out is None and where is True:
@@ -141,7 +144,7 @@ def directed(
         if not isinstance(made, XExpression):  # NumPy's, of no numbers
             raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
     else:
-        wanted = _wanted(len(operands), dtype, signature)
+        wanted = wanted_of(len(operands), dtype, signature)
         if any([dtype_of(x) is not None for x in wanted]):  # NumPy's, of no numbers
             values: list[Any] = [
                 np.asarray(x) if isinstance(x, XExpression) else x for x in operands
@@ -157,7 +160,7 @@ def directed(
     return written(made, out, where, op.name, casting)
 
 
-def _wanted(count: int, dtype: object, signature: object) -> tuple[Any, ...]:
+def wanted_of(count: int, dtype: object, signature: object) -> tuple[Any, ...]:
     """Return what is said of a loop: dtypes of ``count`` operands and the result, or None."""
     if isinstance(signature, str):
         codes = signature.replace("->", "")

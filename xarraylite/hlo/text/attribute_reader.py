@@ -230,10 +230,12 @@ class AttributeReader:
         """The instructions that must run before."""
         text, start = self.scan.value(False)
         found = []
+        if not (text.startswith("{") and text.endswith("}")):
+            self.scan.fail("expected names of instructions between braces", start)
         for word in text.strip("{} \t\r\n").split(","):
             match = _WORD.fullmatch(word)
             instruction = scope.names.get(match[1]) if match is not None else None
             if instruction is None:
                 self.scan.fail("expected names of instructions before this one", start)
             found.append(instruction)
-        return tuple(found)
+        return tuple(dict.fromkeys(found))

@@ -36,7 +36,6 @@ _NAMES: Final = {
     """,
     "bools": """
         allow_spmd_sharding_propagation_to_output allow_spmd_sharding_propagation_to_parameters
-        parameter_replication
     """,
     "dictionary": "backend_config",
     "domain": "domain",
@@ -57,7 +56,8 @@ _NAMES: Final = {
         start_index_map start_indices_batching_dims update_window_dims
     """,
     "labels": "dim_labels",
-    "lists": "source_target_pairs",
+    "pairs": "source_target_pairs",
+    "replication": "parameter_replication",
     "literal": "literal",
     "padding": "padding",
     "shape": "outfeed_shape",

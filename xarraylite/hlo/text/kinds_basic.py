@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from struct import pack, unpack
 from typing import Any, Final, NamedTuple
 
 from .quoting import NAME, STRING, escape, is_dictionary, unescape
@@ -11,7 +12,7 @@ from .quoting import NAME, STRING, escape, is_dictionary, unescape
 _INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")
 _WORD = re.compile(rf"\s*({NAME})\s*")
-_FLOAT = re.compile(r"\s*-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*")
+_FLOAT = re.compile(r"\s*(?:-?[0-9]+\.?[0-9]*|-\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*|\s*-?nan\s*")
 
 
 class Kind(NamedTuple):
@@ -56,9 +57,44 @@ def read_ints(text: str) -> tuple[int, ...]:
 def read_lists(text: str) -> tuple[tuple[int, ...], ...]:
     inner = inside(text, "{}")
     rows = re.findall(r"\{[^{}]*\}", inner)
-    if re.fullmatch(r"[\s,]*", re.sub(r"\{[^{}]*\}", "", inner)) is None:
+    if _between(re.sub(r"\{[^{}]*\}", "x", inner)) != len(rows):
         raise ValueError("expected lists of integers, such as {{0,1},{2,3}}")
     return tuple([read_ints(row) for row in rows])
+
+
+def _between(marks: str) -> int:
+    """Return how many marks there are if commas stand between them, and nothing else; or -1."""
+    plain = "".join(marks.split())
+    count = plain.count("x")
+    return count if plain == ",".join("x" * count) else -1
+
+
+def read_rows(text: str, row: re.Pattern[str], expected: str) -> list[re.Match[str]]:
+    """Match what stands between braces, with commas in between."""
+    inner = inside(text, "{}")
+    found = list(row.finditer(inner))
+    if _between(row.sub("x", inner)) != len(found):
+        raise ValueError(f"expected {expected}")
+    return found
+
+
+def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
+    pairs = read_lists(text)
+    if any([len(pair) != 2 for pair in pairs]):
+        raise ValueError("expected pairs, such as {{0,1},{1,0}}")
+    return pairs
+
+
+def _read_braced_bools(text: str) -> tuple[bool, ...]:
+    return _read_bools(f"{{{inside(text, '{}')}}}")
+
+
+def _read_float32(text: str) -> float:
+    """Read a number that XLA keeps in 32 bits."""
+    number = read_float(text)
+    if abs(number) > 3.4028235677973366e38:
+        raise ValueError("expected a number of type f32")
+    return unpack("f", pack("f", number))[0] if number == number else number
 
 
 def inside(text: str, ends: str) -> str:
@@ -193,12 +229,14 @@ KINDS: Final[dict[str, Kind]] = {
     "algorithm": Kind(one_of(_ALGORITHMS, any_case=True), str),
     "generator": Kind(one_of("rng_default rng_three_fry rng_philox", any_case=True), str),
     "bool": Kind(_read_bool, _print_bool),
-    "bools": Kind(_read_bools, braced(_print_bool)),
+    "bools": Kind(lambda text: _read_bools(text) or (False,), braced(_print_bool)),
     "dictionary": Kind(_read_config, print_dictionary),
-    "float": Kind(read_float, print_float),
+    "float": Kind(_read_float32, print_float),
     "int": Kind(read_int, str),
     "ints": Kind(read_ints, print_ints),
     "lists": Kind(read_lists, braced(print_ints)),
+    "pairs": Kind(_read_pairs, braced(print_ints)),
+    "replication": Kind(_read_braced_bools, braced(_print_bool)),
     "precisions": Kind(_read_precisions, braced()),
     "string": Kind(read_string, print_string),
     "text": Kind(str.strip, str),

@@ -74,6 +74,13 @@ def _read_aliases(text: str) -> tuple[Alias, ...]:
     return tuple([Alias(_index(m[1]), bounded(m[2]), _index(m[3]), m[4] or "") for m in found])
 
 
+def _read_plain_aliases(text: str) -> tuple[Alias, ...]:
+    found = _read_aliases(text)
+    if any([alias.kind for alias in found]):
+        raise ValueError("expected {output index}: (operand, {operand index}) without a kind")
+    return found
+
+
 def _print_alias(alias: Alias, kind: str = "") -> str:
     output, inner = print_ints(alias.output_index), print_ints(alias.operand_index)
     return f"{output}: ({alias.operand}, {inner}{kind})"
@@ -101,7 +108,7 @@ def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:
 
 KINDS: Final[dict[str, Kind]] = {
     "program_aliases": Kind(_read_program_aliases, _print_program_aliases),
-    "aliases": Kind(_read_aliases, braced(_print_alias, ", ")),
+    "aliases": Kind(_read_plain_aliases, braced(_print_alias, ", ")),
     "donors": Kind(_read_donors, _print_donors),
     "groups": Kind(_read_groups, _print_groups),
     "sharding": Kind(normalise_sharding, str),

@@ -94,6 +94,8 @@ def _read_domain(text: str) -> Domain:
     fields = {name.strip(): value for name, value in parts.items()}
     if fields.keys() != {"kind", "entry", "exit"}:
         raise ValueError('expected {kind="sharding", entry={...}, exit={...}}')
+    if read_string(fields["kind"]) != "sharding":
+        raise ValueError("domains are of the kind sharding")
     entry, leave = normalise_sharding(fields["entry"]), normalise_sharding(fields["exit"])
     return Domain(read_string(fields["kind"]), entry, leave)
 
@@ -155,8 +157,9 @@ def _print_accuracy(value: ResultAccuracy) -> str:
 
 def _read_statistics(text: str) -> tuple[tuple[str, float], ...]:
     pairs = [part.partition("=") for part in inside(text, "{}").split(",") if part.strip()]
-    found = tuple([(read_word(name), read_float(number)) for name, _, number in pairs])
-    return found if len(found) > 1 else ()  # the first is which of the others is shown
+    found = [(read_word(name), read_float(number)) for name, _, number in pairs]
+    # The first, whatever its name, is which of the others is shown.
+    return (("visualizing_index", found[0][1]), *found[1:]) if len(found) > 1 else ()
 
 
 _PAIR = re.compile(rf"\s*({NAME})\s*=\s*", re.DOTALL)

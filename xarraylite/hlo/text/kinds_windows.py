@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from ..values import ConvolutionLabels, PadDimension, SliceDimension, WindowDimension
-from .kinds_basic import Kind, bounded, inside, read_int
+from .kinds_basic import Kind, bounded, inside, read_int, read_rows
 
 # Windows, slices, padding.
 
@@ -14,13 +14,8 @@ _SLICE = re.compile(r"\[\s*(-?[0-9]+)\s*:\s*(-?[0-9]+)\s*(?::\s*(-?[0-9]+)\s*)?\
 
 
 def _read_slice(text: str) -> tuple[SliceDimension, ...]:
-    inner = inside(text, "{}")
-    if re.fullmatch(r"[\s,]*", _SLICE.sub("", inner)) is None:
-        raise ValueError("expected ranges such as {[0:4], [0:8:2]}")
-    made = [
-        SliceDimension(bounded(a), bounded(b), bounded(c or "1"))
-        for a, b, c in _SLICE.findall(inner)
-    ]
+    found = read_rows(text, _SLICE, "ranges such as {[0:4], [0:8:2]}")
+    made = [SliceDimension(bounded(m[1]), bounded(m[2]), bounded(m[3] or "1")) for m in found]
     if any([dim.stride < 1 for dim in made]):
         raise ValueError("the stride of a slice is positive")
     return tuple(made)
@@ -63,7 +58,7 @@ def _print_padding(value: tuple[PadDimension, ...]) -> str:
     )
 
 
-_FIELD = re.compile(r"([a-z_]+)\s*=\s*([^\s,{}]+)")
+_FIELD = re.compile(r"([a-z_]+)=\s*([^\s,{}]+)")
 # Fields of a window in printing order: place in WindowDimension, value that is taken for granted.
 _WINDOW: Final = {
     "size": (0, None),
@@ -77,7 +72,7 @@ _WINDOW: Final = {
 
 def _read_window(text: str) -> tuple[WindowDimension, ...]:
     inner = inside(text, "{}")
-    if _FIELD.sub("", inner).strip(" \t\r\n,"):
+    if _FIELD.sub("", inner).strip(" \t\r\n"):
         raise ValueError("expected a window such as {size=3x3 pad=1_1x1_1}")
     found = _FIELD.findall(inner)
     given = dict(found)
@@ -85,8 +80,8 @@ def _read_window(text: str) -> tuple[WindowDimension, ...]:
         return ()
     if "size" not in given or len(given) != len(found) or not given.keys() <= _WINDOW.keys():
         raise ValueError(f"a window has a size and at most once each of {' '.join(_WINDOW)}")
-    columns: list[list[Any]] = [[], [1], [0], [0], [1], [1], [False]]
     rank = len(given["size"].split("x"))
+    columns: list[list[Any]] = [[column] * rank for column in (0, 1, 0, 0, 1, 1, False)]
     for name, numbers in given.items():
         if name == "pad":
             pads = _read_pads(numbers)
@@ -95,12 +90,13 @@ def _read_window(text: str) -> tuple[WindowDimension, ...]:
             columns[2], columns[3] = [pad[0] for pad in pads], [pad[1] for pad in pads]
         else:
             columns[_WINDOW[name][0]] = [read_int(number) for number in numbers.split("x")]
-    columns = [column * rank if len(column) == 1 else column for column in columns]
     if any([len(column) != rank for column in columns]):
         raise ValueError(f"every field of a window has one entry for each of {rank} dimensions")
-    made = [WindowDimension._make((*row[:6], bool(row[6]))) for row in zip(*columns, strict=True)]
+    made = [WindowDimension._make((*row[:6], row[6] == 1)) for row in zip(*columns, strict=True)]
     if any([min(dim.stride, dim.base_dilation, dim.window_dilation) < 1 for dim in made]):
         raise ValueError("strides and dilations of a window are positive")
+    if any([dim.size < 0 for dim in made]):
+        raise ValueError("sizes of a window are not negative")
     return tuple(made)
 
 

@@ -63,6 +63,8 @@ def read_metadata(text: str) -> OpMetadata:
             value: object = unescape(quoted[1:-1])
         elif number is not None:
             value = int(number)
+            if not -(2**31) <= value < 2**31:
+                raise ValueError(f"{name}={number} is no integer of 32 bits")
         else:
             value = tuple([int(word) for word in listed.split(",") if word.strip()])
         if name in given or default is None or type(value) is not type(default):

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...xla.spec import ArraySpec
-from .meshes import MOST_DEVICES
+from .meshes import MOST_DEVICES, normalise_mesh_sharding
 
 Devices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -37,7 +37,6 @@ _PART = re.compile(
     r"|(?P<word>[a-z_]+)"
 )
 _METADATA = re.compile(r",? metadata=\{(?:[^{}]++|\{[^{}]*+\})*+\}")
-_MESH = re.compile(r"(maximal_)?mesh\[[^\[\]]*\].*", re.DOTALL)
 # The order in which XLA keeps the kinds of devices that hold the same tile.
 _ORDER = {"maximal": 1, "tuple": 2, "other": 3, "manual": 4, "unknown": 5, "unreduced": 6}
 
@@ -70,11 +69,16 @@ def spread_sharding(text: str, shape: ArraySpec) -> str:
     """Return one sharding for each array of a tuple, where text gives one for all of them."""
     if text.startswith("{{") or text == "{}":
         return text
+    return f"{{{', '.join([text] * count_arrays(shape))}}}"
+
+
+def count_arrays(shape: ArraySpec) -> int:
+    """Return how many arrays a tuple of tuples has, or what is no tuple."""
     level, leaves = [shape], 0
     while level:
         leaves += sum([not inner.is_tuple for inner in level])
         level = [inner for group in level for inner in group.tuple_shapes if group.is_tuple]
-    return f"{{{', '.join([text] * leaves)}}}"
+    return leaves
 
 
 def without_metadata(text: str) -> str:
@@ -95,8 +99,8 @@ def _elements(inner: str) -> list[str]:
 
 
 def _single(inner: str) -> str:
-    if _MESH.fullmatch(inner):
-        return inner
+    if inner.startswith(("mesh[", "maximal_mesh[")):
+        return normalise_mesh_sharding(inner)
     found: dict[str, str] = {}
     words: list[str] = []
     rest = _PART.sub("", inner)
@@ -138,6 +142,8 @@ def _tiled(found: dict[str, str], types: list[str]) -> str:
         raise ValueError(f"tiles {tile} over {total} devices, of which {len(types)} are subgroups")
     listed = "list" in found
     if listed:
+        if total == 1:
+            raise ValueError("tiles lie on more than one device; {maximal device=0} on one")
         devices = np.array(_ints(found["list"]))
         if devices.size != total:
             raise ValueError(f"{devices.size} devices for the tiles {tile}")
