@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -11,7 +12,8 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept
-from xarraylite.chunked import division, operand, source
+from tests.chunked.kept import Sink as Array
+from xarraylite.chunked import division, operand, pipeline, plan, source
 from xarraylite.chunked.budget import BESIDES, BudgetError
 from xarraylite.chunked.folds import without_kept
 from xarraylite.chunked.idle import Idle, Nowhere
@@ -116,3 +118,36 @@ def test_pieces_at_a_joint_are_counted_too() -> None:
     assert found is not None
     needs = [found.plan((*span, ())).need + found.kept for span in found.spans]
     assert max(needs) == found.need
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_blocks_that_keep_all_threads_busy_decoding_are_read_one_by_one(
+    compressed: bool, tmp_path: Path
+) -> None:
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(
+        tmp_path / "a", shape=(64, 64), chunks=(8, 8), dtype="f8",
+        compressors="auto" if compressed else None,
+    )  # fmt: skip
+    array[...] = np.arange(4096.0).reshape(64, 64)
+    events: list[str] = []
+
+    def told(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def also(*args: Any, **named: Any) -> Any:
+            events.append(name)
+            return function(*args, **named)
+
+        return also
+
+    values = np.zeros((64, 64))
+    with (
+        xl.config(threads=2),
+        mock.patch.object(plan, "ENOUGH", 256),
+        mock.patch.object(pipeline.ChunkCache, "begin", told("read", pipeline.ChunkCache.begin)),
+        mock.patch.object(pipeline, "computed", told("compute", pipeline.computed)),
+    ):
+        xl.store(xl.open(tmp_path / "a") + 1, Array(values, (8, 64)))
+    np.testing.assert_array_equal(values, array[...] + 1)
+    assert events[:4] == (
+        ["read", "compute"] * 2 if compressed else ["read", "read", "compute", "read"]
+    )

@@ -113,6 +113,19 @@ def test_narrow_dtypes(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", narrow)
     again = xl.open(tmp_path / "a.npy", dtype=ml_dtypes.bfloat16)
     np.testing.assert_array_equal(xl.eval(again).numpy(), narrow)
+    with pytest.raises(xl.DTypeError, match=r"elements of 2 bytes, .* dtype='bfloat16'"):
+        xl.open(tmp_path / "a.npy")
+
+
+def test_a_path_where_nothing_of_zarr_is(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    (tmp_path / "a.tif").write_bytes(b"II*")
+    zarr.open_group(tmp_path / "group", mode="w").create_array("x", shape=(3,), dtype="f8")
+    for path in (tmp_path, tmp_path / "a.tif"):
+        with pytest.raises(xl.StorageError, match=r"nothing of zarr's is there; .* \.npy"):
+            xl.open(path)
+    with pytest.raises(xl.StorageError, match="there by the name 'y'"):
+        xl.open(tmp_path / "group", "y")
 
 
 @pytest.mark.parametrize("what", [3.0, "nowhere.npy", "nowhere.h5", None, np.array(["a"])])

@@ -40,7 +40,8 @@ def test_a_new_npy_file(tmp_path: Path) -> None:
 def test_chunks_as_asked(tmp_path: Path) -> None:
     assert xl.store(kept(), tmp_path / "a", chunks=(20, 4)).chunks == (20, 4)
     assert xl.store(kept(), tmp_path / "b", chunks=np.array([7, 1 << 62])).chunks == (7, 30)
-    wrong: list[Any] = [(4,), 0, (4, -1), 2.5, "auto", True, [[1, 2]]]
+    assert xl.store(kept(), tmp_path / "d", chunks=(4, -1)).chunks == (4, 30)
+    wrong: list[Any] = [(4,), 0, (4, -2), 2.5, "auto", True, [[1, 2]]]
     for chunks in wrong:
         with pytest.raises(xl.ShapeError, match=rf"chunks {re.escape(repr(chunks))} are not one"):
             xl.store(kept(), tmp_path / "c", chunks=chunks)
@@ -57,9 +58,17 @@ def test_what_is_there_stays_unless_told(tmp_path: Path, name: str) -> None:
     np.testing.assert_array_equal(xl.eval(xl.open(tmp_path / name)).numpy(), VALUES + 1)
 
 
-@pytest.mark.parametrize("name", ["a.zip", "a.h5"])
+def test_a_new_zarr_array_of_a_dtype_that_zarr_has_not(tmp_path: Path) -> None:
+    narrow = xl.astype(kept(), "bfloat16")
+    with pytest.raises(xl.StorageError, match=r"zarr has no bfloat16; .* \.npy"):
+        xl.store(narrow, tmp_path / "a.zarr")
+    assert names_in(tmp_path) == []
+    assert xl.store(narrow, tmp_path / "a.npy").dtype == xl.bfloat16
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.h5", "a.tif"])
 def test_names_of_other_formats_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(xl.StorageError, match="opened as another format"):
+    with pytest.raises(xl.StorageError, match="the name of another format"):
         xl.store(kept(), tmp_path / name)
     assert names_in(tmp_path) == []
 

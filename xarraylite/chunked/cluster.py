@@ -63,7 +63,8 @@ def to_dask(
     expression : array or expression
         What to compute.  What is folded inside it is evaluated now, block by block.
     chunks : int or sequence of int, optional
-        Extents of a block; by default the chunks of an operand of the same shape.
+        Extents of a block, -1 for all of a dimension; by default the chunks of an operand of the
+        same shape.
     memory : int or str, optional
         Bytes that may be in flight while that happens; see `store`.
 

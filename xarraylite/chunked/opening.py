@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,8 +90,7 @@ def _from_path(path: str, key: str, dtype: object) -> tuple[Any, str]:
         if path.endswith(".npy") and key:
             raise StorageError(f"open: {path} is one array, and has no {key!r} in it")
         if path.endswith(".npy"):
-            array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-            return (array if dtype is None else array.view(dtype)), name
+            return _mapped(path, dtype), name
         if path.endswith(HDF5):
             return _chosen(imported("h5py", "hdf5").File(path, "r"), key), name
         zarr = imported("zarr", "zarr")
@@ -98,10 +98,28 @@ def _from_path(path: str, key: str, dtype: object) -> tuple[Any, str]:
         store = zarr.storage.ZipStore(path, mode="r") if path.endswith(ZIP) else path
         found = patiently(lambda: zarr.open(store, path=key or None, mode="r"))
         return _chosen(found, ""), name
-    except (ImportError, StorageError):
+    except (ImportError, StorageError, DTypeError):
         raise
     except Exception as error:
-        raise StorageError(f"open: {name}: {type(error).__name__}: {error}") from error
+        told = f"{type(error).__name__}: {error}"
+        if isinstance(error, FileNotFoundError) and Path(path).exists():  # zarr's words say less
+            told = "nothing of zarr's is there" + (f" by the name {key!r}" if key else "")
+            told += (
+                f"; names of other files that are opened here end in {', '.join(('.npy', *HDF5))}; "
+                "of any other format, open an array that its library gives"
+            )
+        raise StorageError(f"open: {name}: {told}") from error
+
+
+def _mapped(path: str, dtype: object) -> Any:
+    """Return the array in a ``.npy`` file, whose format forgets the names of narrow dtypes."""
+    array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    if dtype is None and array.dtype.kind == "V" and array.dtype.fields is None:
+        raise DTypeError(
+            f"open: {path} has elements of {array.dtype.itemsize} bytes, and the format does not "
+            "say of which dtype; tell it, such as dtype='bfloat16'"
+        )
+    return array if dtype is None else array.view(dtype)
 
 
 def _chosen(what: Any, key: str) -> Any:

@@ -33,7 +33,7 @@ from .cache import ChunkCache, Held
 from .cut import bind
 from .frames import new_array
 from .loads import Load, within
-from .plan import AHEAD, BEHIND, Cuts, Piece
+from .plan import BEHIND, Cuts, Piece
 from .retries import give_up_at
 from .selection import Box, select
 from .source import READERS
@@ -211,12 +211,11 @@ def run_blocks(
     leaving: deque[tuple[Piece, Future[None]]] = deque()
     left, start, before = iter(pieces), time.perf_counter(), clock.read + clock.written
     try:
-        while True:
-            while len(coming) <= AHEAD and (piece := next(left, None)):
-                reads = cache.begin(readers, piece.loads)
-                coming.append((piece, reads))
-            if not coming:
-                break
+        following = next(left, None)
+        while coming or following:
+            while following and following.is_read_with([piece for piece, _ in coming]):
+                coming.append((following, cache.begin(readers, following.loads)))
+                following = next(left, None)
             piece, reads = coming.popleft()
             with clock.timed("read"):
                 arrays = [read.result() for read in reads]

@@ -25,6 +25,9 @@ from .extras import imported
 HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
 ZIP = (".zip",)
 
+#: And files that nothing here reads or writes.
+FOREIGN = (".tif", ".tiff", ".vrt", ".jp2", ".grib", ".grb", ".grib2")
+
 #: What stores, file systems and files of fsspec call those that they are around.
 _AROUND = ("_store", "fs", "sync_fs", "fss", "fo")
 

@@ -28,7 +28,7 @@ from .cut import cut, is_even, requests
 from .loads import Load, gathered
 from .parcel import Parcel
 from .selection import Box, hull, size_of, whole, window_of
-from .source import READERS, keeps
+from .source import READERS, decodes, keeps
 
 #: Blocks read ahead of the one that is computed.
 AHEAD = 1
@@ -93,16 +93,32 @@ class Piece:
         return sum([load.moved for load in self.loads])
 
     @property
+    def operands(self) -> int:
+        """Bytes of operands in flight: its own, and those of a block that is read meanwhile.
+
+        Where these are many, they are read afterwards if that keeps all threads busy as well, with
+        chunks to decode: memory that nothing has used before costs as much as they do.
+        """
+        busy = all([decodes(x.source) and x.source.scratch(x.box) < x.moved for x in self.loads])
+        return self.inputs + AHEAD * min(self.inputs, 2 * ENOUGH if busy else self.inputs)
+
+    def is_read_with(self, others: Sequence[Piece]) -> bool:
+        """Tell whether it is read before these others are computed."""
+        fit = [self.inputs + x.inputs <= max(self.operands, x.operands) for x in others]
+        return len(others) <= AHEAD and all(fit)
+
+    @property
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
-        copies = (2 if self.spread else 0) + 1 + AHEAD
+        copied = 2 * self.inputs if self.spread else 0
         shared: list[int] = [0]
         own: list[int] = []
         for load in self.loads:
             among = shared if load.source.shares(load.box) else own
             among.append(load.source.scratch(load.box))
         reads = sorted((1 + AHEAD) * own)[-READERS:]  # at a time
-        return self.inputs * copies + self.nbytes * (1 + BEHIND) + max(shared) + sum(reads)
+        results = self.nbytes * (1 + BEHIND)
+        return self.operands + copied + results + max(shared) + sum(reads)
 
 
 def piece_of(root: Node, box: Box, spread: bool = False) -> Piece:
@@ -408,7 +424,7 @@ def _halved(block: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) -> tuple[int, ...]:
-    """Return the chunks of a new target: as asked, else those of an operand of its shape.
+    """Return the chunks of a new target: as asked (-1: all), else those of an operand of its shape.
 
     Raises
     ------
@@ -419,13 +435,14 @@ def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) ->
     if asked is not None:
         try:
             each: Any = asked if np.ndim(asked) else (asked,) * len(shape)
-            given = [as_shape(n, "chunks")[0] for n in each]
+            full = [max(1, n) if c == -1 else c for c, n in zip(each, shape, strict=True)]
+            given = [as_shape(c, "chunks")[0] for c in full]
         except (TypeError, ValueError):
             given = [0]
         if len(given) != len(shape) or 0 in given:
             raise ShapeError(
-                f"{operation}: chunks {asked!r} are not one positive length for each dimension of "
-                f"shape {shape}"
+                f"{operation}: chunks {asked!r} are not one positive length, or -1 for all of it, "
+                f"for each dimension of shape {shape}"
             )
         return tuple([max(1, min(c, n)) for c, n in zip(given, shape, strict=True)])
     for node in requests(root):

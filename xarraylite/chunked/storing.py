@@ -60,7 +60,8 @@ def store(
     labels : str, optional
         Labels of the result of a labelled expression, such as ``"i,k"``; the others are summed.
     chunks : int or sequence of int, optional
-        Chunks of a new array; by default those of an operand of the result's shape.
+        Chunks of a new array, -1 for all of a dimension; by default those of an operand of the
+        result's shape.
     layout : optional
         How elements lie in each chunk of a new zarr array, as in a container; tiles included.
     memory : int or str, optional

@@ -23,7 +23,7 @@ from .extras import imported
 from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import Operands, fingerprint
-from .places import HDF5, ZIP, Carried, local, name_of, path_of, travels
+from .places import FOREIGN, HDF5, ZIP, Carried, local, name_of, path_of, travels
 from .retries import chunk_by_chunk
 from .selection import Box, as_slices, corner
 from .source import chunks_of
@@ -244,9 +244,10 @@ class Form:
         except Exception as error:
             with contextlib.suppress(OSError):
                 Path(path).rmdir()  # zarr leaves it empty
-            raise StorageError(
-                f"store: cannot make a zarr array under {path}: {type(error).__name__}: {error}"
-            ) from error
+            reason = f"{type(error).__name__}: {error}"
+            if root.dtype.kind == "V":  # of the narrow types that NumPy does not have itself
+                reason = f"zarr has no {dtype_name(root.dtype)}; convert it, or name a .npy file"
+            raise StorageError(f"store: cannot make a zarr array under {path}: {reason}") from error
 
 
 def sink_of(target: Any, root: Node, form: Form) -> Sink:
@@ -319,9 +320,9 @@ def written_at_once(
     if not isinstance(target, str | os.PathLike):
         return _chunks(_checked(target, root), root.shape), hasattr(target, "chunks")
     path = local(os.fspath(target))
-    if path.endswith(HDF5 + ZIP):
+    if path.endswith(HDF5 + ZIP + FOREIGN):
         raise StorageError(
-            f"store: {path} would be opened as another format; a new array is a directory of zarr "
+            f"store: {path} has the name of another format; a new array is a directory of zarr "
             "or a .npy file, and what is in other files is given as an array that takes slices"
         )
     flat = path.endswith(".npy")  # as deep as asked, and as wide as rows are
