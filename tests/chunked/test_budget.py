@@ -87,6 +87,14 @@ def test_no_block_needs_more_than_was_counted(name: str, chunks: tuple[int, int]
         watched(e, tuple([min(64, n) for n in e.shape]), memory)
 
 
+def test_a_block_at_a_joint_is_counted_among_many() -> None:
+    """One of 300 blocks reads a row of an operand whose chunks are large, and no other does."""
+    a, tall = np.ones((3000, 64)), np.ones((600, 64))
+    many = xl.open(Kept(a, (10, 64)))
+    e = xl.concat([many[:103], xl.open(Kept(tall, (600, 64)))[7:8], many[104:]])
+    watched(e, (10, 64), 1)
+
+
 def test_what_writing_large_chunks_takes_is_put_aside() -> None:
     """Each thread that writes has a copy of a chunk, and what it is encoded to."""
     one = np.broadcast_to(np.zeros(()), (8192, 8192))  # 512 MB, which nobody has

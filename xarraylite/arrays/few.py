@@ -16,32 +16,16 @@ import numpy as np
 from ..assignment import direct, elements
 from ..assignment.assign import converted
 from ..dtypes.names import NumpyArray, int64
-from ..index.indices import parse_index
 from ..ir.kind import NODE, Kind, owner_class, row_major
 from ..ir.node import RANK, Node
 from ..memory.buffer import Buffer
-from ..memory.snapshots import Snapshot
 from ..operands import tracing
-from ..operands.gathers import FEW, counted_from_front, gather, is_index_array
-from ..operands.nodes import Gathers, unwrapped
-from . import basic_indexing, ownership
+from ..operands.gathers import FEW, copied_from, counted_from_front
+from ..operands.nodes import unwrapped
+from . import ownership
 from .expression import XExpression, handle
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
-
-
-class Selected(Gathers):
-    """What one integer array selects of a container, and was copied."""
-
-    __slots__ = ("base", "key")
-
-    def __init__(self, base: Any, key: Any) -> None:
-        self.base, self.key = base, key
-
-    def gathered(self) -> Node:
-        """Return the elements, gathered by the kernel that reads them."""
-        found = parse_index(self.key, self.base.shape, is_index_array)
-        return gather(self.base._view(found.transform).node, found)
 
 
 def values_of(x: object) -> NumpyArray:
@@ -107,7 +91,11 @@ def selected(of: Any, key: Any) -> XExpression | None:
     if masks or arrays > 1:
         container: XExpression = owner_class(fixed, of._dtype, shape)._adopted(values)
         return container
-    snapshot = Snapshot.alone(values.nbytes, Selected(basic_indexing.whole(of), index))
+    axis = len(index) - 1
+    if values.size and index[-1].__class__ is np.ndarray and all(map(_is_all, index[:-1])):
+        return _taken(of, index[-1], axis, shape)
+    where = np.arange(of.size).reshape(of._shape)[index]
+    snapshot = copied_from(of, where, values.nbytes)
     snapshot.array(of._dtype, shape)[...] = values
     return handle(row_major(of._dtype, len(shape), fixed), shape, (snapshot, 0))
 
@@ -119,17 +107,23 @@ _ALL = slice(None)
 
 
 def _gathered(of: Any, key: Any) -> XExpression | None:
-    """Return many elements, at positions along one axis, by a kind that was met before.
+    """Return elements of many, at positions along one axis, by a kind that was met before.
 
-    None for all but an array of int64 behind whole dimensions.
+    Few are copied, so that they keep nothing of what they were picked from.  None for all but an
+    array of int64, or a list of ints, behind whole dimensions.
     """
     several = key.__class__ is tuple
     axis, given = (len(key) - 1, key[-1]) if several and key else (0, key)
+    if given.__class__ is list and all([i.__class__ is int for i in given]):
+        given = np.array(given)
     if given.__class__ is not np.ndarray or given.dtype is not int64 or given.ndim != 1:
         return None
     shape, count = of._shape, given.size
     if axis >= len(shape) or not count or (several and not all(map(_is_all, key[:-1]))):
         return None
+    left = (*shape[:axis], count, *shape[axis + 1 :])
+    if math.prod(left) <= FEW:
+        return _taken(of, given, axis, left)
     place = (of._kind, shape, axis, count)
     kind = _KINDS.get(place)
     if kind is None:
@@ -142,8 +136,19 @@ def _gathered(of: Any, key: Any) -> XExpression | None:
         return made
     buffer = Buffer.allocate(8 * count)
     counted_from_front(given, shape[axis], buffer.array(int64, (count,)))
-    left = (*shape[:axis], count, *shape[axis + 1 :])
     return handle(kind, left, (*of.now(), buffer.snapshot(), 0))
+
+
+def _taken(of: Any, given: NumpyArray, axis: int, shape: tuple[int, ...]) -> XExpression:
+    """Return a copy of elements at positions along one axis, the positions behind them."""
+    dtype, fixed = of._dtype, min(of._fixed, RANK)
+    nbytes, count = math.prod(shape) * dtype.itemsize, given.size
+    snapshot = copied_from(of, axis, nbytes + -nbytes % 8 + 8 * count)
+    snapshot.nbytes = nbytes
+    positions = snapshot.positions(count).reshape(given.shape)
+    counted_from_front(given, of._shape[axis], positions)
+    elements.array_of(of).take(positions, axis, snapshot.array(dtype, shape), "clip")
+    return handle(row_major(dtype, len(shape), fixed), shape, (snapshot, 0))
 
 
 def _is_all(item: Any) -> bool:

@@ -13,14 +13,15 @@ from ..dtypes.names import DType
 from ..ir.kind import Kind, Operands, leaves_of
 from ..ir.node import Node
 from ..ir.translation import node_of
-from ..memory.buffer import Buffer
+from ..memory.buffer import Buffer, held, still
 from ..memory.snapshots import Copy, Snapshot
 from ..operands.nodes import Gathers
 
 #: Results, each computed of the one before, of which no more is remembered.
 DEEP = 16
 
-#: An array as it was written: NumPy's, or kind, shape and operands, with the buffer of memory.
+#: An array as it was written: NumPy's, or kind, shape and operands, with the buffer of memory as
+#: it is `held`.
 Part = Any
 
 
@@ -45,15 +46,19 @@ class Recomputed(Gathers):
         self.part, self.lazily, self.dtype = part, lazily, dtype
         self.depth = 1 + max([_depth(item) for item in part[2]], default=0)
 
-    def gathered(self) -> Node:
-        """Return the result of the operand as it is now."""
-        return self.lazily(node_of_part(self.part))
+    def gathered(self) -> Node | None:
+        """Return the result of the operand as it is now; None if its memory is gone."""
+        node = node_of_part(self.part)
+        return None if node is None else self.lazily(node)
 
 
-def node_of_part(part: Part) -> Node:
-    """Return an array that was written as a node, with what its memory holds now."""
+def node_of_part(part: Part) -> Node | None:
+    """Return an array that was written as a node, with what its memory holds now, if it does."""
     kind, shape, operands = part
-    items = [item.snapshot() if isinstance(item, Buffer) else item for item in operands]
+    found = [still(item) for item in operands]
+    if None in found:
+        return None
+    items = [item.snapshot() if isinstance(item, Buffer) else item for item in found]
     return node_of(kind, shape, tuple(items))
 
 
@@ -75,9 +80,10 @@ def outlined(kind: Kind, operands: Operands) -> Operands:
         if _depth(item) >= DEEP:
             item = Snapshot.of(item)
         elif isinstance(item, Copy):
-            known = own is not None and item.axis is None
+            known = own is not None and item.where is None
             item = item.outline() if known and getattr(item.made, "dtype", None) == own else item
         elif isinstance(item, Snapshot) and leaves and item.origin is not None:
-            item = item.origin() or item
+            buffer: Any = item.origin()
+            item = item if buffer is None else held(buffer)
         found.append(item)
     return tuple(found)

@@ -18,7 +18,7 @@ from ..ir.node import Node
 from ..ir.walk import postorder
 from .cut import is_even, requests
 from .pipeline import Run, run_blocks
-from .plan import TRIED, WORTH, Cuts, Grid, Piece, is_small, too_small
+from .plan import COUNTED, TRIED, WORTH, Cuts, Grid, Piece, is_small, too_small
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
 from .trees import Parts
@@ -29,9 +29,6 @@ _MANY = 1 << 21
 
 #: Pieces that are looked at for one of as many rows as any.
 _LOOKED = 64
-
-#: Pieces whose need is counted where it differs: of joined operands, those at a joint read of both.
-_COUNTED = 1 << 12
 
 Result = tuple[Box, NumpyArray]
 Begin = Callable[[Sequence[int]], frozenset[tuple[int, ...]]]
@@ -231,7 +228,7 @@ def _tried(
 
 def _some(spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Return pieces that are looked at where one may read more than others of its form."""
-    return spans[:: -(-len(spans) // _COUNTED)]
+    return spans[:: -(-len(spans) // COUNTED)]
 
 
 def _forms(plan: Parts, spans: Sequence[tuple[int, int]], even: bool) -> Iterable[tuple[int, int]]:

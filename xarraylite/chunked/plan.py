@@ -46,8 +46,11 @@ SMALLEST = 1 << 18
 #: Reading less than this much of what a smaller block reads is worth more memory.
 WORTH = 0.95
 
-#: Blocks that are tried where they need different amounts.
+#: Blocks that are tried where they need different amounts, while extents are looked for.
 TRIED = 16
+
+#: Blocks that are counted once extents are chosen: all, or so many from the first to the last one.
+COUNTED = 1 << 12
 
 Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
 
@@ -318,6 +321,27 @@ def choose(
     even = all([is_even(node) for node in postorder(make.parcel.node)])
     tried = functools.partial(_tried, make, shape, even=even, widened=widened)
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
+    best = _within(budget, make, tried, block, fixed, fits, known, keep)
+    while not even and (worst := _counted(make, best)).need > budget:
+        room = min(best.need - 1, budget - (worst.need - best.need))
+        try:
+            best = _within(room, make, tried, block, fixed, fits, known, keep)
+        except BudgetError:
+            raise too_small(worst.piece, budget, worst.need) from None
+    return best if even else worst
+
+
+def _within(
+    budget: int,
+    make: Cutter,
+    tried: Callable[[tuple[int, ...]], Choice],
+    block: tuple[int, ...],
+    fixed: bool,
+    fits: Callable[[Box], bool] | None,
+    known: Sequence[int] | None,
+    keep: bool,
+) -> Choice:
+    """Return the blocks that `choose` does, of those that are tried; ``block`` is the least."""
     best = first = tried(block)
     while best.need > budget:
         smaller = None if fixed or known or is_small(best.piece) else _halved(best.grid.block)
@@ -327,7 +351,7 @@ def choose(
     if known is None:
         best = _grown(tried, first, budget, fits)
     shared = keep and all([keeps(load.source) for load in first.piece.loads])
-    once = _rate(make(whole(shape))) if shared else math.inf
+    once = _rate(make(whole(first.grid.shape))) if shared else math.inf
     high = once / WORTH
     if best.rate > high or (best.size > 2 * ENOUGH and first.rate > high):
         kept = _keeping(make, once, first)
@@ -335,6 +359,12 @@ def choose(
             keeping = lambda block: _keeping(make, once, tried(block))  # noqa: E731
             return kept if known else _grown(keeping, kept, budget, fits)
     return best
+
+
+def _counted(make: Cutter, choice: Choice) -> Choice:
+    """Return the same blocks, and the one that needs most of those that are counted."""
+    pieces = map(make, choice.grid.some(COUNTED))
+    return replace(choice, piece=max([choice.piece, *pieces], key=lambda piece: piece.need))
 
 
 def _grown(
@@ -400,7 +430,8 @@ def _tried(
 ) -> Choice:
     """Return blocks of some extents, and one that needs as much as any.
 
-    Where all operations are even, that is one that is cut on all sides; elsewhere some are tried.
+    Where all operations are even, that is one that is cut on all sides; elsewhere some are tried,
+    and more are counted when the extents are chosen.
     """
     grid = Grid(shape, block)
     middle = make(grid.middle())

@@ -37,6 +37,7 @@ from ..ir.node import FREE, RANK, Concat, Leaf, Node, Shape
 from ..ir.translation import of as kind_of
 from ..ir.walk import postorder
 from ..layout.strided import Strided
+from ..memory.buffer import held
 from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
@@ -65,7 +66,7 @@ def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
     if x._kind is NODE or x._kind.dtype not in COMMON:
         return None
     if isinstance(x, XContainer):
-        return array_of(x), (x._kind, x._shape, (x._buffer, x._start))
+        return array_of(x), (x._kind, x._shape, (held(x._buffer), x._start))
     if x.__class__ is not XExpression or x.size * x._kind.itemsize > most:
         return None
     part = x._kind, x._shape, outlined(x._kind, x._operands)
@@ -192,7 +193,7 @@ class Joined(Gathers):
     Attributes
     ----------
     parts : list
-        NumPy's arrays, and of others kind, shape and operands, with the buffer of memory.
+        NumPy's arrays, and of others kind, shape and operands, as `Recomputed` has them.
     axis : int or None
         Along which dimension of the result; None: of the flattened parts.
     new : bool
@@ -206,9 +207,12 @@ class Joined(Gathers):
     def __init__(self, parts: list[Any], axis: int | None, new: bool, dtype: DType) -> None:
         self.parts, self.axis, self.new, self.dtype = parts, axis, new, dtype
 
-    def gathered(self) -> Node:
-        """Return the join of the parts as they are now."""
-        nodes = [self._node(part) for part in self.parts]
+    def gathered(self) -> Node | None:
+        """Return the join of the parts as they are now; None if one is gone."""
+        found = [self._node(part) for part in self.parts]
+        nodes = [node for node in found if node is not None]
+        if len(nodes) < len(found):
+            return None
         if self.new and self.axis is not None:
             step = steps.expand(nodes[0].shape, (self.axis,))
             nodes = [build.view(node, step) for node in nodes]
@@ -217,7 +221,7 @@ class Joined(Gathers):
         return build.concat(nodes, self.axis or 0)
 
     @staticmethod
-    def _node(part: Any) -> Node:
+    def _node(part: Any) -> Node | None:
         return as_node(part, "concat") if part.__class__ is np.ndarray else node_of_part(part)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from .._config import is_too_large, settings
@@ -62,9 +64,14 @@ def _new_slab(lines: int) -> _Slab:
     buffer and then dropped.
     """
     memory, start, address = aligned_bytes(_SLAB)
-    step = (lines or 1) * ALIGNMENT
-    last = start + (_SLAB // step - 1) * step
-    return memory, address - start, list(range(last, start - 1, -step))
+    return memory, address - start, list(_places(lines or 1, start))
+
+
+@cache
+def _places(lines: int, start: int) -> tuple[int, ...]:
+    """Return where buffers of ``lines`` cache lines begin, the lowest place last."""
+    step = lines * ALIGNMENT
+    return tuple(range(start + (_SLAB // step - 1) * step, start - 1, -step))
 
 
 #: The slab that is cut now, by the lines of a buffer.

@@ -94,7 +94,7 @@ class Snapshot(Memory):
         return made
 
     @staticmethod
-    def alone(nbytes: int, made: object) -> Snapshot:
+    def alone(nbytes: int, made: object) -> Copy:
         """Return a snapshot of new memory, to be filled, and of what is copied into it."""
         own = Copy(nbytes, made)
         own._memory, own._start, own.address = take(nbytes)
@@ -151,29 +151,34 @@ class Copy(Snapshot):
 
     Attributes
     ----------
-    made : Gathers, or tuple
-        What the elements are of; where their positions lie behind them kind, shape, buffer and
-        start of the memory.
-    axis : int or None
-        The dimension of the container along which they are, if their positions lie behind them.
+    made : Gathers, or what `buffer.held` returns
+        What the elements are of, or were picked from.
+    where : array of int64, int or None
+        Positions of picked elements in the row-major order of what they were picked from.  An int
+        is the dimension along which they are; the positions lie behind the elements then.
+    kind, shape, start
+        What the elements were picked from, in the memory.
     """
 
-    __slots__ = ("axis", "made")
+    __slots__ = ("kind", "made", "shape", "start", "where")
 
     made: Any
-    axis: int | None
+    where: Any
+    kind: Any
+    shape: tuple[int, ...]
+    start: int
 
     def __init__(self, nbytes: int, made: object) -> None:
-        self.nbytes, self.origin, self.made, self.axis = nbytes, None, made, None
+        self.nbytes, self.origin, self.made, self.where = nbytes, None, made, None
 
     def outline(self) -> Copy:
         """Return what it is a copy of, without the bytes; there are no positions among them."""
         return Copy(0, self.made)
 
     def positions(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Return a copy of so many positions, which lie behind the elements."""
+        """Return so many positions, which lie behind the elements."""
         start = self._start + self.nbytes + -self.nbytes % 8
-        return self._memory[start : start + 8 * count].view(np.int64).copy()
+        return self._memory[start : start + 8 * count].view(np.int64)
 
 
 class LateSnapshot(Snapshot):

@@ -16,8 +16,8 @@ from ..ir.node import Leaf, Node
 from ..ir.translation import node_of
 from ..ir.walk import with_args
 from ..layout.strided import Strided
-from ..memory.buffer import Buffer
-from ..memory.snapshots import Copy
+from ..memory.buffer import Buffer, held, still
+from ..memory.snapshots import Copy, Snapshot
 from .nodes import HasNode, is_masked
 from .tracing import is_traced, remember_index, remembering, writer
 
@@ -138,21 +138,37 @@ def gathered_again(root: Node) -> Node:
 def _uncopied(node: Node) -> Node:
     """Return what the elements of a copy are gathered by; any other node is itself."""
     if isinstance(node, Leaf) and isinstance(node.snapshot, Copy):
-        return _seen(node, gathered(node.snapshot))
+        whole = gathered(node.snapshot)
+        return node if whole is None else _seen(node, whole)
     return node
 
 
-def gathered(copy: Copy) -> Node:
-    """Return the elements that were copied, gathered by the kernel that reads them."""
-    axis = copy.axis
-    if axis is None:
-        found: Node = copy.made.gathered()
+def copied_from(of: Any, where: NumpyArray | int, nbytes: int) -> Copy:
+    """Return a snapshot of new memory for elements of a container, which knows where they are."""
+    made = Snapshot.alone(nbytes, held(of._buffer))
+    made.kind, made.shape, made.start, made.where = of._kind, of._shape, of._start, where
+    return made
+
+
+def gathered(copy: Copy) -> Node | None:
+    """Return the elements that were copied, gathered by the kernel that reads them.
+
+    None if the memory is gone, so that the copy has its last values.
+    """
+    where = copy.where
+    if where is None:
+        found: Node | None = copy.made.gathered()
         return found
-    leaf, shape, buffer, start = copy.made
-    extent = shape[axis]
-    positions = copy.positions(copy.nbytes * extent // (math.prod(shape) * leaf.itemsize))
-    memory = node_of(leaf, shape, (buffer.snapshot(), start))
-    return build.gather(memory, axis, index_leaf(positions, extent))
+    buffer = still(copy.made)
+    if buffer is None:
+        return None
+    kind, shape = copy.kind, copy.shape
+    memory, size = node_of(kind, shape, (buffer.snapshot(), copy.start)), math.prod(shape)
+    if where.__class__ is not int:
+        return build.gather(build.reshape(memory, (-1,)), 0, index_leaf(where, size))
+    extent = shape[where]
+    positions = copy.positions(copy.nbytes * extent // (size * kind.itemsize))
+    return build.gather(memory, where, index_leaf(positions, extent))
 
 
 def _seen(copy: Leaf, whole: Node) -> Node:

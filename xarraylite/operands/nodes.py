@@ -94,8 +94,8 @@ class Gathers:
 
     __slots__ = ()
 
-    def gathered(self) -> Node:
-        """Return the elements, gathered by the kernel that reads them."""
+    def gathered(self) -> Any:
+        """Return the elements, gathered by the kernel that reads them; None if they are gone."""
         raise NotImplementedError
 
     def settled(self) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._lazy_import import later
 from ..dtypes.names import dtype_name
-from ..ir.node import Elementwise, Iota, Leaf, Node, Reduce, Scalar, Stored, View
+from ..ir.node import Elementwise, Gather, Iota, Leaf, Node, Reduce, Scalar, Stored, View
 from ..layout.strided import Strided
 from ..memory.snapshots import Copy
 from . import gathers
@@ -74,6 +74,8 @@ def _of_leaf(node: Leaf) -> str:
     if not isinstance(node.snapshot, Copy):
         return "XView"
     whole = gathers.gathered(node.snapshot)
+    if whole is None:  # the memory that it was copied from is gone
+        return Gather.__name__
     return class_of(whole) if node.map == Strided.row_major(whole.shape) else View.__name__
 
 

@@ -248,6 +248,8 @@ def accumulate(
     """
     usual = dtype is None and (axis is None or axis.__class__ is int)
     function = settled(function)
+    if axis is None and isinstance(x, XContainer) and len(x._shape) != 1:
+        x = x.reshape(-1)
     made = _again(function, x, axis) if usual else None
     if made is not None:
         return made

@@ -47,7 +47,7 @@ from ..runtime.natives import Loaded, Native, array_maker, can_load
 from ..runtime.program import Direct, HostCall
 from ..runtime.replay import Replay, Rewrite
 from ..xtensor_views import selection
-from ..xtensor_views.picked import XIndexView
+from ..xtensor_views.picked import XIndexView, XPicked
 from . import noalias as promises
 from .jit import Jitted
 from .noalias import NoAlias
@@ -153,10 +153,10 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("recalled", dispatch, "recalled"),
     ("handed", dispatch, "handed"),
     ("selected_few", few, "selected"),
-    ("pick_evaluated", XIndexView, "_evaluated"),
-    ("pick_settled", XIndexView, "settled"),
-    ("pick_wrote", XIndexView, "_wrote"),
-    ("pick_set", XIndexView, "__setitem__"),
+    ("pick_evaluated", XPicked, "_evaluated"),
+    ("pick_settled", XPicked, "settled"),
+    ("pick_wrote", XPicked, "_wrote"),
+    ("pick_set", XPicked, "__setitem__"),
     ("filtered", selection, "filtered"),
     ("indexed", selection, "indexed"),
     ("basic", selection, "basic"),

@@ -58,8 +58,11 @@ def leaf_of(positions: Positions) -> Leaf:
 class XPicked(Scattered):
     """What views of irregular elements have in common; see the module's classes."""
 
-    __slots__ = ()
+    __slots__ = ("_offsets",)
     _title: ClassVar[str] = "XPicked"
+
+    #: Where each element stands in row-major memory; machine code reads and writes it there.
+    _offsets: Positions
 
     @property
     def base(self) -> XContainer:
@@ -268,6 +271,8 @@ class XDynamicView(XPicked):
         if array is not None:
             self._base._array = array  # of the same memory
         self._takes = takes
+        if array is not None and len(shape) == 1 and base._kind.strides is None:
+            self._offsets = takes[0]
         return self
 
     def over(self, base: XContainer) -> XDynamicView:
@@ -368,11 +373,10 @@ class XIndexView(XPicked):
             [14,  2, 16]])
     """
 
-    __slots__ = ("_leaf", "_memory", "_offsets", "_where")
+    __slots__ = ("_leaf", "_memory", "_where")
     _title: ClassVar[str] = "XIndexView"
 
     _where: Positions
-    _offsets: Positions
     _leaf: Leaf
     _memory: NumpyArray
 
@@ -382,7 +386,7 @@ class XIndexView(XPicked):
         self = cls._over(base, positions.shape)
         self._where = positions
         if base._kind is not NODE and base._kind.strides is None:
-            self._offsets = positions  # so that machine code finds them
+            self._offsets = positions
         return self
 
     def positions(self) -> Positions:

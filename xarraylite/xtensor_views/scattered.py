@@ -34,9 +34,10 @@ from ..ir.translation import form_of
 from ..layout.tiled import Map
 from ..memory.arrays import read
 from ..memory.block import Memory
+from ..memory.buffer import held
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
-from ..operands.gathers import FEW
+from ..operands.gathers import FEW, copied_from
 from ..operands.learning import key_of
 from ..operands.nodes import Gathers, unwrapped
 from ..operands.operators import entries
@@ -132,7 +133,11 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
             items = tuple([own if item is None else item for item in known[1]])
             return handle(known[0], self._shape, items)
         kind, shape = self._copied_kind(), self._shape
-        snapshot = Snapshot.alone(math.prod(shape) * kind.itemsize, self)
+        nbytes, base = math.prod(shape) * kind.itemsize, self._base
+        kept = held(base._buffer) is base._buffer
+        snapshot = (
+            Snapshot.alone(nbytes, self) if kept else copied_from(base, self.positions(), nbytes)
+        )
         self._fill(snapshot.array(kind.dtype, shape))
         return handle(kind, shape, (snapshot, 0))
 

@@ -213,7 +213,7 @@ def is_array(thing: int) -> bool:
 
 def is_array_or_numpys(thing: int) -> bool:
     """Tell whether an object is memory, NumPy's too, or an expression of it."""
-    return is_array(thing) or load(thing + CLASS) == word(w.NDARRAY)
+    return load(thing + CLASS) == word(w.NDARRAY) or is_array(thing)
 
 
 def is_row_major(thing: int) -> bool:

@@ -383,7 +383,8 @@ def flattened(thing: int, args: int, keywords: int) -> int:
     usual = is_container(thing) and keywords == 0 and load(args + SIZE) == 0 and not is_traced()
     kind = get(thing, w.KIND) if usual else 0
     if kind != 0 and get(kind, w.OWNER) == word(w.NONE) and get(kind, w.STRIDES) == word(w.NONE):
-        shape, size, leaf = tuple_of(1), size_of(get(thing, w.SHAPE)), leaf_of(kind, 1)
+        rank = load(get(thing, w.SHAPE) + SIZE)
+        shape, size, leaf = tuple_of(1), size_of(get(thing, w.SHAPE)), leaf_of(kind, 1, rank)
         made = duplicate(thing) if shape != 0 and leaf != 0 and size >= 0 else 0
         if made != 0 and size_of(get(made, w.SHAPE)) == size:
             keep(leaf)

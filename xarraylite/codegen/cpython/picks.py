@@ -15,10 +15,10 @@ from .basics import (
     DESCRIPTION,
     DIMENSIONS,
     EXTENTS,
+    FAR,
     FLAGS,
     RANK,
     call,
-    change,
     dtype_of,
     get,
     give,
@@ -52,6 +52,9 @@ from .views import given_of, is_index, steps_of, tuple_from, view_class, view_of
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
 FEW_PICKED = 1 << 12
 
+#: Bytes of memory that a copy of some of its elements keeps alive (`memory.buffer.KEPT`).
+KEPT = 1 << 16
+
 #: Flags of an array of NumPy that is aligned and row-major.
 PLAIN = 0x101
 
@@ -63,16 +66,21 @@ LENGTH, HOLDER = 8, 16
 FEW_AT_ONCE = 500
 
 
-def is_dense(thing: int) -> bool:
-    """Tell whether a container is row-major, its rank not fixed, and its elements are few."""
+def is_dense(thing: int, most: int) -> bool:
+    """Tell whether a container is row-major, its rank not fixed, and its elements so few."""
     kind = get(thing, w.KIND)
     if get(kind, w.OWNER) != word(w.NONE) or get(kind, w.STRIDES) != word(w.NONE):
         return False
-    return 0 < size_of(get(thing, w.SHAPE)) <= FEW_PICKED
+    return 0 < size_of(get(thing, w.SHAPE)) <= most
 
 
-def leaf_of(kind: int, rank: int) -> int:
-    """Return the kind of row-major memory of a dtype, borrowed; 0 if it is new."""
+def leaf_of(kind: int, rank: int, own: int) -> int:
+    """Return the kind of row-major memory of a dtype, borrowed; 0 if it is new.
+
+    Of a rank, where the kind is that of row-major memory of a rank of its own.
+    """
+    if rank == own and get(kind, w.OWNER) == word(w.NONE):
+        return kind
     number = c.PyLong_FromLongLong(rank)
     found = c.PyDict_GetItemWithError(get(kind, w.PLACES), number)
     c.Py_DecRef(number)
@@ -85,13 +93,13 @@ def private(key: int, dtype: int) -> int:
     if is_lazy(key):
         made = lazy_values(key)
     elif is_container(key):
-        made = duplicate(key) if dtype_of(key) == dtype and is_dense(key) else 0
+        made = duplicate(key) if dtype_of(key) == dtype and is_dense(key, FEW_PICKED) else 0
     elif kind_of(key) != 0 and load(key + DESCRIPTION) == dtype:
         made = owned(key)
     if made == 0:
         c.PyErr_Clear()
         return 0
-    if not is_container(made) or dtype_of(made) != dtype or not is_dense(made):
+    if not is_container(made) or dtype_of(made) != dtype or not is_dense(made, FEW_PICKED):
         c.Py_DecRef(made)
         return 0
     return made
@@ -205,7 +213,7 @@ def masked(thing: int, mask: int, given: int) -> int:
     shape, kind = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND))
     front, rank, words, made = rank_of(given), load(shape + SIZE), scratch(), 0
     fits = rank <= DIMENSIONS and is_front(thing, given)
-    leaf = leaf_of(kind, rank - front + 1) if fits else 0
+    leaf = leaf_of(kind, rank - front + 1, rank) if fits else 0
     if leaf != 0:
         flags, size = load(given), load(given + LENGTH)
         store(words, trues(flags, size))
@@ -249,51 +257,46 @@ def gathered(to: int, source: int, positions: int, words: int) -> int:
     return to
 
 
-def origin_of(thing: int) -> int:
-    """Return kind, shape, buffer and start of a container as they are now; 0 without memory."""
-    made = tuple_of(4)
-    if made != 0:
-        items = made + word(w.TUPLE_ITEMS)
-        store(items, keep(get(thing, w.KIND)))
-        store(items + 8, keep(get(thing, w.SHAPE)))
-        store(items + 16, keep(get(thing, w.OWN_BUFFER)))
-        store(items + 24, keep(get(thing, w.START)))
-    return made
-
-
-def copy_of(nbytes: int, more: int, made: int) -> int:
-    """Return a snapshot of new memory, and more, and of what is copied there, given to it."""
+def copy_of(nbytes: int, more: int, buffer: int) -> int:
+    """Return a snapshot of new memory, and more, for elements of a buffer; 0 if there is none."""
+    much = c.PyLong_AsLongLong(get(buffer, w.NBYTES)) > KEPT
+    much = much and get(buffer, w.SHARED) == word(w.FALSE)
+    made = c.PyWeakref_NewRef(buffer, 0) if much else keep(buffer)
     copy = new(word(w.COPY)) if made != 0 else 0
     if copy == 0:
         c.Py_DecRef(made)
+        c.PyErr_Clear()
         return 0
     give(copy, w.NBYTES, c.PyLong_FromLongLong(nbytes))
     give(copy, w.ORIGIN, keep(word(w.NONE)))
-    give(copy, w.COPY_AXIS, keep(word(w.NONE)))
     give(copy, w.COPY_MADE, made)
-    made = has_memory(copy, nbytes + more)
+    copy = has_memory(copy, nbytes + more)
     c.PyErr_Clear()
-    return made
+    return copy
 
 
-def picked_shape(shape: int, axis: int, own: int) -> int:
-    """Return a shape with other extents in the place of one; 0 where there would be too many."""
-    rank, count, words = load(shape + SIZE), load(own + SIZE), scratch()
+def knows(copy: int, of: int, where: int) -> int:
+    """Let a snapshot know the container that it is of, and its positions, which are given to it."""
+    give(copy, w.COPY_KIND, keep(get(of, w.KIND)))
+    give(copy, w.COPY_SHAPE, keep(get(of, w.SHAPE)))
+    give(copy, w.COPY_START, keep(get(of, w.START)))
+    return give(copy, w.COPY_WHERE, where)
+
+
+def picked_shape(shape: int, axis: int, given: int) -> int:
+    """Return a shape with an index array's extents in the place of one; 0 if they are too many."""
+    rank, count, words = load(shape + SIZE), rank_of(given), scratch()
+    holder = load(given + HOLDER)
     if rank + count > DIMENSIONS:
         return 0
     for k in range(axis):
         store(words + 8 * k, whole(item(shape, k)))
-    for k in range(count):
-        store(words + 8 * (axis + k), whole(item(own, k)))
+    store(words + 8 * axis, load(given + LENGTH))
+    for k in range(count if holder != 0 else 0):
+        store(words + 8 * (axis + k), whole(item(get(holder, w.SHAPE), k)))
     for k in range(axis + 1, rank):
         store(words + 8 * (count + k - 1), whole(item(shape, k)))
     return tuple_from(words, rank + count - 1)
-
-
-def shape_of(given: int) -> int:
-    """Return the shape of an index array, the caller's."""
-    holder = load(given + HOLDER)
-    return tuple_from(given + LENGTH, 1) if holder == 0 else keep(get(holder, w.SHAPE))
 
 
 def taken_at(thing: int, index: int, given: int, axis: int) -> int:
@@ -302,41 +305,41 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
     The positions are kept behind the elements, for whoever reads these again.
     """
     shape, kind, words = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND)), scratch()
-    own, rank, made = shape_of(given), load(shape + SIZE), 0
-    count = size_of(own) if own != 0 else 0
+    buffer, rank, made = keep(get(thing, w.OWN_BUFFER)), load(shape + SIZE), 0
+    count = load(given + LENGTH)
     extent = whole(item(shape, axis)) if axis < rank else 0
     store(words, extent_of(shape, 0, axis))
     store(words + 8, count)
     store(words + 16, extent)
     store(words + 24, extent_of(shape, axis + 1, rank) * itemsize_of(kind))
     usual = axis < rank and count > 0 and count * size_of(shape) <= FEW_PICKED * extent
-    extents = picked_shape(shape, axis, own) if usual else 0
-    leaf = leaf_of(kind, load(extents + SIZE)) if extents != 0 else 0
+    extents = picked_shape(shape, axis, given) if usual else 0
+    leaf = leaf_of(kind, load(extents + SIZE), rank) if extents != 0 else 0
     nbytes, copy = load(words) * count * load(words + 24), 0
     if leaf != 0:
-        copy = copy_of(nbytes, (-nbytes & 7) + 8 * count, origin_of(thing))
+        copy = copy_of(nbytes, (-nbytes & 7) + 8 * count, buffer)
     if copy != 0:
         to = address_of(copy)
         places = to + nbytes + (-nbytes & 7)
         same = is_still(thing, kind, shape) and is_steady(index, given)
-        same = same and get(thing, w.OWN_BUFFER) == item(get(copy, w.COPY_MADE), 2)
+        same = same and get(thing, w.OWN_BUFFER) == buffer
         if same:
             c.memcpy(places, load(given), 8 * count)
         if same and are_inside(places, count, extent):
             gathered(to, begin_of(thing), places, words)
-            change(copy, w.COPY_AXIS, c.PyLong_FromLongLong(axis))
+            knows(copy, thing, c.PyLong_FromLongLong(axis))
             store(words + 32, copy)
             store(words + 40, word(w.ZERO))
             made = expression(leaf, extents, words + 32, 2)
         c.Py_DecRef(copy)
-    for part in (own, extents, kind, shape):
+    for part in (buffer, extents, kind, shape):
         c.Py_DecRef(part)
     return made
 
 
 def picked(thing: int, key: int) -> int:
     """Return few elements that an index with one array selects; 0 for all other indices."""
-    if is_traced() or not is_container(thing) or view_class(thing) == 0 or not is_dense(thing):
+    if is_traced() or not is_container(thing) or view_class(thing) == 0 or not is_dense(thing, FAR):
         return 0
     axis, made = axis_of(key), 0
     if axis < 0:
@@ -345,6 +348,8 @@ def picked(thing: int, key: int) -> int:
     if not is_array_or_numpys(one):
         return 0
     mask, given = axis == 0 and is_mask(one), scratch()
+    if mask and not is_dense(thing, FEW_PICKED):
+        return 0  # which takes long
     if is_given(one, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
         made = masked(thing, one, given) if mask else taken_at(thing, one, given, axis)
         c.Py_DecRef(load(given + HOLDER))
@@ -381,7 +386,9 @@ def extents_of(array: int) -> int:
 
 def by_numpy(thing: int, key: int) -> int:
     """Return what several index arrays select, in a new container; 0 if not so."""
-    if is_traced() or view_class(thing) == 0 or not is_dense(thing) or not has_arrays(key):
+    if is_traced() or view_class(thing) == 0 or not is_dense(thing, FEW_PICKED):
+        return 0
+    if not has_arrays(key):
         return 0
     array = array_of(thing)
     found = c.PyObject_GetItem(array, key) if array != 0 else 0
@@ -393,11 +400,23 @@ def by_numpy(thing: int, key: int) -> int:
     return made
 
 
+def is_apart(one: int) -> bool:
+    """Tell whether an index is an array of NumPy of few elements that lie apart."""
+    if load(one + CLASS) != word(w.NDARRAY) or load(one + FLAGS) & PLAIN == PLAIN:
+        return False
+    return extents_of(one) <= FEW_AT_ONCE
+
+
 def listed(thing: int, key: int) -> int:
-    """Return few elements that an index with one list selects, its last item; 0 if not so."""
+    """Return few elements that an index with one list selects, its last item; 0 if not so.
+
+    Or with an array of NumPy whose elements lie apart.
+    """
     axis = axis_of(key)
     one = key if axis < 0 or load(key + CLASS) != word(w.TUPLE) else item(key, axis)
-    if axis < 0 or load(one + CLASS) != word(w.LIST) or not is_container(thing) or is_traced():
+    if axis < 0 or not (load(one + CLASS) == word(w.LIST) or is_apart(one)):
+        return 0
+    if not is_container(thing) or is_traced():
         return 0
     made, given = 0, call(word(w.NUMPY_ARRAY), one, 0, 1)
     keys = tuple_of(axis + 1) if given != 0 else 0
@@ -460,7 +479,8 @@ def value_at(thing: int, key: int) -> int:
 def get_item(thing: int, key: int) -> int:
     """``thing[key]``."""
     if load(key + CLASS) == word(w.NDARRAY):
-        return picked(thing, key)
+        made = picked(thing, key)
+        return made if made != 0 else listed(thing, key)
     made = value_at(thing, key) if is_index(key, False) else 0
     if made == 0:
         made = view_of(thing, key)

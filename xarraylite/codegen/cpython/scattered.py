@@ -24,7 +24,7 @@ from .basics import (
     DATA,
     DESCRIPTION,
     FLAGS,
-    call,
+    container_of,
     dtype_of,
     get,
     give,
@@ -43,7 +43,15 @@ from .basics import (
     whole,
 )
 from .calls import array_of
-from .evaluation import address_of, begin_of, duplicate, lazy_values, new_array, new_buffer
+from .evaluation import (
+    address_of,
+    array_over,
+    begin_of,
+    duplicate,
+    lazy_values,
+    new_array,
+    new_buffer,
+)
 from .operators import expression
 from .picks import (
     FEW_PICKED,
@@ -59,6 +67,7 @@ from .picks import (
     is_mask,
     is_steady,
     is_still,
+    knows,
     leaf_of,
     length_of,
     rank_of,
@@ -99,18 +108,22 @@ def values_of(view: int, lazily: bool) -> int:
         return 0
     base, shape = keep(get(view, w.PICK_BASE)), keep(get(view, w.SHAPE))
     kind, own = keep(get(base, w.KIND)), keep(get(base, w.SHAPE))
-    leaf, nbytes = leaf_of(kind, load(shape + SIZE)), size_of(shape) * itemsize_of(kind)
+    nbytes, buffer = size_of(shape) * itemsize_of(kind), keep(get(base, w.OWN_BUFFER))
+    leaf = leaf_of(kind, load(shape + SIZE), load(own + SIZE))
     if leaf != 0:
-        place = copy_of(nbytes, 0, keep(view)) if lazily else new_buffer(nbytes)
-    if place != 0 and is_still(base, kind, own):
+        place = copy_of(nbytes, 0, buffer) if lazily else new_buffer(nbytes)
+    same = place != 0 and is_still(base, kind, own) and get(base, w.OWN_BUFFER) == buffer
+    if same:
         picked_up(view, address_of(place), offsets)
+        if lazily:
+            knows(place, base, keep(get(view, w.PICK_OFFSETS)))
         store(words, place)
         store(words + 8, word(w.ZERO))
         if lazily:
             made = expression(leaf, shape, words, 2)
         else:
             made = new_array(keep(place), keep(shape), keep(leaf))
-    for part in (place, kind, own, shape, base):
+    for part in (place, buffer, kind, own, shape, base):
         c.Py_DecRef(part)
     return made
 
@@ -171,19 +184,21 @@ def pick_set(view: int, key: int, value: int) -> int:
     return keep(word(w.NONE)) if key == word(w.ELLIPSIS) and wrote(view, value) else 0
 
 
-def view_at(base: int, positions: int, usual: bool) -> int:
+def view_at(base: int, positions: int, own: int, usual: bool) -> int:
     """Return the view of positions, which are given to it, of a row-major container's elements.
 
-    0 where they turned out not to be usual, or there is no memory.
+    0 where they turned out not to be usual, the container's shape is not the one that they were
+    found in any more, or there is no memory.
     """
     words, place, shape = scratch(), 0, 0
     store(words, length_of(positions))
     if usual:
         same = load(base + CLASS) == view_class(base)
-        place = keep(base) if same else view_of(base, word(w.EMPTY))
+        place = keep(base) if same else loose_view(base)
         shape = tuple_from(words, 1) if place != 0 else 0
     made = new(word(w.INDEX_VIEW)) if shape != 0 else 0
-    if made == 0:
+    if made == 0 or get(place, w.SHAPE) != own or not is_row_major(place):
+        c.Py_DecRef(made)
         for part in (place, shape, positions):
             c.Py_DecRef(part)
         return 0
@@ -196,11 +211,21 @@ def view_at(base: int, positions: int, usual: bool) -> int:
     return made
 
 
+def loose_view(thing: int) -> int:
+    """Return a view of all of a row-major container, which goes on where it is when that moves."""
+    if get(get(thing, w.KIND), w.OWNER) != word(w.NONE) or view_class(thing) == 0:
+        return view_of(thing, word(w.EMPTY))
+    parts = (get(thing, w.KIND), get(thing, w.SHAPE), get(thing, w.OWN_BUFFER), get(thing, w.START))
+    for part in parts:
+        keep(part)  # before memory is allocated
+    return container_of(view_class(thing), parts[0], parts[1], parts[2], parts[3])
+
+
 def new_positions(count: int) -> int:
     """Return an array of so many int64; 0 if there is no memory."""
-    size = c.PyLong_FromLongLong(count)
-    made = call(word(w.NUMPY_EMPTY), size, word(w.INT64), 2)
-    c.Py_DecRef(size)
+    size = scratch()
+    store(size, count)
+    made = array_over(0, 0, word(w.INT64), 1, size, 0)
     if made == 0:
         c.PyErr_Clear()
     return made
@@ -220,7 +245,8 @@ def filtered(base: int, condition: int) -> int:
     if not usual or not is_given(condition, word(w.BOOL_DTYPE), given):
         return 0
     flags, size, left = load(given), load(given + LENGTH), 0
-    if rank_of(given) == load(get(base, w.SHAPE) + SIZE) and is_front(base, given):
+    own = keep(get(base, w.SHAPE))
+    if rank_of(given) == load(own + SIZE) and is_front(base, given):
         left = trues(flags, size)
         made = new_positions(left)
     if made != 0:
@@ -230,29 +256,53 @@ def filtered(base: int, condition: int) -> int:
                 store(to, k)
                 to += 8
                 left -= 1
-        made = view_at(base, made, steady and left == 0)  # else somebody wrote
+        made = view_at(base, made, own, steady and left == 0)  # else somebody wrote
+    c.Py_DecRef(own)
     c.Py_DecRef(load(given + HOLDER))
     return made
 
 
+def count_of_indices(given: int, rank: int) -> int:
+    """Count the indices of elements in an index array, one in a row; -1 if it is none of them."""
+    holder = load(given + HOLDER)
+    if rank == 1 and rank_of(given) == 1:
+        return load(given + LENGTH)
+    if holder == 0 or rank_of(given) != 2 or whole(item(get(holder, w.SHAPE), 1)) != rank:
+        return -1
+    return whole(item(get(holder, w.SHAPE), 0))
+
+
+def place_at(index: int, shape: int) -> int:
+    """Return the position of an element at an index in row-major order; -1 if there is none."""
+    place = 0
+    for k in range(load(shape + SIZE)):
+        at, extent = load(index + 8 * k), whole(item(shape, k))
+        at += extent if at < 0 else 0
+        if not 0 <= at < extent:
+            return -1
+        place = place * extent + at
+    return place
+
+
 def indexed(base: int, indices: int) -> int:
-    """``indexed(x, indices)``: a view of the elements of a vector at positions."""
+    """``indexed(x, indices)``: a view of the elements at indices, of a vector at positions."""
     given, made = scratch(), 0
-    usual = is_usual(base) and load(get(base, w.SHAPE) + SIZE) == 1 and is_array_or_numpys(indices)
+    usual = is_usual(base) and is_array_or_numpys(indices)
     if not usual or not is_given(indices, word(w.INT64), given):
         return 0
-    count = load(given + LENGTH)
-    if rank_of(given) == 1 and count > 0:
+    own = keep(get(base, w.SHAPE))
+    rank = load(own + SIZE)
+    count = count_of_indices(given, rank)
+    if count > 0:
         made = new_positions(count)
     if made != 0:
-        extent, to = whole(item(get(base, w.SHAPE), 0)), load(made + DATA)
-        inside = is_steady(indices, given)
+        to, inside = load(made + DATA), is_steady(indices, given)
         for k in range(count if inside else 0):
-            at = load(load(given) + 8 * k)
-            at += extent if at < 0 else 0
-            inside = inside and 0 <= at < extent
-            store(to + 8 * k, at)
-        made = view_at(base, made, inside)  # else Python says what is wrong
+            place = place_at(load(given) + 8 * k * rank, own)
+            inside = inside and place >= 0
+            store(to + 8 * k, place)
+        made = view_at(base, made, own, inside)  # else Python says what is wrong
+    c.Py_DecRef(own)
     c.Py_DecRef(load(given + HOLDER))
     return made
 

@@ -125,7 +125,6 @@ DEFAULTS: Final = MappingProxyType(
                 "buffer_donor",
                 "input_output_alias",
                 "output_to_operand_aliasing",
-                "parameter_replication",
                 "rhs_batch_dims",
                 "rhs_group_dims",
                 "scatter_indices_batching_dims",
