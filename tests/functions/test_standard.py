@@ -262,3 +262,15 @@ def test_top_k(axis: int, mode: Any) -> None:
         xl.top_k(xl.asarray(x), 1, mode="least")  # type: ignore[arg-type]
     with pytest.raises(np.exceptions.AxisError):
         xl.top_k(xl.asarray(x), 1, axis=2)
+
+
+@pytest.mark.parametrize("dtype", [name for name in DTYPES.split() if "int" in name])
+def test_positions_and_counts_have_any_integer_dtype(dtype: str) -> None:
+    x, n = xl.asarray([3.0, 1.0, 2.0]), xl.asarray([2, 0, 1], dtype=dtype)
+    np.testing.assert_array_equal(xl.repeat(x, n), [3, 3, 2])
+    np.testing.assert_array_equal(xl.repeat(x[:0], n[:0]), [])
+    for made in (x[n], xl.take(x, n), xl.take_along_axis(x, n)):
+        np.testing.assert_array_equal(made, [2, 3, 1])
+    np.testing.assert_array_equal(
+        xl.searchsorted(x, x, sorter=xl.asarray([1, 2, 0], dtype=dtype)), [2, 0, 1]
+    )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..operands.convert import check_representable
+from ..operands.nodes import is_number
 
 
 class Flat:
@@ -114,10 +115,11 @@ class Flat:
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write elements; a sequence is written in order, again and again until all are written."""
         index = self._index(key)
-        count = np.size(index[0]) if index else 1
         check_representable(value, self._array.dtype, "flat")
-        if np.ndim(value) and 0 < np.size(value) != count:
-            value = np.resize(np.asarray(value), np.shape(index[0]) if index else ())
+        if not is_number(value) and np.ndim(value):
+            count = np.size(index[0]) if index else 1
+            if 0 < np.size(value) != count:
+                value = np.resize(np.asarray(value), np.shape(index[0]) if index else ())
         self._array[index] = value
 
     def __iter__(self) -> Iterator[Any]:

@@ -327,10 +327,9 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
     counts = np.asarray(numpy_of(repeats, "repeat", Narrow()))
     # A mask repeats what it has; numbers that are no array are cut, as in NumPy.
     loose = counts.dtype.kind == "f" and isinstance(repeats, list | tuple | float)
-    if counts.dtype == bool or loose:
-        counts = counts.astype(np.int64)
-    if counts.dtype.kind not in "iu":
+    if counts.dtype.kind not in "biu" and not loose:
         raise DTypeError(f"repeat: repeats must be integers, got {counts.dtype}")
+    counts = counts.astype(np.int64, copy=False)
     if counts.ndim > 1:
         raise ShapeError(f"repeat: repeats must have rank 0 or 1, got shape {counts.shape}")
     if counts.size and int(counts.min()) < 0:

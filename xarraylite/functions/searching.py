@@ -193,6 +193,8 @@ def searchsorted(a: Any, v: Any, side: Side = "left", sorter: Any = None) -> XAr
     >>> xl.searchsorted(xl.asarray([1, 2, 2, 3]), xl.asarray([2, 9]))
     XArray([1, 4])
     """
+    if sorter is not None and np.asarray(sorter).dtype.kind == "u":
+        sorter = sorter.astype(np.int64)  # NumPy refuses those of 64 bits
     if isinstance(a, np.ndarray):
         return a.searchsorted(v, side, sorter)
     return np.searchsorted(a, v, side=side, sorter=sorter)
