@@ -442,7 +442,9 @@ def evaluated(thing: int) -> int:
 def found(thing: int, dtype: int, place: int) -> bool:
     """Store the only element of what has a dtype and no dimensions; tell whether that was done.
 
-    What is folded needs no memory of its own.
+    What is folded needs no memory of its own.  Nor are program and operands kept: folds are
+    launched under the interpreter's lock (`runtime.direct` gives them no more elements), so nobody
+    can let go of them before the kernel is done.
     """
     array = is_array(thing)
     kind = get(thing, w.KIND) if array else 0

@@ -63,7 +63,11 @@ def spread(entry: int, place: int, extents: int, loops: int) -> int:
 
 
 def started(record: int, target: int, shape: int, operands: int) -> int:
-    """Run a kernel over operands at an address; 0 if a guard refused, and nothing has happened."""
+    """Run a kernel over operands at an address; 0 if a guard refused, and nothing has happened.
+
+    The caller holds the program, the operands and the buffer that is written: others may let go of
+    theirs while a kernel runs without the interpreter's lock.
+    """
     block, rank, entries = scratch(), load(record + RANK), load(record + ENTRIES)
     entry, extents = record + HEAD_BYTES, block + 8 * MOST_WORDS
     total = counted(shape, rank, extents)
