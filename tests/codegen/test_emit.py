@@ -158,6 +158,23 @@ def test_a_loop_over_an_operation_is_vectorised(op: str, dtype: str) -> None:
     assert re.search(r"store <\d+ x", optimised(emit_map(loop_of(op, kind))))
 
 
+@pytest.mark.parametrize("mode", [Mode.DIRECT, Mode.STAGED, Mode.NONTEMPORAL])
+@pytest.mark.parametrize("ops", ["sin", "sin cos", "exp exp", "sin exp log tan"])
+def test_what_tries_several_functions_is_vectorised(ops: str, mode: Mode) -> None:
+    """Both loops: for what is hard to none of them, and for all arguments."""
+    names = ops.split()
+    steps: list[Any] = [Load(k, F64) for k in range(len(names))]
+    steps += [Apply(OPS[name], (k,), (F64,), F64) for k, name in enumerate(names)]
+    last = len(names)
+    for k in range(last + 1, 2 * last):
+        steps.append(
+            Apply(OPS["add"], (last if k == last + 1 else len(steps) - 1, k), (F64,) * 2, F64)
+        )
+    spec = MapSpec(mode, 1, operands(F64, *[Inner.UNIT] * last), Body(tuple(steps)), 0, near=True)
+    found = optimised(emit_map(spec))
+    assert len(re.findall(r"^vector\.body\d*:", found, re.MULTILINE)) >= 2
+
+
 @pytest.mark.parametrize(
     "mode", [Mode.DIRECT, Mode.STAGED, Mode.FALLING, Mode.NONTEMPORAL, Mode.TILED]
 )

@@ -230,10 +230,13 @@ class _Row:
         b, patience = self.b, self.patience
         if patience is not None:
             hard = b.local(patience.get() > 0)
+            one = b.local(0, "i1")  # of an element: LLVM takes no chain of several for a fold
             with b.when(hard.get().equals(0)):
-                b.hard = hard
+                b.hard = one
                 with b.loop(low, high, pace=pace) as j:
+                    one.set(0)
                     emit(j)
+                    hard.set(hard.get() | one.get())
                 b.hard = None
                 patience.set(b.select(hard.get(), b.integer(PATIENCE), 0))
             with b.when(hard.get()):
