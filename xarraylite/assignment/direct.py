@@ -207,23 +207,23 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
     owning = None if held else getattr(e, "_owning", None)
     if owning is not None:
         owning.source()  # a result that it alone is a view of is let go, and reads no more
-    program: Any = e._kind.writes.get(to._kind)
     if to._shape != e._shape or settings.engine == "reference":
         return False
     buffer = to._buffer
     waiting = waiting_for(buffer)
     if waiting and (held or waiting < 0 or waiting != own_of(buffer, e) + own_of(buffer, used)):
         return False
-    size, kind = math.prod(to._shape), e._kind
-    if program and size <= program.limit and not repeats(program, e._operands, size):
-        done = program.call(buffer.address + to._start, to._shape, *e._operands)
+    size, kind, operands = math.prod(to._shape), e._kind, e._operands  # with no call between
+    program: Any = kind.writes.get(to._kind)
+    if program and size <= program.limit and not repeats(program, operands, size):
+        done = program.call(buffer.address + to._start, to._shape, *operands)
         if done is None:
             return True
     learned = program is not None or kind.formed or size >= PARALLEL_FROM
-    near = {} if learned and not noalias else _near(to, e._operands)
+    near = {} if learned and not noalias else _near(to, operands)
     if noalias and near and not _is_in_place(kind, to._kind, near):
         return False  # what was promised needs no temporary
-    return (learned or bool(near)) and _written(to, kind, e._operands)
+    return (learned or bool(near)) and _written(to, kind, operands)
 
 
 def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
