@@ -237,6 +237,10 @@ PICKED: list[Any] = [
     lambda x: x[[0, 0]][1] - 1,
     lambda x: xl.flip(x[np.zeros(0, int)]).T,
     lambda x: x[[0, 1]][:0, ::-1],
+    lambda x: x[..., [1, 0]] * 1,
+    lambda x: x[[2, 1], :] + 0,
+    lambda x: x[[2, 1], ...] + 0,
+    lambda x: x[:, np.zeros(0, int)],
 ]
 
 

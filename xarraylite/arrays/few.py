@@ -91,9 +91,10 @@ def selected(of: Any, key: Any) -> XExpression | None:
     if masks or arrays > 1:
         container: XExpression = owner_class(fixed, of._dtype, shape)._adopted(values)
         return container
-    axis = len(index) - 1
-    if values.size and index[-1].__class__ is np.ndarray and all(map(_is_all, index[:-1])):
-        return _taken(of, index[-1], axis, shape)
+    axis = _axis_of(index, len(of._shape))
+    if axis is not None:
+        (positions,) = [item for item in index if item.__class__ is np.ndarray]
+        return _taken(of, positions, axis, shape)
     where = np.arange(of.size).reshape(of._shape)[index]
     snapshot = copied_from(of, where, values.nbytes)
     snapshot.array(of._dtype, shape)[...] = values
@@ -149,6 +150,18 @@ def _taken(of: Any, given: NumpyArray, axis: int, shape: tuple[int, ...]) -> XEx
     counted_from_front(given, of._shape[axis], positions)
     elements.array_of(of).take(positions, axis, snapshot.array(dtype, shape), "clip")
     return handle(row_major(dtype, len(shape), fixed), shape, (snapshot, 0))
+
+
+def _axis_of(index: tuple[Any, ...], rank: int) -> int | None:
+    """Return along which axis the one array of an index selects, if all else is whole."""
+    others = [item for item in index if item.__class__ is not np.ndarray]
+    dots = [item for item in others if item is Ellipsis]
+    if len(dots) > 1 or not all([item is Ellipsis or _is_all(item) for item in others]):
+        return None
+    kinds = [item.__class__ for item in index]
+    before = kinds.index(np.ndarray)
+    left = dots and kinds.index(type(Ellipsis)) < before
+    return rank - (len(index) - before) if left else before
 
 
 def _is_all(item: Any) -> bool:
