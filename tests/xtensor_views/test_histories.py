@@ -21,9 +21,6 @@ CONDITION = np.arange(COLUMNS) % 7 == 3
 #: What is picked of a matrix, and what NumPy makes of the same.
 PICKS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "index": (lambda m: m[3][np.array([1, -2, 5])], lambda v: v[3, [1, -2, 5]]),
-    "rows": (lambda m: m[np.array([3, -1])] * 2, lambda v: v[[3, -1]] * 2),
-    "columns": (lambda m: m[:, np.array([3, -1])], lambda v: v[:, [3, -1]]),
-    "rows in a list": (lambda m: m[[3, -1]], lambda v: v[[3, -1]]),
     "list": (lambda m: m[3][[1, -2, 5]] * 2, lambda v: v[3, [1, -2, 5]] * 2),
     "strided": (lambda m: m[:5, :5][[0, 1]], lambda v: v[:2, :5]),
     "filter": (lambda m: xl.filter(m[3], CONDITION) * 2, lambda v: v[3, CONDITION] * 2),

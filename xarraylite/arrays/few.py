@@ -110,21 +110,16 @@ _ALL = slice(None)
 def _gathered(of: Any, key: Any) -> XExpression | None:
     """Return elements of many, at positions along one axis, by a kind that was met before.
 
-    Few are copied, so that they keep nothing of what they were picked from.  None for all but an
-    array of int64, or a list of ints, behind whole dimensions.
+    Few of many are no copy: what is picked of stored arrays adds in the order of a gather.  None
+    for all but an array of int64 behind whole dimensions.
     """
     several = key.__class__ is tuple
     axis, given = (len(key) - 1, key[-1]) if several and key else (0, key)
-    if given.__class__ is list and all([i.__class__ is int for i in given]):
-        given = np.array(given)
     if given.__class__ is not np.ndarray or given.dtype is not int64 or given.ndim != 1:
         return None
     shape, count = of._shape, given.size
     if axis >= len(shape) or not count or (several and not all(map(_is_all, key[:-1]))):
         return None
-    left = (*shape[:axis], count, *shape[axis + 1 :])
-    if math.prod(left) <= FEW:
-        return _taken(of, given, axis, left)
     place = (of._kind, shape, axis, count)
     kind = _KINDS.get(place)
     if kind is None:
@@ -137,6 +132,7 @@ def _gathered(of: Any, key: Any) -> XExpression | None:
         return made
     buffer = Buffer.allocate(8 * count)
     counted_from_front(given, shape[axis], buffer.array(int64, (count,)))
+    left = (*shape[:axis], count, *shape[axis + 1 :])
     return handle(kind, left, (*of.now(), buffer.snapshot(), 0))
 
 

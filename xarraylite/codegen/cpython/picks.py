@@ -15,7 +15,6 @@ from .basics import (
     DESCRIPTION,
     DIMENSIONS,
     EXTENTS,
-    FAR,
     FLAGS,
     RANK,
     call,
@@ -339,7 +338,9 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
 
 def picked(thing: int, key: int) -> int:
     """Return few elements that an index with one array selects; 0 for all other indices."""
-    if is_traced() or not is_container(thing) or view_class(thing) == 0 or not is_dense(thing, FAR):
+    if is_traced() or not is_container(thing) or view_class(thing) == 0:
+        return 0
+    if not is_dense(thing, FEW_PICKED):  # stored arrays add what is picked of many as a gather
         return 0
     axis, made = axis_of(key), 0
     if axis < 0:
@@ -348,8 +349,6 @@ def picked(thing: int, key: int) -> int:
     if not is_array_or_numpys(one):
         return 0
     mask, given = axis == 0 and is_mask(one), scratch()
-    if mask and not is_dense(thing, FEW_PICKED):
-        return 0  # which takes long
     if is_given(one, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
         made = masked(thing, one, given) if mask else taken_at(thing, one, given, axis)
         c.Py_DecRef(load(given + HOLDER))
