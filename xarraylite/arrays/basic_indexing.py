@@ -104,7 +104,7 @@ def _with_new_axes(of: Any, key: tuple[Any, ...]) -> Any:
 _TAKEN = frozenset((type(None), type(Ellipsis)))
 _BASIC = _TAKEN | {int, slice}
 
-
+#: Classes of what NumPy and `part` both take.
 _PLAIN = _BASIC | {np.int64}
 
 
@@ -140,6 +140,3 @@ def _resolved(item: slice, extent: int) -> tuple[int, int, int] | None:
     except (TypeError, ValueError):
         return None
     return low, (high - low + pace - (1 if pace > 0 else -1)) // pace, pace
-
-
-#: Stands for what an index of strided memory does not find.
