@@ -153,7 +153,7 @@ def whole(monkeypatch: pytest.MonkeyPatch) -> None:
 def gathered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Gather few elements too, which are copied otherwise: for tests of kernels that gather."""
     monkeypatch.setattr("xarraylite.arrays.few.FEW", 0)
-    monkeypatch.setattr("xarraylite.assignment.direct._launches", itertools.repeat(0))
+    monkeypatch.setattr("xarraylite.assignment.results._launches", itertools.repeat(0))
     installed = bool(natives._replaced)  # machine code copies them as well
     natives.remove()
     yield

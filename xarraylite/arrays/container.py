@@ -13,7 +13,7 @@ import numpy as np
 from .._config import settings
 from .._errors import LayoutError
 from .._lazy_import import later
-from ..assignment import direct, elements
+from ..assignment import elements, results, writes
 from ..assignment.assign import check_update, check_writable, node_of, write
 from ..assignment.readers import HELD_SETITEM, called, protect
 from ..dtypes.names import DType, NumpyArray
@@ -277,7 +277,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             except (AttributeError, IndexError):
                 one = elements.one(self, key)
             if one.__class__ is not _NumpyArray and not tracing.is_active():
-                direct.count_use()
+                results.count_use()
                 return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
         found: Any = basic_indexing.part(self, key)
         if found is None:
@@ -361,7 +361,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if not checked and few.stored(self, key, value, held):
                 return
             to = self if key is Ellipsis else basic_indexing.part(self, key)
-            if to is not None and direct.assigned(to, value, held, noalias):
+            if to is not None and writes.assigned(to, value, held, noalias):
                 return
             if to is not None and not noalias and elements.stretched(to, value):
                 return
@@ -436,11 +436,11 @@ class XContainer(Placed, DescribedMemory, XExpression):
             If the result would be larger than the destination.
         """
         value = unwrapped(value)
-        if direct.updated(self, op, value, held, noalias):
+        if writes.updated(self, op, value, held, noalias):
             return
         result = operation((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
-        if noalias or not direct.assigned(self, result, False, used=None if held else value):
+        if noalias or not writes.assigned(self, result, False, used=None if held else value):
             node = result.node
             del result  # whose references would be another reader's
             write(self, node, value, held, noalias)
@@ -466,7 +466,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         return self
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
-        if value.__class__ is XExpression and direct.assigned(self, value, held, noalias):
+        if value.__class__ is XExpression and writes.assigned(self, value, held, noalias):
             return
         node = node_of(value, self)
         write(self, node, value, held, noalias)

@@ -34,7 +34,7 @@ import weakref
 from math import prod
 from typing import Any
 
-from ..assignment import direct
+from ..assignment import results
 from ..assignment.readers import OWNED
 from ..dtypes.names import bool_, float64
 from ..index.broadcast import infer_extent
@@ -221,7 +221,7 @@ def values_of(e: Any) -> Any:
     known = owning(e).values
     if known is not None and known[0] is operands:
         return known[1]
-    made = None if e._kind is NODE else direct.evaluate(e)
+    made = None if e._kind is NODE else results.evaluate(e)
     if made is None:
         made = computed(e, "eval")
     if e._kind is not NODE and e._operands is operands:  # it reads nothing late, and is the same
@@ -323,7 +323,7 @@ def _copied(e: Any) -> Any:
     if mine.copy is not None and mine.copy[0] is operands:
         return mine.copy[1]
     part = e._kind, e._shape, outlined(e._kind, operands)
-    values = direct.evaluate(e)
+    values = results.evaluate(e)
     if values is None or values._kind is NODE or values._kind.strides is not None:
         return e
     made = object.__new__(e.__class__)
