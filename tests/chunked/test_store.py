@@ -101,8 +101,8 @@ def test_a_budget_too_small_says_the_least() -> None:
     with pytest.raises(xl.SizeError) as caught:
         xl.store(kept(), Sink(np.zeros((20, 30)), (5, 10)), memory=1000)
     assert str(caught.value) == (
-        "store: a block float64[5, 10] reads 400 bytes of tests Kept float64[20, 30] and needs 2800 "
-        "bytes in flight; the budget is 1000 bytes (memory=), and the least that does is 2800"
+        "store: a block float64[5, 10] reads 400 bytes of tests Kept float64[20, 30] and needs "
+        "2800 bytes in flight; the budget is 1000 bytes (memory=), and the least that does is 2800"
     )
     with pytest.raises(xl.SizeError, match=r"^eval: a block .* least that does is"):
         xl.explain(kept(), memory=100)
