@@ -268,6 +268,7 @@ def _fetcher(array: Any, dtype: np.dtype[Any], complete: bool) -> Fetch:
 
 
 def _from_hdf5(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
+    refuse_shortened(array)
     made = new_array(shape, dtype)
     array.read_direct(made, source_sel=key)
     return made
