@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Sequence
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from .._errors import CastError, DTypeError, ShapeError
+from .._lazy_import import later
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
@@ -22,10 +23,15 @@ from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.non_numeric import or_numpy
-from . import copied, jagged_joins
+from . import copied
 from .computed import container, into
-from .groups import Lazy, takes_jagged
+from .groups import Lazy, any_jagged, takes_jagged
 from .manipulation import at_least, reshape
+
+if TYPE_CHECKING:
+    from . import jagged_joins
+else:
+    jagged_joins = later(".functions.jagged_joins")
 
 
 def listed(arrays: Any, operation: str) -> list[object]:
@@ -102,7 +108,7 @@ def concat(
     XJagged([[1, 2], [], [3]])
     """
     arrays = listed(arrays, "concat")
-    if jagged_joins.any_jagged(arrays):
+    if any_jagged(arrays):
         return jagged_joins.concat(arrays, axis)
     usual = dtype is None and casting == "same_kind"
     known = copied.joined(arrays, axis, False) if usual else None
@@ -161,7 +167,7 @@ def stack(
     XJagged([[[1, 2], []], [[3]]])
     """
     arrays = listed(arrays, "stack")
-    if jagged_joins.any_jagged(arrays):
+    if any_jagged(arrays):
         return jagged_joins.stack(arrays, axis)
     usual = dtype is None and casting == "same_kind"
     known = copied.joined(arrays, axis, True) if usual else None
