@@ -320,7 +320,10 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def __iter__(self) -> Iterator[Any]:
         """Yield the values of a vector, read when they are reached, or the rows of others."""
         usual = len(self._shape) == 1 and self._kind is not NODE and not tracing.is_active()
-        if not usual or not isinstance(type(self).__getitem__, FunctionType):
+        if not usual or (
+            self._dtype.type is not np.float64
+            and not isinstance(type(self).__getitem__, FunctionType)
+        ):
             return map(self.__getitem__, range(len(self)))  # in machine code for values too
         return values_of(elements.array_of(self), self._dtype)
 
