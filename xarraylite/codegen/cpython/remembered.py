@@ -12,6 +12,7 @@ from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DATA,
     container_of,
+    expression,
     get,
     is_array,
     is_lazy,
@@ -21,7 +22,8 @@ from .basics import (
     member,
     tuple_of,
 )
-from .operators import expression, give_snapshot, put
+from .operators import give_snapshot, put
+from .reuse import STANDING, noted
 from .views import view_class
 
 #: The state of a call: how many items its key has, and how many arrays it was given; then these,
@@ -195,10 +197,36 @@ def remade(known: int, state: int) -> int:
     return made
 
 
+def is_table(front: int) -> bool:
+    """Tell whether a front is what a memoised function remembers."""
+    return load(front + CLASS) == word(w.DICT) or load(front + CLASS) == word(w.VALUES_TABLE)
+
+
+def with_standing(args: int) -> int:
+    """Return arguments with what stands for results that were computed, the caller's."""
+    usual, count = True, load(args + SIZE)
+    for k in range(count):
+        usual = usual and not (is_lazy(item(args, k)) and noted(item(args, k), STANDING) != 0)
+    given = keep(args) if usual else tuple_of(count)
+    for k in range(0 if usual or given == 0 else count):
+        one = item(args, k)
+        stands = noted(one, STANDING) if is_lazy(one) else 0
+        store(given + word(w.TUPLE_ITEMS) + 8 * k, keep(stands if stands != 0 else one))
+    return given
+
+
 def recall(known: int, args: int, options: int) -> int:
     """Return the result of a call of a memoised function; 0 if it is not known."""
     if is_traced():
         return 0
+    given = with_standing(args) if load(known + CLASS) == word(w.VALUES_TABLE) else keep(args)
+    made = recall_of(known, given, options) if given != 0 else 0
+    c.Py_DecRef(given)
+    return made
+
+
+def recall_of(known: int, args: int, options: int) -> int:
+    """Return the result of a call with such arguments; 0 if it is not known."""
     state, usual = begun(scratch()), True
     for k in range(load(args + SIZE)):
         usual = usual and is_noted(state, item(args, k))
