@@ -78,7 +78,10 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     if not short and max(sides) < 2:
         return None
     one, other = [values_of(x) if x.lasting else x for x in (left, right)]
-    return one @ other
+    made = one @ other
+    made._buffer.made = _told(left, right)
+    learn_product(left, right, made, True)
+    return made
 
 
 def _alike(plain: type[Any], left: Any, right: Any) -> Any:
@@ -153,8 +156,10 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool
     """Remember a small product: what BLAS was called with, ``in_place`` or not, or the fold."""
     left, right = operands
     code = left.dtype.char
-    if code in _BLAS or (code in _WRAPPING and not (left.lasting or right.lasting)):
-        learn_product(left, right, made, in_place)
+    lazy = left.lasting or right.lasting  # `product` learns those that it computes first
+    if code in _BLAS or (code in _WRAPPING and not lazy):
+        if not lazy:
+            learn_product(left, right, made, in_place)
         if code in "fd" and _is_long(left, right) and right.dtype == left.dtype:
             left._kind.learn(_LONG, right._kind, made._kind)
         return

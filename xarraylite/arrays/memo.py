@@ -205,6 +205,9 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
             made = _called(function, args, options)
         finally:
             growing.value = before
+        if made.__class__ is XExpression and made._kind is not NODE and made._kind.formed:
+            most = max([x._kind.reused for x in arrays], default=0)
+            made._kind.reused = max(made._kind.reused, most)
         if new and loose is not None and rule is not False:
             if len(rules) >= CAPACITY:
                 rules.clear()

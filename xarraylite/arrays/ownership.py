@@ -21,7 +21,10 @@ its values are kept beside the handle (`kept`): ``y = xl.exp(x)`` of which one a
 then for the maximum, or labels that a loop compares with one number after another.  So is what
 NumPy is given of a lazy result (`values_of`).  Few cheap operations are done again wherever they
 are read, which costs less than memory, unless there are few elements, of which a kernel costs more
-to make than to run.
+to make than to run.  Of those a result is computed at its second use from the ninth like it on: what
+a loop makes would else grow into what it makes of that, and be another expression at every step.
+Among other operands a copy of the values stands for the result, which knows what it is of, so that
+nothing that looks at expressions (`late`, `to_hlo`) depends on what was computed when.
 
 ``e += b`` needs no memory as long as the expression is short and has no views: the handle stands
 for the sum from then on, still lazy.
@@ -286,7 +289,9 @@ def used(plain: type[Any], x: object) -> Any:
             return x
         memory, place, dtype = borrowed(x, "operand")
         return plain._container._own(memory, place, dtype, DYNAMIC)
-    return kept(x) if x.__class__ is plain else x
+    if x.__class__ is plain:
+        return kept(x)
+    return x._still() if isinstance(x, plain._container) else x  # type: ignore[attr-defined]
 
 
 def kept(e: Any) -> Any:
@@ -320,7 +325,7 @@ def kept(e: Any) -> Any:
 
 def _is_often_reused(kind: Any) -> bool:
     """Tell whether results of a kind were used twice, or viewed, so often that one is computed."""
-    if kind.reused == _OFTEN:
+    if kind.reused >= _OFTEN:
         return True
     kind.reused += 1
     return False

@@ -138,7 +138,8 @@ class Kind:
         Plans for large work (`runtime.bound`), by the destination's kind, the extents, and which
         operands are the same: False if there is none.
     reused : int
-        How often a result was viewed, or used twice, before it was computed (`arrays.ownership`).
+        How often a result was viewed, or used twice, before it was computed (`arrays.ownership`);
+        at first what it is of its arguments, as results of a loop may be of ever new kinds.
     """
 
     __slots__ = (
@@ -201,7 +202,7 @@ class Kind:
         if op is None and not scalar and fixed != FREE:
             self.owner = {} if fixed == SHAPE else OWNERS[fixed](dtype, ())
         self.begun = 0
-        self.reused = 0
+        self.reused: int = max([arg.reused for arg in args], default=0)
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
         self.replays: dict[Any, Any] = {}

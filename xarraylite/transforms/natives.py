@@ -13,7 +13,7 @@ from typing import Any
 
 from .._config import Settings
 from ..arrays import adapt as adapting
-from ..arrays import expression, few, scalar, xarray
+from ..arrays import expression, few, ownership, scalar, xarray
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -141,6 +141,7 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("promised_part", NoAlias, "__getitem__"),
     ("get_item", XContainer, "__getitem__"),
     ("lazy_item", XExpression, "__getitem__"),
+    ("looked_at", ownership, "values_of"),
     ("zeros", xarray, "zeros"),
     ("copied", XArray, "copy"),
     ("to_array", XContainer, "__array__"),

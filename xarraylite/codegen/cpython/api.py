@@ -70,6 +70,7 @@ METHODS = {
     "evaluated": (ONE, "evaluated(a2)"),
     "set_item": (TWO, "set_item(a1, a2, a3)"),
     "get_item": (ONE, "get_item(a1, a2)"),
+    "looked_at": (ONE, "looked_at(a2)"),
     "lazy_item": (ONE, "lazy_item(a1, a2)"),
     "folded": (TWO, "folded(a2, a3)"),
     "copied": (ANY, "copied(a1, a2, a3)"),

@@ -19,7 +19,6 @@ from .basics import (
     RANK,
     WRITABLE,
     change,
-    dtype_of,
     get,
     give,
     is_array,
@@ -38,7 +37,7 @@ from .basics import (
 )
 from .evaluation import address_of, array_over, computed, new_array, new_buffer
 from .operators import leads
-from .reuse import kept_values, own_memory
+from .reuse import kept_values
 from .views import tuple_from
 
 
@@ -154,39 +153,26 @@ def learned_product(left: int, right: int) -> int:
     return 0
 
 
-def factor(thing: int) -> int:
-    """Return the memory that a product reads, the caller's; 0 where it is Python's to find.
-
-    What BLAS does not multiply is a fold of what is lazy.
-    """
-    if is_container(thing):
-        return keep(thing)
-    if not is_lazy(thing):
-        return 0
-    if get(thing, w.KIND) == word(w.NODE):
-        return keep(own_memory(thing))
-    dtype = dtype_of(thing)
-    return kept_values(thing) if dtype == word(w.FLOAT64) or dtype == word(w.FLOAT32) else 0
-
-
 def product(left: int, right: int) -> int:
     """``left @ right``, of operands like two that were multiplied before."""
     if is_traced() or not is_array(left) or not is_array(right):
         return 0
-    one = factor(left)
-    other = factor(right) if one != 0 else 0
-    usual = other != 0 and is_container(one) and is_container(other)
-    made = multiplied(one, other) if usual else 0
-    c.Py_DecRef(one)
-    c.Py_DecRef(other)
-    return made
-
-
-def multiplied(left: int, right: int) -> int:
-    """Return the product of two containers like two that were multiplied before; 0 of others."""
     entry = learned_product(left, right)
     if entry == 0 or get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return 0
+    keep(entry)
+    one = kept_values(left) if is_lazy(left) else keep(left)
+    other = kept_values(right) if is_lazy(right) else keep(right)
+    usual = one != 0 and other != 0 and is_container(one) and is_container(other)
+    made = multiplied(one, other, entry) if usual else 0
+    c.Py_DecRef(one)
+    c.Py_DecRef(other)
+    c.Py_DecRef(entry)
+    return made
+
+
+def multiplied(left: int, right: int, entry: int) -> int:
+    """Return the product of two containers by what is remembered of it; 0 if it is not done."""
     shape, told, kind = item(entry, 2), item(entry, 3), item(entry, 4)
     nbytes = size_of(shape) * itemsize_of(kind)
     for part in (kind, shape, told):

@@ -176,6 +176,12 @@ def kept_values(lazy: int) -> int:
     return 0 if values == word(w.NONE) else keep(values)
 
 
+def looked_at(thing: int) -> int:
+    """``values_of(e)``: what is to be looked at only, of a small lazy result."""
+    usual = is_lazy(thing) and not is_traced() and get(thing, w.KIND) != word(w.NODE)
+    return kept_values(thing) if usual else 0
+
+
 def is_long(lazy: int) -> bool:
     """Tell whether a small result has got so long that it is computed before it gets longer."""
     if c.PyLong_AsLongLong(get(get(lazy, w.KIND), w.WEIGHT)) <= LONG:
