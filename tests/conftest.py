@@ -88,15 +88,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if evaluates(item)]
 
 
-def pytest_collection_finish() -> None:
-    """Leave all that was collected out of later garbage collections: a third of a second each.
-
-    Tests that count objects count their own then.
-    """
-    gc.collect()
-    gc.freeze()
-
-
 def pytest_unconfigure(config: pytest.Config) -> None:
     scratch = config.stash.get(_SCRATCH, None)
     if scratch is not None:
@@ -112,6 +103,17 @@ def pytest_report_header(config: pytest.Config) -> str:
 def engine(request: pytest.FixtureRequest) -> str:
     """Name of the engine this run tests."""
     return str(request.config.getoption("--engine"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _earlier_objects_are_not_traversed() -> None:
+    """Leave what stays of collecting and of earlier modules out of garbage collections.
+
+    There are millions of such objects in the end, and a collection would take a second.  Tests
+    that count objects count their own then.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -153,7 +155,7 @@ def whole(monkeypatch: pytest.MonkeyPatch) -> None:
 def gathered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Gather few elements too, which are copied otherwise: for tests of kernels that gather."""
     monkeypatch.setattr("xarraylite.arrays.few.FEW", 0)
-    monkeypatch.setattr("xarraylite.assignment.direct._launches", itertools.repeat(0))
+    monkeypatch.setattr("xarraylite.assignment.results._launches", itertools.repeat(0))
     installed = bool(natives._replaced)  # machine code copies them as well
     natives.remove()
     yield

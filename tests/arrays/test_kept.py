@@ -119,7 +119,7 @@ def test_what_reads_late_stays_late_when_numpy_was_given_it() -> None:
 def test_an_update_while_the_values_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As another thread may do."""
     e = xl.exp(xl.asarray(VALUES))
-    real, wanted = ownership.direct.evaluate, np.exp(VALUES)
+    real, wanted = ownership.results.evaluate, np.exp(VALUES)
 
     def interrupted(x: Any) -> Any:
         made = real(x)
@@ -127,7 +127,7 @@ def test_an_update_while_the_values_are_computed(monkeypatch: pytest.MonkeyPatch
         e.__iadd__(1.0)
         return made
 
-    monkeypatch.setattr(ownership.direct, "evaluate", interrupted)
+    monkeypatch.setattr(ownership.results, "evaluate", interrupted)
     assert float(ownership.values_of(e)[0, 1]) == pytest.approx(wanted[0, 1])
     assert float(ownership.values_of(e)[0, 1]) == pytest.approx(wanted[0, 1] + 1)
     np.testing.assert_allclose(np.asarray(xl.eval(e * 1.0)), wanted + 1, rtol=1e-12)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.assignment import direct
+from xarraylite.assignment import writes
 
 Statement = Callable[[Any, Any, Any], None]
 
@@ -109,13 +109,13 @@ def test_plans_for_many_distances_are_bounded() -> None:
 @pytest.mark.usefixtures("compiled", "installed")
 def test_a_plan_is_made_for_the_second_round_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    original = direct.replay.rewrite_of
+    original = writes.replay.rewrite_of
 
     def counted(*args: Any) -> Any:
         made.append(args)
         return original(*args)
 
-    monkeypatch.setattr(direct.replay, "rewrite_of", counted)
+    monkeypatch.setattr(writes.replay, "rewrite_of", counted)
     a = xl.asarray(np.arange(37.0))
     for _ in range(5):
         a[1:-1] = a[2:] - 3 * a[:-2]

@@ -93,11 +93,14 @@ def test_factors_that_are_computed() -> None:
     )
 
 
-def test_every_chunk_is_read_once_where_memory_allows() -> None:
-    left, right = Kept(A, (20, 30)), Kept(B, (30, 20))
+@pytest.mark.parametrize(("rows", "at_once"), [(16, 16), (8, 16), (20, 70)])
+def test_every_chunk_is_read_once_where_memory_allows(rows: int, at_once: int) -> None:
+    left, right = Kept(A, (rows, 32)), Kept(B, (32, 20))
     xl.eval(xl.open(left) @ xl.open(right))
     assert left.elements == A.size
     assert right.elements == B.size
+    # Tiles have 16 rows: no more are read at once, unless a chunk would be read twice.
+    assert max(key[0].stop - key[0].start for key in left.read) == at_once
 
 
 def test_in_place_and_overlap(tmp_path: Any) -> None:

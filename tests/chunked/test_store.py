@@ -8,12 +8,14 @@ import resource
 import signal
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink, child_of, names_in
+from xarraylite.chunked import stream
 
 zarr = pytest.importorskip("zarr")
 
@@ -96,8 +98,19 @@ def test_budgets_that_are_none(memory: Any) -> None:
 
 
 def test_a_budget_too_small_says_the_least() -> None:
-    with pytest.raises(xl.SizeError, match=r"budget is 1000 bytes .* least that does is 2800"):
+    with pytest.raises(xl.SizeError) as caught:
         xl.store(kept(), Sink(np.zeros((20, 30)), (5, 10)), memory=1000)
+    assert str(caught.value) == (
+        "store: a block float64[5, 10] reads 400 bytes of tests Kept float64[20, 30] and needs "
+        "2800 bytes in flight; the budget is 1000 bytes (memory=), and the least that does is 2800"
+    )
+    with pytest.raises(xl.SizeError, match=r"^eval: a block .* least that does is"):
+        xl.explain(kept(), memory=100)
+    with (
+        mock.patch.object(stream, "budget_of", return_value=100),
+        pytest.raises(xl.SizeError, match=r"^eval: a block .* least that does is"),
+    ):
+        xl.eval(kept())
 
 
 def test_a_target_that_is_an_operand(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from xarraylite.codegen.emit import routine
 from xarraylite.codegen.emit.body import Apply, Body, Const, Load, Position, invariant
 from xarraylite.codegen.emit.builder import Builder, Module
 from xarraylite.codegen.emit.folding import Form, ReduceSpec
+from xarraylite.codegen.emit.hard import Near
 from xarraylite.codegen.emit.mapping import MapSpec, Mode, emit_map
 from xarraylite.codegen.emit.memory import fetch, keep
 from xarraylite.codegen.emit.reduction import emit_reduce
@@ -85,7 +86,8 @@ def strange_names(source: str) -> set[str]:
 
 @cache
 def bodies_hints() -> set[str]:
-    return {made.hint for made in routines.known()} | {"user", "i32", "i64"}
+    alike = {f"hard_{name}" for name in OPS}  # one routine tells of several functions
+    return {made.hint for made in routines.known()} | alike | {"user", "i32", "i64"}
 
 
 @pytest.mark.usefixtures("compiled")
@@ -170,9 +172,31 @@ def test_what_tries_several_functions_is_vectorised(ops: str, mode: Mode) -> Non
         steps.append(
             Apply(OPS["add"], (last if k == last + 1 else len(steps) - 1, k), (F64,) * 2, F64)
         )
-    spec = MapSpec(mode, 1, operands(F64, *[Inner.UNIT] * last), Body(tuple(steps)), 0, near=True)
+    spec = MapSpec(
+        mode, 1, operands(F64, *[Inner.UNIT] * last), Body(tuple(steps)), 0, near=Near.MANY
+    )
     found = optimised(emit_map(spec))
     assert len(re.findall(r"^vector\.body\d*:", found, re.MULTILINE)) >= 2
+
+
+def test_hard_arguments_have_the_bits_of_the_code_for_all() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(2, 3000)) * 10.0 ** rng.integers(-9, 3, (2, 3000))
+    for hard in (np.nan, np.inf, -np.inf, 1e9, 1e300, -3e5, 5e-324, 0.0, -0.0):
+        a[rng.integers(0, 2000, 9)] = b[rng.integers(1000, 3000, 9)] = hard
+    calls = [("sin", (0,)), ("exp", (1,)), ("tan", (1,)), ("pow", (2, 3)), ("add", (4, 5))]
+    steps = [Apply(OPS[name], args, (F64,) * len(args), F64) for name, args in calls]
+    body, found = Body((Load(0, F64), Load(1, F64), *steps)), []
+    for near in Near:
+        spec = MapSpec(Mode.DIRECT, 0, operands(F64, Inner.UNIT, Inner.UNIT), body, 0, near=near)
+        image = machine.compile_object(routines.assembled(emit_map(spec)))
+        out = np.empty(3000)
+        addresses = [x.ctypes.data for x in (out, a, b)]
+        block = np.array([0, 1, 0, 3000, *addresses])
+        machine.load(near.name, image).run(block.ctypes.data)
+        found.append(out.view(np.int64))
+    np.testing.assert_array_equal(found[1], found[0])
+    np.testing.assert_array_equal(found[2], found[0])
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,24 @@ def test_arguments_of_a_wrong_shape_or_dtype_are_refused():
         module(1, 2)
 
 
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+def test_nan_in_float4_is_the_negative_zero_that_xla_makes_of_it(engine):
+    """Whichever its sign is, which differs from function to function and between processors."""
+    text = """ENTRY e { p = f32[4] parameter(0)  x = f4e2m1fn[5] parameter(1)
+    y = f4e2m1fn[5] parameter(2)  a = f4e2m1fn[4] convert(p)  b = f4e2m1fn[5] divide(x, y)
+    c = f4e2m1fn[5] log(x)  d = f4e2m1fn[5] sqrt(x)  f = f4e2m1fn[5] divide(y, b)
+    ROOT t = (f4e2m1fn[4], f4e2m1fn[5], f4e2m1fn[5], f4e2m1fn[5], f4e2m1fn[5]) tuple(a, b, c, d, f)
+    }"""
+    wide = np.array([np.nan, -np.nan, np.inf, -np.inf], np.float32)
+    x, y = np.array([[0, -0.0, 0, 1, -1], [0, 0, -0.0, -1, -1]]).astype(xl.float4_e2m1fn)
+    with xl.config(engine=engine):
+        found = xl.hlo.parse(text)(wide, x, y)
+    codes = [np.asarray(values).view(np.uint8).tolist() for values in found]
+    assert codes == [
+        [8, 8, 7, 15], [8, 8, 8, 10, 2], [15, 15, 15, 0, 8], [0, 8, 0, 2, 8], [8, 8, 8, 2, 10],
+    ]  # fmt: skip
+
+
 def test_results_have_memory_of_their_own():
     module = xl.hlo.parse(
         "ENTRY e { p = f32[4] parameter(0)  c = f32[2] constant({1, 2})  "

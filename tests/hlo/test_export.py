@@ -119,6 +119,15 @@ def test_trees(data):
             assert close(again(*operands(expression)), xl.eval(expression)), str(module)
 
 
+@pytest.mark.parametrize("shape", [(3, 0), (2, 1, 0)])
+def test_picks_of_empty_memory(shape):
+    x = xl.zeros(shape)
+    for rows in ([0], [], np.array([[0, 1]])):
+        expression = xl.cos(x[rows])
+        found = xl.to_hlo(expression)(*operands(expression))
+        assert found.shape == expression.shape
+
+
 def test_function_with_views_and_several_results():
     def step(u, v):
         return u[1:-1, ::-2] + v, xl.sum(u, axis=0)

@@ -71,6 +71,13 @@ def test_reducers(name: str, axis: int | None) -> None:
     assert bool(xl.all(skipped.has_value()))
 
 
+def test_statistics_of_a_vector_are_arrays() -> None:
+    x = xl.optional([3, None, 1])
+    for made in (xl.median(x), x.quantile(0.5), x.percentile(50, skipna=True)):
+        assert isinstance(made.value(), xl.XExpression)
+    assert (str(x.median()), str(x.median(skipna=True)), x.median().shape) == ("N/A", "2.", ())
+
+
 def test_reducers_of_nothing() -> None:
     x = xl.optional([[1, 2], [3, 4]], [[False, False], [True, False]])
     assert x.sum(axis=1, skipna=True).tolist() == [0, 3]
@@ -80,6 +87,8 @@ def test_reducers_of_nothing() -> None:
     assert x.mean(axis=1, skipna=True).tolist() == [None, 3]
     assert x.var(axis=1, skipna=True, correction=1).tolist() == [None, None]
     assert x.count(axis=1).tolist() == [0, 1]
+    assert x.count_nonzero(axis=1, skipna=True).tolist() == [0, 1]
+    assert x.count_nonzero(axis=0).tolist() == [None, None]
     assert xl.argmax(x, axis=0).tolist() == [None, None]
 
 

@@ -46,11 +46,15 @@ def test_operations_whatever_the_layouts(name: str, layout: str, kind: Any) -> N
     op = getattr(operator, name)
     a = kind(F)
     for x, other in [(make(layout), F), (xl.asarray(U), U)]:
-        b = kind(np.zeros((5, 1, 1)), dtype="float64" if name == "truediv" else "int64")
         with np.errstate(all="ignore"):
             want = op(F, other)
-        b.assign(op(a, x))
-        np.testing.assert_array_equal(b, want)
+        for before in (
+            {"values": np.zeros((5, 1, 1))},
+            *({"values": F} | k for k in LAYOUTS.values()),
+        ):
+            b = kind(**before, dtype=want.dtype)
+            b.assign(op(a, x))
+            np.testing.assert_array_equal(b, want)
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "iadd", "isub", "imul"])

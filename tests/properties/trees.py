@@ -18,7 +18,7 @@ from xarraylite._errors import DTypeError
 from xarraylite.arrays.expression import XExpression
 from xarraylite.dtypes.info import iinfo
 from xarraylite.dtypes.names import DType, NumpyArray, is_narrow_int, kind
-from xarraylite.functions import data_types, elementwise, manipulation, reducers
+from xarraylite.functions import data_types, elementwise, joining, manipulation, reducers
 from xarraylite.operands.nodes import as_node
 from xarraylite.ops.table import OPS
 from xarraylite.testing.operands import Sample
@@ -318,7 +318,7 @@ def _grow_concat(draw: st.DrawFn, operands: Sequence[Sample], depth: int) -> Tre
     part = index(tree, (slice(None),) * axis + (slice(None, None, -2),))
     return join(
         f"concat([{tree.text}, {part.text}], {axis})",
-        lambda x, y: manipulation.concat([x, y], axis=axis),
+        lambda x, y: joining.concat([x, y], axis=axis),
         lambda x, y: np.concatenate([x, y], axis=axis),
         tree,
         part,

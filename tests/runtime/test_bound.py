@@ -11,7 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests.threads import run_all
-from xarraylite.assignment import direct as assigned
+from xarraylite.assignment import writes
 from xarraylite.runtime import bound, direct, replay
 from xarraylite.testing import assert_same_bits
 
@@ -25,7 +25,7 @@ def _in_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for module, name in (
         (replay, "PARALLEL_FROM"),
         (replay, "_FOLD_AT_ONCE"),
-        (assigned, "PARALLEL_FROM"),
+        (writes, "PARALLEL_FROM"),
     ):
         monkeypatch.setattr(module, name, 0)
     monkeypatch.setattr(direct, "PARALLEL_FROM", 1)

@@ -11,7 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests import references
-from xarraylite.assignment import direct as ways
+from xarraylite.assignment import parts, writes
 from xarraylite.ops.table import OPS
 from xarraylite.runtime import direct, launch
 from xarraylite.runtime.program import Direct
@@ -137,7 +137,7 @@ def test_destinations_lie_in_any_order_of_dimensions(turn: Any) -> None:
     assert made.call(at, large.shape, *(large - large)._operands) is False
     del e
     v *= 2
-    assert ways.updated(v, OPS["multiply"], 2, False)
+    assert writes.updated(v, OPS["multiply"], 2, False)
     turn(want)[...] *= 4
     assert np.array_equal(a, want)
 
@@ -160,8 +160,8 @@ def test_what_is_shared_is_computed_once_where_it_pays() -> None:
     a = xl.asarray(np.arange(20_000.0))
     shared = xl.sin(a)
     e = shared * shared + shared
-    assert ways.repeats(program(e), e._operands, 20_000)
-    assert not ways.repeats(program(e), e._operands, 3)
+    assert parts.repeats(program(e), e._operands, 20_000)
+    assert not parts.repeats(program(e), e._operands, 3)
     x = np.asarray(xl.eval(shared))
     assert np.array_equal(np.asarray(xl.eval(e)), x * x + x)
 

@@ -165,7 +165,7 @@ def test_folds_by_users_functions_are_recalled() -> None:
 
 def test_a_program_of_elements_alone_gets_machine_code() -> None:
     source = (
-        "import xarraylite as xl; from xarraylite.assignment.direct import OFTEN\n"
+        "import xarraylite as xl; from xarraylite.assignment.results import OFTEN\n"
         "a = xl.asarray([1.0, 2.0]); before = type(a).__getitem__\n"
         "for _ in range(OFTEN + 1): a[0]\n"
         "print(type(a).__getitem__ is not before)"

@@ -10,7 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.transforms.test_native_picks import M, both, told
-from xarraylite.assignment import direct
+from xarraylite.assignment import writes
 from xarraylite.runtime import natives as loading
 
 pytestmark = [
@@ -155,13 +155,13 @@ def test_machine_code_finds_what_was_promised_to_lie_apart(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     c, asked = xl.asarray(np.arange(200.0), copy=True), []
-    promised = direct.promised
+    promised = writes.promised
 
     def counted(*args: Any) -> bool:
         asked.append(args[0].shape)
         return promised(*args)
 
-    monkeypatch.setattr(direct, "promised", counted)
+    monkeypatch.setattr(writes, "promised", counted)
     for k in range(20):
         i, j, n = 2 * k, 1, 6 + 2 * k
         xl.noalias(c)[i : i + n : 2] = c[j : j + n : 2] * 0.5

@@ -14,7 +14,7 @@ import numpy as np
 from .._config import settings
 from .._errors import LayoutError
 from .._lazy_import import later
-from ..assignment import direct, elements
+from ..assignment import elements, results, writes
 from ..assignment.assign import check_update, check_writable, node_of, write
 from ..assignment.readers import HELD_SETITEM, called, protect
 from ..dtypes.names import DType, NumpyArray
@@ -279,7 +279,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             except (AttributeError, IndexError):
                 one = elements.one(self, key)
             if one.__class__ is not _NumpyArray and not tracing.is_active():
-                direct.count_use()
+                results.count_use()
                 return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
         found: Any = basic_indexing.part(self._still(), key)
         if found is None:
@@ -328,7 +328,10 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def __iter__(self) -> Iterator[Any]:
         """Yield the values of a vector, read when they are reached, or the rows of others."""
         usual = len(self._shape) == 1 and self._kind is not NODE and not tracing.is_active()
-        if not usual or not isinstance(type(self).__getitem__, FunctionType):
+        if not usual or (
+            self._dtype.type is not np.float64
+            and not isinstance(type(self).__getitem__, FunctionType)
+        ):
             return map(self.__getitem__, range(len(self)))  # in machine code for values too
         return values_of(elements.array_of(self), self._dtype)
 
@@ -372,7 +375,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if not checked and few.stored(self, key, value, held):
                 return
             to = self if key is Ellipsis else basic_indexing.part(self, key)
-            if to is not None and direct.assigned(to, value, held, noalias):
+            if to is not None and writes.assigned(to, value, held, noalias):
                 return
             if to is not None and not noalias and elements.stretched(to, value):
                 return
@@ -447,11 +450,11 @@ class XContainer(Placed, DescribedMemory, XExpression):
             If the result would be larger than the destination.
         """
         value, to = unwrapped(value), self._still()
-        if direct.updated(to, op, value, held, noalias):
+        if writes.updated(to, op, value, held, noalias):
             return
         result = operation((op, key_of(value)), op, to, value)
         check_update(to, op.name, result.shape, result.dtype)
-        if noalias or not direct.assigned(to, result, False, used=None if held else value):
+        if noalias or not writes.assigned(to, result, False, used=None if held else value):
             node = result.node
             del result  # whose references would be another reader's
             write(to, node, value, held, noalias)
@@ -478,6 +481,6 @@ class XContainer(Placed, DescribedMemory, XExpression):
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         to = self._still()
-        if value.__class__ is XExpression and direct.assigned(to, value, held, noalias):
+        if value.__class__ is XExpression and writes.assigned(to, value, held, noalias):
             return
         write(to, node_of(value, to), value, held, noalias)

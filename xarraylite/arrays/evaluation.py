@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._lazy_import import later
-from ..assignment import direct
+from ..assignment import results
 from ..ir.kind import owner_class
 from ..ir.walk import fixed_of
 from ..operands.convert import LayoutLike, computed, layout_of, store, values_node
@@ -69,7 +69,7 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     if layout is None and labels is None:
         made: XContainer | None = None
         if value.__class__ is XExpression:
-            made = direct.evaluate(value)
+            made = results.evaluate(value)
         elif isinstance(value, XExpression):
             made = value._evaluated()
         elif isinstance(value, XScalar):

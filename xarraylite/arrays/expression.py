@@ -15,7 +15,7 @@ import numpy as np
 
 from .._errors import DTypeError, NotWritableError
 from .._lazy_import import later
-from ..assignment import direct, totals
+from ..assignment import results, totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
@@ -381,7 +381,7 @@ class XExpression(
     def numpy(self) -> NumpyArray:
         """Evaluate into a new NumPy array."""
         tracing.note_values()
-        made = direct.evaluate(self)
+        made = results.evaluate(self)
         if made is not None:
             values: NumpyArray = array_of(made)
             return values
@@ -449,7 +449,7 @@ class XExpression(
         left, right = self.node, as_node(other, "matmul")
         made = self._container._filled(products.product("matmul", (left, right)), left, right)
         matmul.learn(XExpression, (self, other), made, products.reads_in_place(left, right))
-        direct.count_launch()
+        results.count_launch()
         return made
 
     def __rmatmul__(self, other: object) -> Any:

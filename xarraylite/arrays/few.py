@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..assignment import direct, elements
+from ..assignment import elements, readers, results
 from ..assignment.assign import converted
 from ..dtypes.names import NumpyArray, int64
 from ..ir.kind import NODE, Kind, owner_class, row_major
@@ -76,7 +76,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
     """
     if of._kind is NODE or tracing.running.value:
         return None
-    direct.count_use()
+    results.count_use()
     if of.size > FEW:
         return _gathered(of, key)
     found = _index(key, True)
@@ -180,12 +180,12 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     """
     if to._kind is NODE or tracing.running.value:
         return False
-    waits = direct.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
-    if direct.waiting_for(to._buffer) != waits:
+    waits = readers.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
+    if readers.waiting_for(to._buffer) != waits:
         return False
     found = _index(key, False, math.inf)
     values = None if found is None else ready(to, value)
-    if found is None or values is None or direct.waiting_for(to._buffer) != waits:
+    if found is None or values is None or readers.waiting_for(to._buffer) != waits:
         return False
     try:
         elements.array_of(to)[found[0]] = values
@@ -202,12 +202,12 @@ def stored(to: Any, key: Any, value: XExpression, held: bool) -> bool:
     if value._shape or NODE in (value._kind, to._kind) or tracing.is_active():
         return False
     buffer = to._buffer
-    waiting = direct.waiting_for(buffer)
-    if waiting and (held or waiting != direct.own_of(buffer, value)):
+    waiting = readers.waiting_for(buffer)
+    if waiting and (held or waiting != readers.own_of(buffer, value)):
         return False
     if not elements.selects(to, key):
         return False
-    made: Any = direct.evaluate(value) if waiting else None  # else its values are kept with it
+    made: Any = results.evaluate(value) if waiting else None  # else its values are kept with it
     if made is not None or not value.lasting:
         one: Any = elements.array_of(value if made is None else made)[()]
     else:
@@ -243,7 +243,7 @@ def ready(to: Any, value: Any, shape: tuple[int, ...] | None = None) -> Any:
     else:
         given: Any = value
         lazy = given.__class__ is XExpression
-        made: Any = direct.evaluate(given) if lazy else given._evaluated()
+        made: Any = results.evaluate(given) if lazy else given._evaluated()
         if made is None or made._kind is NODE:
             return None
         values = elements.array_of(made)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._config import settings
 from .._lazy_import import later
-from ..assignment import direct
+from ..assignment import results
 from ..assignment.elements import array_of
 from ..blas import calls
 from ..ir.kind import NODE
@@ -100,7 +100,7 @@ def _alike(plain: type[Any], left: Any, right: Any) -> Any:
     if math.prod(shape) * kind.itemsize > settings.max_result_bytes:
         return None
     buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
-    made = direct.container(plain._container, kind, shape, buffer, ROW_MAJOR)
+    made = results.container(plain._container, kind, shape, buffer, ROW_MAJOR)
     dense = left._kind.strides is None and right._kind.strides is None
     (calls.dot if dense else calls.strided)(*map(array_of, (left, right, made)))
     buffer.made, buffer.special = _told(left, right), True
@@ -114,7 +114,7 @@ def _long_dot(plain: type[Any], left: Any, right: Any) -> Any:
     if not kind or left._shape != right._shape or settings.engine == "reference":
         return None
     buffer = Buffer.allocate(kind.itemsize)
-    made = direct.container(plain._container, kind, (), buffer, ROW_MAJOR)
+    made = results.container(plain._container, kind, (), buffer, ROW_MAJOR)
     calls.long_dot(*map(array_of, (left, right, made)))
     buffer.made, buffer.special = _told(left, right), True
     return made
@@ -133,7 +133,7 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
         return None
     kind, shape, first = found
     items = (*first, *left.now(), *right.now())
-    made = direct.evaluated(plain._container, kind, shape, items)
+    made = results.evaluated(plain._container, kind, shape, items)
     if made is not None and made._kind.strides is not None:
         left._kind.learn(_FOLD, key, False)  # a product is row-major, this lies as its operands do
         made = None

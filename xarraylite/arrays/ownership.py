@@ -21,8 +21,8 @@ its values are kept beside the handle (`kept`): ``y = xl.exp(x)`` of which one a
 then for the maximum, or labels that a loop compares with one number after another.  So is what
 NumPy is given of a lazy result (`values_of`).  Few cheap operations are done again wherever they
 are read, which costs less than memory, unless there are few elements, of which a kernel costs more
-to make than to run.  Of those a result is computed at its second use from the ninth like it on: what
-a loop makes would else grow into what it makes of that, and be another expression at every step.
+to make than to run.  Of those a result is computed at its second use, from the ninth like it on:
+what a loop makes would else grow into what it makes of that, another expression at every step.
 Among other operands a copy of the values stands for the result, which knows what it is of, so that
 nothing that looks at expressions (`late`, `to_hlo`) depends on what was computed when.
 
@@ -39,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from ..assignment import direct
+from ..assignment import results
 from ..assignment.readers import OWNED
 from ..dtypes.names import bool_, float64
 from ..index.broadcast import infer_extent
@@ -252,7 +252,7 @@ def _computed(e: Any) -> tuple[Any, Any]:
 
 def _evaluated(e: Any) -> Any:
     """Return the values of a lazy result in a new container."""
-    made = None if e._kind is NODE else direct.evaluate(e)
+    made = None if e._kind is NODE else results.evaluate(e)
     return computed(e, "eval") if made is None else made
 
 

@@ -64,8 +64,12 @@ def scalar_of(value: Any) -> XScalar:
 
 def values_of(numbers: Iterable[Any], dtype: np.dtype[Any]) -> Iterator[Any]:
     """Return NumPy scalars of a dtype as values, each made when it is reached."""
+    if dtype.type is not np.float64:
+        return map(scalar_of, numbers)
     plain = isinstance(scalar_of, FunctionType)  # not yet in machine code
-    return map(XFloat64 if plain and dtype.type is np.float64 else scalar_of, numbers)
+    if isinstance(numbers, np.ndarray):
+        numbers = numbers.data  # which gives Python's floats, in less time than NumPy's
+    return map(XFloat64 if plain else scalar_of, numbers)
 
 
 class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):

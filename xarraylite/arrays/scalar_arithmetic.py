@@ -22,7 +22,7 @@ import numpy as np
 
 from .._errors import DTypeError
 from .._lazy_import import later
-from ..assignment import direct, elements
+from ..assignment import elements, results
 from ..dtypes.names import DType, as_dtype, kind
 from ..ir import build
 from ..ir.kind import Kind
@@ -184,9 +184,9 @@ class _Kernel:
         program, place = self.kind.fresh, self.place
         known = program.__class__ is Direct and not uses_reference()
         if known and program.call(place.address, (), *items) is None:
-            direct.count_launch()
+            results.count_launch()
             return place.array[()]
-        made = direct.evaluated(XExpression._container, self.kind, (), items)
+        made = results.evaluated(XExpression._container, self.kind, (), items)
         if made is None:
             raise TypeError
         return elements.array_of(made)[()]

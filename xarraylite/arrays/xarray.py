@@ -10,7 +10,7 @@ import numpy as np
 from .._config import settings
 from .._errors import ShapeError
 from .._lazy_import import later
-from ..assignment import direct, elements
+from ..assignment import elements, results, writes
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..dtypes.names import SUPPORTED, DType, NumpyArray, as_dtype, float64
@@ -348,7 +348,7 @@ class XArray(Owner):
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         """Take the shape of ``value`` and its elements, converted to this container's dtype."""
         to = self._still()
-        if value.__class__ is XExpression and direct.assigned(to, value, held, noalias):
+        if value.__class__ is XExpression and writes.assigned(to, value, held, noalias):
             return
         node = node_of(value, to)
         if node.shape == to.shape:
@@ -390,7 +390,7 @@ def owned(values: NumpyArray) -> XArray | None:
     most = elements.MANY if values.flags.c_contiguous else elements.FEW
     if values.size > most or not dtype.isnative or dtype not in SUPPORTED:
         return None
-    direct.count_launch()
+    results.count_launch()
     return _copied(XArray, values)
 
 
@@ -399,7 +399,7 @@ def duplicated(of: XContainer) -> XArray | None:
     kind = of._kind
     if kind is NODE or of.size > (elements.FEW if kind.strides else elements.MANY):
         return None
-    direct.count_launch()
+    results.count_launch()
     return _copied(owner_class(of._fixed, of._dtype, of._shape), elements.array_of(of))
 
 

@@ -41,7 +41,7 @@ from ..operands.convert import values_node
 from ..operands.nodes import HasNode, as_operand, borrow_array
 from ..operands.non_numeric import numbers_of
 from ..runtime import evaluate as engine
-from . import direct
+from . import writes
 from .readers import protect
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def write(destination: Writable, node: Node, value: object, held: bool, noalias:
     buffer = destination.buffer
     target = Target(buffer, destination.map, destination.dtype)
     with protect(buffer, fitted, node, value, held and not noalias):
-        if (noalias and settings.check_noalias) or not direct.wrote(destination, fitted, value):
+        if (noalias and settings.check_noalias) or not writes.wrote(destination, fitted, value):
             engine.assign(target, fitted, noalias)
 
 

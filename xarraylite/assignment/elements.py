@@ -19,7 +19,7 @@ from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..memory.slabs import take
 from ..operands import tracing
-from . import direct
+from . import readers
 
 if TYPE_CHECKING:
     from ..overlap import overlap
@@ -81,7 +81,7 @@ def stored(to: Any, key: Any, value: Any) -> bool:
 
     The number is of a class that the kind of ``to`` stores as NumPy does.
     """
-    return not direct.waiting_for(to._buffer) and selects(to, key) and put(to, key, value)
+    return not readers.waiting_for(to._buffer) and selects(to, key) and put(to, key, value)
 
 
 def put(to: Any, key: Any, value: Any) -> bool:
@@ -100,7 +100,7 @@ def stretched(to: Any, value: Any) -> bool:
         return False
     if value._shape == to._shape or to.size > MANY or tracing.is_active():
         return False
-    if len(value._shape) > len(to._shape) or direct.waiting_for(to._buffer):
+    if len(value._shape) > len(to._shape) or readers.waiting_for(to._buffer):
         return False
     try:
         array, values = array_of(to), array_of(value)

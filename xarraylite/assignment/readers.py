@@ -16,11 +16,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Self
+from typing import Any, Self
 
 from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
-from ..memory.buffer import Buffer
+from ..memory.buffer import ALONE, Buffer
 from ..operands.nodes import HasNode
 from . import totals
 
@@ -171,3 +171,27 @@ class _Called:
 
 called = _Called()
 called.assign = HELD_ASSIGN
+
+
+def waiting_for(buffer: Buffer) -> int:
+    """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
+    if buffer.special and not buffer.is_ordinary():
+        return -1
+    if buffer.shared:
+        return -1 if buffer.is_awaited() else 0
+    try:
+        return sys.getrefcount(buffer._snapshot) - ALONE
+    except AttributeError:
+        return 0
+
+
+def own_of(buffer: Buffer, e: Any) -> int:
+    """Count an expression's references to a buffer's snapshot.
+
+    None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
+    """
+    operands = getattr(e, "_operands", ())
+    try:
+        return 0 if sys.getrefcount(operands) > OWNED + 1 else operands.count(buffer._snapshot)
+    except AttributeError:  # another thread has just written
+        return 0

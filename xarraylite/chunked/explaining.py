@@ -210,7 +210,7 @@ def explained(
     def work(run: Run) -> None:
         storing.run_into(root, Sink(Nowhere(root, fixed), extents, "a plan"), run)
 
-    with_least(work, dry.run, work)
+    with_least("eval" if target is None else "store", work, dry.run, work)
     name = getattr(target, "name", "")
     if not isinstance(target, str | os.PathLike):
         name = name or ("memory" if target is None else type(target).__name__)

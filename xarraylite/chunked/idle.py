@@ -83,11 +83,15 @@ class Nowhere:
         """Drop what would be written."""
 
 
-def with_least(work: Callable[[Run], Any], run: Run, again: Callable[[Run], Any]) -> Any:
+def with_least(
+    operation: str, work: Callable[[Run], Any], run: Run, again: Callable[[Run], Any]
+) -> Any:
     """Do some work; where the budget is too small, say how much would do for all of its passes.
 
     Parameters
     ----------
+    operation : str
+        What is said to do it.
     work : callable
         Does it in a run.
     run : Run
@@ -111,4 +115,5 @@ def with_least(work: Callable[[Run], Any], run: Run, again: Callable[[Run], Any]
             except BudgetError as more:
                 least = max(more.least, least + 1)
             else:
-                raise BudgetError(error.told, run.budget, least) from None
+                told = f"{operation}: {error.told}"
+                raise BudgetError(told, run.budget, least) from None

@@ -5,8 +5,10 @@ tiles that the box touches.  Tiles and the blocks of the summed labels are fixed
 Each tile is multiplied on its own, in pieces that one thread makes each, and added up in order: an
 element has the same bits whatever box it is read in, on however many threads.  Sides of tiles are
 powers of two, as those of chunks often are.  A box of many tiles reads each block of the factors
-once for all of them, which is why larger blocks of a result read less; the next one is read while
-one is multiplied.
+once for all of them, which is why larger blocks of a result read less.  It goes through them step
+by step along the dimension that has most tiles, where steps read no chunk twice: a block of the
+other factor serves all steps, one of this factor is no larger than a tile needs, and the next one
+is read while one is multiplied.
 """
 
 from __future__ import annotations
@@ -34,18 +36,22 @@ from .cache import ChunkCache, Held
 from .frames import new_array
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
-from .plan import piece_of
+from .plan import WORTH, piece_of
 from .retries import end_of_run, give_up_at
 from .selection import Box, Selection, hull
 from .source import StoredArray, covered, most, reading
 
 Labels = tuple[str, ...]
+Ranges = tuple[range, ...]
 Parts = list[tuple[NumpyArray, Labels]]
 Factor = tuple[Node, Labels]
 
 #: Elements of a tile of a product, and of a block of its summed labels.
 TILE = 1 << 20
 SUMMED = 1 << 11
+
+#: Steps that are looked at to learn whether they read chunks twice.
+_LOOKED = 8
 
 
 class Operand:
@@ -88,6 +94,8 @@ class Contraction(Operand):
         What is multiplied, both of the dtype that sums are made in.
     kept, summed : tuple of str
         Labels of the result, and the others.
+    block, step : tuple of int
+        Extents of the blocks of the summed labels, and of what is multiplied at once in the result.
     shape, dtype, chunks, whole_chunks, name
         As of a stored array.
     """
@@ -101,6 +109,7 @@ class Contraction(Operand):
         "kept",
         "name",
         "shape",
+        "step",
         "summed",
     )
 
@@ -117,7 +126,24 @@ class Contraction(Operand):
         self.dtype: np.dtype[Any] = factors[0][0].dtype
         self.chunks = _tile(self.shape, TILE)
         self.block = _tile(tuple([self.extents[k] for k in self.summed]), SUMMED)
+        self.step = self._stepped()
         self.name = " * ".join([f"[{','.join(labels)}]" for _, labels in factors])
+
+    def _stepped(self) -> tuple[int, ...]:
+        """Return the extents of steps: one tile long, if some of them read no more than all."""
+        axis = max(range(len(self.shape)), key=lambda k: self.shape[k] / self.chunks[k], default=0)
+        step = (*self.shape[:axis], *self.chunks[axis : axis + 1], *self.shape[axis + 1 :])
+        block = [range(n) for n in self.block]
+        some = [range(min(n, _LOOKED * own)) for n, own in zip(self.shape, step, strict=True)]
+        parts = [*_grid(some, step)] if math.prod(self.shape) else []
+
+        def moved(around: Sequence[range]) -> int:
+            return sum([piece_of(node, self._part(labels, around, block)).moved
+                        for node, labels in self.factors
+                        if self.kept[axis] in labels])  # fmt: skip
+
+        worse = len(parts) > 1 and WORTH * sum(map(moved, parts)) > moved(some)
+        return self.shape if worse else step
 
     def __str__(self) -> str:
         return self.name
@@ -151,12 +177,14 @@ class Contraction(Operand):
         """Return the bytes of the tiles, of the blocks of the factors, and of what they are of."""
         sides = zip(box, self.chunks, self.shape, strict=True)
         around = tuple([range(most(*side)) for side in sides])
+        step = tuple([range(min(len(a), n)) for a, n in zip(around, self.step, strict=True)])
         block = tuple([range(n) for n in self.block])
         total = math.prod(map(len, around)) * self.dtype.itemsize
-        ahead = 1 if self.block == tuple([self.extents[k] for k in self.summed]) else 2
+        one = step == around and self.block == tuple([self.extents[k] for k in self.summed])
+        ahead = 1 if one else 2
         chunks = [0]
         for node, labels in self.factors:
-            piece = piece_of(node, self._part(labels, around, block))
+            piece = piece_of(node, self._part(labels, step, block))
             total += ahead * piece.nbytes + (0 if isinstance(piece.node, Stored) else piece.inputs)
             chunks.extend([load.source.scratch(load.box) for load in piece.loads])
         return total + max(chunks)
@@ -177,45 +205,49 @@ class Contraction(Operand):
 
     def _add(self, total: NumpyArray, around: tuple[range, ...]) -> None:
         """Add the products of all blocks of the factors to some tiles, in order."""
-        for parts in self._blocks(around):
-            for tile in _grid(around, self.chunks):
-                place = tuple(
-                    [
-                        slice(s[0] - a[0], s[-1] + 1 - a[0])
-                        for s, a in zip(tile, around, strict=True)
-                    ]
-                )
-                own = dict(zip(self.kept, place, strict=True))
+        for step, parts in self._blocks(around):
+            for tile in _grid(step, self.chunks):
+                own = dict(zip(self.kept, _inside(step, tile), strict=True))
                 sub = [
                     (np.ascontiguousarray(values[tuple([own.get(k, slice(None)) for k in labels])]),
                      labels)
                     for values, labels in parts
                 ]  # fmt: skip
+                place = _inside(around, tile)
                 with np.errstate(all="ignore"):
                     np.add(total[place], self._product(sub), out=total[place])
             del parts, sub
 
-    def _blocks(self, around: Sequence[range]) -> Iterator[Parts]:
-        """Yield the blocks of the factors for some tiles; one is read ahead where threads are."""
-        blocks = _grid(tuple([range(self.extents[k]) for k in self.summed]), self.block)
-        cache, over = ChunkCache(0, Held()), end_of_run()
+    def _blocks(self, around: Sequence[range]) -> Iterator[tuple[Ranges, Parts]]:
+        """Yield the steps through some tiles, block by block of the summed labels, and the factors.
 
-        def begun(block: Sequence[range]) -> Parts:
-            if over.is_set():
-                raise CancelledError
-            return [
-                (_values(node, self._part(labels, around, block), cache), labels)
-                for node, labels in self.factors
-            ]
+        One is read ahead where threads are.
+        """
+        blocks = _grid(tuple([range(self.extents[k]) for k in self.summed]), self.block)
+        steps = [*_grid(around, self.step)]
+        cache, over = ChunkCache(0, Held()), end_of_run()
+        known: dict[int, tuple[Box, NumpyArray]] = {}
+
+        def begun(block: Ranges, step: Ranges) -> tuple[Ranges, Parts]:
+            found = []
+            for k, (node, labels) in enumerate(self.factors):
+                part = self._part(labels, step, block)
+                if over.is_set():
+                    raise CancelledError
+                if k not in known or known[k][0] != part:
+                    known.pop(k, None)  # it is not held while the next one is read
+                    known[k] = part, _values(node, part, cache)
+                found.append((known[k][1], labels))
+            return step, found
 
         reader = ThreadPoolExecutor(1, "xarraylite-factors", give_up_at, (over,))
         try:
             if reading() < 2:
-                yield from map(begun, blocks)
+                yield from itertools.starmap(begun, itertools.product(blocks, steps))
                 return
-            coming: deque[Future[Parts]] = deque()
-            for block in blocks:
-                coming.append(reader.submit(begun, block))
+            coming: deque[Future[tuple[Ranges, Parts]]] = deque()
+            for block, step in itertools.product(blocks, steps):
+                coming.append(reader.submit(begun, block, step))
                 if len(coming) > 1:
                     yield coming.popleft().result()
             yield from (future.result() for future in coming)
@@ -233,7 +265,7 @@ class Contraction(Operand):
             filled = multiplied(value, self.kept, "contract")
         return read(filled.buffer, filled.dtype, filled.map)
 
-    def _around(self, box: Box) -> tuple[range, ...]:
+    def _around(self, box: Box) -> Ranges:
         """Return the whole tiles that a box touches."""
         found = []
         for selection, chunk, extent in zip(box, self.chunks, self.shape, strict=True):
@@ -269,7 +301,12 @@ def _tile(shape: tuple[int, ...], limit: int) -> tuple[int, ...]:
     return tuple(tile)
 
 
-def _grid(around: Sequence[range], tile: Sequence[int]) -> Iterator[tuple[range, ...]]:
+def _inside(around: Sequence[range], part: Sequence[range]) -> tuple[slice, ...]:
+    """Return where a part lies in a box."""
+    return tuple([slice(s[0] - a[0], s[-1] + 1 - a[0]) for s, a in zip(part, around, strict=True)])
+
+
+def _grid(around: Sequence[range], tile: Sequence[int]) -> Iterator[Ranges]:
     sides = [
         [range(low, min(low + t, a.stop)) for low in range(a.start, a.stop, t)]
         for a, t in zip(around, tile, strict=True)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ShapeError
+from ..dtypes.names import dtype_name
 from ..index.broadcast import as_shape
 from ..ir.build import describe
 from ..ir.node import Node
@@ -414,9 +415,12 @@ def is_small(piece: Piece) -> bool:
 def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
     """Return the error of a budget that does not do for one block, or for one that needs more."""
     least = need or piece.need
+    operands = dict.fromkeys(
+        [f"{x.source} {dtype_name(x.source.dtype)}{list(x.source.shape)}" for x in piece.loads]
+    )
     told = (
-        f"{describe(piece.node)}: one block of it reads {piece.inputs} bytes and needs "
-        f"{least} bytes in flight"
+        f"a block {describe(piece.node)} reads {piece.inputs} bytes of {', '.join(operands)} "
+        f"and needs {least} bytes in flight"
     )
     return BudgetError(told, budget, least)
 

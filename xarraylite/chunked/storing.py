@@ -121,7 +121,7 @@ def _stored(root: Node, sink: Sink, run: Run) -> Any:
         run_into(root, Sink(Nowhere(root, sink.whole), sink.chunks, sink.name), other)
 
     try:
-        with_least(lambda run: run_into(root, sink, run), run, idly)
+        with_least("store", lambda run: run_into(root, sink, run), run, idly)
     except BaseException:
         sink.close()
         raise

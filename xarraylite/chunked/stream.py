@@ -26,7 +26,7 @@ from ..memory.target import Target
 from ..operands.gathers import FEW
 from ..runtime import evaluate as engine
 from . import bands, folds
-from .budget import budget_of
+from .budget import BudgetError, budget_of
 from .cut import has_stored, read_by
 from .joins import leaf_of
 from .parcel import Parcel, identity
@@ -43,14 +43,17 @@ def fill(node: Node, target: Target, noalias: bool) -> None:
     """
     if not math.prod(node.shape):
         return
-    run = Run(budget_of(None))
-    if noalias or not _overlaps(node, target):
-        into_memory(node, target, run)
-        return
-    place = Strided.row_major(node.shape)
-    made = Buffer.allocate(place.size * node.dtype.itemsize)
-    into_memory(node, Target(made, place, node.dtype), run)
-    engine.assign(target, Leaf(node.shape, node.dtype, made.snapshot(), place), True)
+    run, to = Run(budget_of(None)), target
+    apart = not noalias and _overlaps(node, target)
+    if apart:
+        place = Strided.row_major(node.shape)
+        to = Target(Buffer.allocate(place.size * node.dtype.itemsize), place, node.dtype)
+    try:
+        into_memory(node, to, run)
+    except BudgetError as error:
+        raise BudgetError(f"eval: {error.told}", run.budget, error.least) from None
+    if apart:
+        engine.assign(target, Leaf(node.shape, node.dtype, to.buffer.snapshot(), to.map), True)
 
 
 def _overlaps(root: Node, target: Target) -> bool:

@@ -18,8 +18,8 @@ STREAM_BYTES = 18 << 20
 #: dimensions, so that neighbours in memory are read and written together; below, caches do that.
 ACROSS_BYTES = 1 << 18
 
-#: Elements from which on kernels try what takes less time for most arguments: the code for all
-#: arguments is made beside it, which takes LLVM 30 ms longer.
+#: Elements from which on kernels try what takes a little less time for most arguments: vectors of
+#: the code for all arguments are made beside it, which takes LLVM 30 ms longer.
 NEAR_FROM = 1 << 16
 
 #: Elements of one fixed part of a reduction with few results.

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ..codegen.emit.body import VECTOR
 from ..codegen.emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
+from ..codegen.emit.hard import Near
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access
@@ -97,8 +98,12 @@ def map_step(
     if mode is Mode.TILED:
         operands, lines = crossed(nest, lowered, operands)
         past = _is_large(nest, lowered, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
-    many = nest.outer * nest.extents[-1] >= NEAR_FROM
-    near = many and mode not in _SECOND and lowered.body.has_near
+    body, near = lowered.body, Near.NONE
+    if mode not in _SECOND and body.has_near:
+        if nest.outer * nest.extents[-1] >= NEAR_FROM:
+            near = Near.MANY
+        elif body.is_steep:
+            near = Near.FEW
     spec = MapSpec(
         mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines, near
     )

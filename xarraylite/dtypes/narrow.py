@@ -13,7 +13,9 @@ without branches, so loops over them vectorise:
   remembers that something was dropped.  float32 keeps more than two extra bits of every narrow
   type, so the second rounding gives what one rounding would (Boldo and Melquiond, 2008).
 
-The encodings are those that `ml_dtypes` reads and writes, tested over all of them.
+The encodings are those that `ml_dtypes` reads and writes, tested over all of them.  Types without
+NaN make negative zero of one, as XLA does and as `ml_dtypes` does of NaNs whose sign is positive:
+which sign the NaN of 0/0 has is up to the processor and the compiler.
 """
 
 from __future__ import annotations
@@ -158,7 +160,7 @@ _ENCODE_SPECIAL = {
     "fnuz": "s = s if r != np.int32(0) else np.int32(0)\n"
     "    r = r if a <= np.int32(0x7f800000) else np.int32({nan:#x})\n"
     "    s = s if r < np.int32({nan:#x}) else np.int32(0)",
-    "finite": "s = s if a <= np.int32(0x7f800000) else np.int32(s ^ np.int32({sign:#x}))\n"
+    "finite": "s = s if a <= np.int32(0x7f800000) else np.int32({sign:#x})\n"
     "    r = r if a <= np.int32(0x7f800000) else np.int32(0)",
 }
 _ROUND_SPECIAL = {
@@ -166,7 +168,7 @@ _ROUND_SPECIAL = {
     "fn": "r = r if a <= np.int32(0x7f800000) else np.int32(0x7fc00000)",
     "fnuz": "s = s if r != np.int32(0) else np.int32(0)\n"
     "    r = r if a <= np.int32(0x7f800000) else np.int32(0x7fc00000)",
-    "finite": "s = s if a <= np.int32(0x7f800000) else np.int32(s ^ np.int32(-0x80000000))\n"
+    "finite": "s = s if a <= np.int32(0x7f800000) else np.int32(-0x80000000)\n"
     "    r = r if a <= np.int32(0x7f800000) else np.int32(0)",
 }
 
@@ -404,7 +406,10 @@ def to_narrow(array: NDArray[Any], dt: DType) -> NDArray[Any]:
             whole = truncated(wide, names.int32) if kind == "f" else wide.astype(np.uint64)
             low = whole & whole.dtype.type((1 << INT_BITS[dt]) - 1)
             return np.asarray(low).astype(np.uint8).view(dt)
-        return _odd_array(wide, kind).astype(dt)
+        near = _odd_array(wide, kind)
+        if FORMATS[dt].style == "finite":
+            near = np.where(np.isnan(near), np.float32(np.nan), near)
+        return near.astype(dt)
 
 
 def _odd_array(wide: NDArray[Any], kind: str) -> NDArray[Any]:

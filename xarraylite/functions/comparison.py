@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._errors import BroadcastError, DTypeError, ShapeError
+from .._lazy_import import later
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..index.broadcast import broadcast_shapes
 from ..ir import build
-from ..jagged.lazy import XJaggedExpression
 from ..operands.moving import Parted
 from ..operands.nodes import as_node, values_in
 from ..operands.non_numeric import or_numpy
@@ -21,8 +21,12 @@ from . import reducers
 from .arguments import check_numbers
 from .composed import isclose
 from .elementwise import where
-from .groups import Lazy
-from .jagged_joins import any_jagged, as_jagged, same_extents
+from .groups import Lazy, any_jagged, is_jagged
+
+if TYPE_CHECKING:
+    from . import jagged_joins
+else:
+    jagged_joins = later(".functions.jagged_joins")
 
 
 def array_equal(a1: object, a2: object, equal_nan: bool = False) -> bool:
@@ -49,9 +53,9 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> bool:
     True
     """
     if any_jagged([a1, a2]):
-        if not same_extents(a1, a2, "array_equal"):
+        if not jagged_joins.same_extents(a1, a2, "array_equal"):
             return False
-        a1, a2 = [as_jagged(x, "array_equal").flat for x in (a1, a2)]
+        a1, a2 = [jagged_joins.as_jagged(x, "array_equal").flat for x in (a1, a2)]
     if isinstance(a1, XExpression) and isinstance(a2, XExpression) and not equal_nan:
         return a1.shape == a2.shape and bool(reducers.all(a1 == a2))
     if isinstance(a1, Parted) or isinstance(a2, Parted):
@@ -143,4 +147,4 @@ def allclose(
 
 
 def _lazy(x: object, operation: str) -> Lazy:
-    return x if isinstance(x, XJaggedExpression) else XExpression(as_node(x, operation))
+    return x if is_jagged(x) else XExpression(as_node(x, operation))

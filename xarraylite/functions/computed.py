@@ -26,7 +26,7 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
-from ..assignment import direct, elements
+from ..assignment import elements, readers
 from ..assignment.assign import check_update
 from ..assignment.elements import FEW, array_of
 from ..dtypes.formats import loop_dtype
@@ -280,7 +280,7 @@ def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = 
     to = out if isinstance(out, XExpression) else adapt(out)
     result: Any = made
     check_update(to, operation, result.shape, result.dtype, rule)
-    if fresh and isinstance(to, XContainer) and direct.waiting_for(to._buffer):
+    if fresh and isinstance(to, XContainer) and readers.waiting_for(to._buffer):
         to._store(..., result, False, False)
     else:
         to[...] = result

@@ -17,7 +17,7 @@ from ..arrays.expression import XExpression
 from ..arrays.ownership import is_value, memory_of
 from ..arrays.scalar import XFloat64
 from ..arrays.xarray import XArray
-from ..assignment import direct
+from ..assignment import results
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE, owner_class
 from ..ir.walk import reads_anew
@@ -205,7 +205,7 @@ def _copied(values: object, copy: bool | None) -> XContainer | None:
         if not copy:
             own = _remembered(values) if values._kind is not NODE else None  # type: ignore[attr-defined]
             return own if isinstance(own, XContainer) else None
-        done = direct.evaluate(values)
+        done = results.evaluate(values)
         plain = done is not None and done.static_layout is ROW_MAJOR
         return done if plain and settings.default_layout == _ROW_MAJOR else None
     elif cls in NUMBERS:

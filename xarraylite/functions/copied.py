@@ -24,10 +24,10 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
 from ..arrays.memo import growing
 from ..arrays.recomputed import Part, Recomputed, node_of_part, outlined
-from ..assignment import direct
-from ..assignment.direct import count_launch
+from ..assignment import results
 from ..assignment.elements import array_of
 from ..assignment.parts import has_program
+from ..assignment.results import count_launch
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
@@ -70,7 +70,7 @@ def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
     if x.__class__ is not XExpression or x.size * x._kind.itemsize > most:
         return None
     part = x._kind, x._shape, outlined(x._kind, x._operands)
-    made = direct.evaluate(x)  # nobody else has it
+    made = results.evaluate(x)  # nobody else has it
     return (x.numpy() if made is None or made._kind is NODE else array_of(made)), part
 
 

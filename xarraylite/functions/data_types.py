@@ -13,12 +13,11 @@ from ..dtypes import promotion
 from ..dtypes.names import as_dtype
 from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
-from ..jagged.lazy import XJaggedExpression
 from ..operands import non_numeric
 from ..operands.moving import maps
 from ..operands.nodes import HasNode, as_node
 from ..operands.non_numeric import or_numpy
-from .groups import Lazy, takes_jagged
+from .groups import Lazy, is_jagged, takes_jagged
 
 
 @takes_jagged
@@ -55,7 +54,7 @@ def astype(x: object, dtype: object, /, *, copy: bool = True, device: str | None
     """
     if device not in (None, "cpu"):
         raise ValueError(f"astype: the only device is 'cpu', got {device!r}")
-    if isinstance(x, XJaggedExpression):
+    if is_jagged(x):
         return x.astype(dtype, copy=copy)
     array = x if isinstance(x, XExpression) else XExpression(as_node(x, "astype"))
     return array.astype(dtype, copy=copy)

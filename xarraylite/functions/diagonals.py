@@ -27,7 +27,8 @@ from ..ops.table import OPS
 from .arguments import whole
 from .computed import into
 from .copied import computed_at_once
-from .manipulation import broadcast_to, expand_dims, moveaxis, reshape, stack
+from .joining import stack
+from .manipulation import broadcast_to, expand_dims, moveaxis, reshape
 from .reducers import sum as total
 
 

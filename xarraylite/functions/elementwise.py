@@ -13,11 +13,13 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._errors import DTypeError
+from .._lazy_import import later
 from ..arrays import expression, ownership
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -30,117 +32,102 @@ from ..operands.moving import maps
 from ..operands.nodes import as_node, unwrapped
 from ..operands.non_numeric import array_of
 from ..ops.table import OPS
-from ..xtensor_views.regular import part
 from .arguments import whole
 from .computed import into
 from .data_types import in_common_dtype
 from .searching import nonzero
-from .ufuncs import Unary, applied, binary, check_options, unary, wanted_of, written
+from .ufuncs import (
+    Binary,
+    Unary,
+    applied,
+    binary,
+    check_options,
+    unary,
+    wanted_of,
+    written,
+)
 
-add = binary("add")
-subtract = binary("subtract")
-multiply = binary("multiply")
-divide = binary("divide")
-floor_divide = binary("floor_divide")
-remainder = binary("remainder")
-fmod = binary("fmod")
-pow = binary("pow")
-negative = unary("negative")
-positive = unary("positive")
-abs = unary("abs")
-fabs = unary("fabs")
-sign = unary("sign")
-square = unary("square")
-reciprocal = unary("reciprocal")
-sqrt = unary("sqrt")
-maximum = binary("maximum")
-minimum = binary("minimum")
-fmax = binary("fmax")
-fmin = binary("fmin")
-fdim = binary("fdim")
-floor = unary("floor")
-ceil = unary("ceil")
-trunc = unary("trunc")
-rint = unary("rint")
-copysign = binary("copysign")
-nextafter = binary("nextafter")
-heaviside = binary("heaviside")
-conj = unary("conj")
+if TYPE_CHECKING:
+    from ..xtensor_views import regular
+else:
+    regular = later(".xtensor_views.regular")
 
-
-def _part(function: Unary, number: int) -> Unary:
-    """Return a function that gives a view of complex memory where nothing else is asked for.
-
-    Of a lazy result it is what becomes a view, once one of them is written.
-    """
-
-    @functools.wraps(function)
-    def part_of(x: object, /, out: object = None, **options: Any) -> XExpression:
-        plain = out is None and not options
-        if plain and isinstance(x, XContainer) and kind(x._dtype) == "c":
-            return x.imag if number else x.real  # type: ignore[no-any-return]
-        if plain and not number and isinstance(x, XExpression) and kind(x.dtype) != "c":
-            return x  # what is written to the real parts of real elements is written to these
-        if plain and type(x) in (int, float, complex):
-            return getattr(x, ("real", "imag")[number])  # type: ignore[no-any-return]
-        viewed = part(unwrapped(x), number) if plain else None
-        if viewed is not None:
-            return viewed
-        made = function(x, out, **options)
-        if plain and type(x) is type(made) is XExpression and kind(x.dtype) == "c":
-            return ownership.related(x, made, number)  # type: ignore[no-any-return]
-        return made
-
-    return part_of
-
-
-real = _part(unary("real"), 0)
-imag = _part(unary("imag"), 1)
-equal = binary("equal")
-not_equal = binary("not_equal")
-less = binary("less")
-less_equal = binary("less_equal")
-greater = binary("greater")
-greater_equal = binary("greater_equal")
-isnan = unary("isnan")
-isinf = unary("isinf")
-isfinite = unary("isfinite")
-signbit = unary("signbit")
-logical_and = binary("logical_and")
-logical_or = binary("logical_or")
-logical_xor = binary("logical_xor")
-logical_not = unary("logical_not")
-bitwise_and = binary("bitwise_and")
-bitwise_or = binary("bitwise_or")
-bitwise_xor = binary("bitwise_xor")
-bitwise_invert = unary("bitwise_invert")
-bitwise_left_shift = binary("bitwise_left_shift")
-bitwise_right_shift = binary("bitwise_right_shift")
-sin = unary("sin")
-cos = unary("cos")
-tan = unary("tan")
-asin = unary("asin")
-acos = unary("acos")
-atan = unary("atan")
-sinh = unary("sinh")
-cosh = unary("cosh")
-tanh = unary("tanh")
-asinh = unary("asinh")
-acosh = unary("acosh")
-atanh = unary("atanh")
-exp = unary("exp")
-exp2 = unary("exp2")
-expm1 = unary("expm1")
-log = unary("log")
-log2 = unary("log2")
-log10 = unary("log10")
-log1p = unary("log1p")
-cbrt = unary("cbrt")
-atan2 = binary("atan2")
-hypot = binary("hypot")
-logaddexp = binary("logaddexp")
-deg2rad = unary("deg2rad")
-rad2deg = unary("rad2deg")
+add: Binary
+subtract: Binary
+multiply: Binary
+divide: Binary
+floor_divide: Binary
+remainder: Binary
+fmod: Binary
+pow: Binary
+negative: Unary
+positive: Unary
+abs: Unary
+fabs: Unary
+sign: Unary
+square: Unary
+reciprocal: Unary
+sqrt: Unary
+maximum: Binary
+minimum: Binary
+fmax: Binary
+fmin: Binary
+fdim: Binary
+floor: Unary
+ceil: Unary
+trunc: Unary
+rint: Unary
+copysign: Binary
+nextafter: Binary
+heaviside: Binary
+conj: Unary
+real: Unary
+imag: Unary
+equal: Binary
+not_equal: Binary
+less: Binary
+less_equal: Binary
+greater: Binary
+greater_equal: Binary
+isnan: Unary
+isinf: Unary
+isfinite: Unary
+signbit: Unary
+logical_and: Binary
+logical_or: Binary
+logical_xor: Binary
+logical_not: Unary
+bitwise_and: Binary
+bitwise_or: Binary
+bitwise_xor: Binary
+bitwise_invert: Unary
+bitwise_left_shift: Binary
+bitwise_right_shift: Binary
+sin: Unary
+cos: Unary
+tan: Unary
+asin: Unary
+acos: Unary
+atan: Unary
+sinh: Unary
+cosh: Unary
+tanh: Unary
+asinh: Unary
+acosh: Unary
+atanh: Unary
+exp: Unary
+exp2: Unary
+expm1: Unary
+log: Unary
+log2: Unary
+log10: Unary
+log1p: Unary
+cbrt: Unary
+atan2: Binary
+hypot: Binary
+logaddexp: Binary
+deg2rad: Unary
+rad2deg: Unary
 
 
 @memoised
@@ -361,23 +348,83 @@ def _bounds(x: object) -> tuple[int, int] | tuple[None, None]:
 
 # --- other names -----------------------------------------------------------------------------
 
-true_divide = divide
-mod = remainder
-power = pow
 around = round
-absolute = abs
-fix = trunc
-conjugate = conj
-invert = bitwise_invert
-bitwise_not = bitwise_invert
-left_shift = bitwise_left_shift
-right_shift = bitwise_right_shift
-arcsin = asin
-arccos = acos
-arctan = atan
-arcsinh = asinh
-arccosh = acosh
-arctanh = atanh
-arctan2 = atan2
-radians = deg2rad
-degrees = rad2deg
+true_divide: Binary
+mod: Binary
+power: Binary
+absolute: Unary
+fix: Unary
+conjugate: Unary
+invert: Unary
+bitwise_not: Unary
+left_shift: Binary
+right_shift: Binary
+arcsin: Unary
+arccos: Unary
+arctan: Unary
+arcsinh: Unary
+arccosh: Unary
+arctanh: Unary
+arctan2: Binary
+radians: Unary
+degrees: Unary
+
+_OTHER_NAMES = {
+    "true_divide": "divide",
+    "mod": "remainder",
+    "power": "pow",
+    "absolute": "abs",
+    "fix": "trunc",
+    "conjugate": "conj",
+    "invert": "bitwise_invert",
+    "bitwise_not": "bitwise_invert",
+    "left_shift": "bitwise_left_shift",
+    "right_shift": "bitwise_right_shift",
+    "radians": "deg2rad",
+    "degrees": "rad2deg",
+    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Make a function that is only declared above, of its row, when it is first asked for.
+
+    The pages of all of them together take as long as a kernel.
+    """
+    declared = __annotations__.get(name)
+    if declared not in ("Unary", "Binary"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made: Any
+    if name in _OTHER_NAMES:
+        made = getattr(sys.modules[__name__], _OTHER_NAMES[name])
+    elif name in ("real", "imag"):
+        made = _part(unary(name), ("real", "imag").index(name))
+    else:
+        made = (unary if declared == "Unary" else binary)(name)
+    return globals().setdefault(name, made)
+
+
+def _part(function: Unary, number: int) -> Unary:
+    """Return a function that gives a view of complex memory where nothing else is asked for.
+
+    Of a lazy result it is what becomes a view, once one of them is written.
+    """
+
+    @functools.wraps(function)
+    def part_of(x: object, /, out: object = None, **options: Any) -> XExpression:
+        plain = out is None and not options
+        if plain and isinstance(x, XContainer) and kind(x._dtype) == "c":
+            return x.imag if number else x.real  # type: ignore[no-any-return]
+        if plain and not number and isinstance(x, XExpression) and kind(x.dtype) != "c":
+            return x  # what is written to the real parts of real elements is written to these
+        if plain and type(x) in (int, float, complex):
+            return getattr(x, ("real", "imag")[number])  # type: ignore[no-any-return]
+        viewed = regular.part(unwrapped(x), number) if plain else None
+        if viewed is not None:
+            return viewed
+        made = function(x, out, **options)
+        if plain and type(x) is type(made) is XExpression and kind(x.dtype) == "c":
+            return ownership.related(x, made, number)  # type: ignore[no-any-return]
+        return made
+
+    return part_of

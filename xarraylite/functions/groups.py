@@ -10,35 +10,46 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import (
+    TYPE_CHECKING,
     Concatenate,
     Final,
     ParamSpec,
     Protocol,
     SupportsIndex,
     TypeAlias,
+    TypeGuard,
     TypeVar,
+    Union,
     cast,
     overload,
 )
 
 from .._errors import ShapeError
+from .._lazy_import import later
+from .._records import record
 from ..arrays.expression import XExpression
 from ..dtypes.names import DType, int64
+from ..index.broadcast import check_axes
 from ..ir import build
 from ..ir.build import Operand, describe
 from ..ir.node import Iota, Node
-from ..jagged.lazy import XJaggedExpression
 from ..layout.strided import Strided, row_major_strides
-from ..operands.nodes import as_operand
+from ..operands.nodes import Lifted, as_node, as_operand
 from ..ops.reductions import Reduction
 from .copied import folded_at_once
+
+if TYPE_CHECKING:
+    from ..jagged import lazy
+    from ..jagged.lazy import XJaggedExpression
+else:
+    lazy = later(".jagged.lazy")
 
 Axis = SupportsIndex | Iterable[SupportsIndex] | None
 
 #: What functions of lazy arrays return.
-Lazy: TypeAlias = XExpression | XJaggedExpression
+Lazy: TypeAlias = Union[XExpression, "XJaggedExpression"]
 
 A = TypeVar("A", contravariant=True)
 P = ParamSpec("P")
@@ -66,6 +77,16 @@ class TakesJagged(Protocol[A, P]):
 def takes_jagged(function: Callable[Concatenate[A, P], Lazy]) -> TakesJagged[A, P]:
     """Return the function itself, with a type that says when its results are jagged."""
     return cast("TakesJagged[A, P]", function)
+
+
+def is_jagged(x: object) -> TypeGuard[XJaggedExpression]:
+    """Tell whether an operand is a jagged array; its room is imported where one may be."""
+    return isinstance(x, Lifted) and isinstance(x, lazy.XJaggedExpression)
+
+
+def any_jagged(arrays: Sequence[object]) -> bool:
+    """Tell whether there is a jagged array among some."""
+    return any([is_jagged(x) for x in arrays])
 
 
 class Groups(Protocol):
@@ -116,7 +137,7 @@ class Groups(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Axes:
     """Groups along axes of a dense array.
 
@@ -179,6 +200,19 @@ class Axes:
     def wrap(self, folded: Node) -> XExpression:
         """Return the lazy results."""
         return XExpression(folded)
+
+
+def dense_groups(x: object, axis: Axis, keepdims: bool, operation: str) -> tuple[Node, Axes]:
+    """Return what a reducer folds, along axes of an array.
+
+    Raises
+    ------
+    AxisError
+        For axes out of range.
+    """
+    node = as_node(x, operation)
+    axes = check_axes(of_number(axis, node, operation), len(node.shape), operation)
+    return node, Axes(node.shape, axes, keepdims)
 
 
 #: Reductions that divide by a count, whose axes NumPy checks for numbers too.

@@ -14,12 +14,12 @@ Results are jagged if both of the first two modes are left, else dense.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .._errors import ShapeError
+from .._records import record
 from ..arrays.expression import XExpression
 from ..dtypes.names import DType
 from ..index.broadcast import check_axes
@@ -29,46 +29,38 @@ from ..ir.node import Node
 from ..jagged.lazy import XJaggedExpression
 from ..jagged.rows import Rows, leading, rows_of
 from ..nullable.array import XOptional
-from ..operands.nodes import as_node, as_operand, borrow_array
+from ..operands.nodes import Lifted, as_operand, borrow_array
 from ..ops.reductions import ALL, Reduction
 from ..ops.table import OPS
 from ..shapes.jagged import JaggedShape
-from .arguments import flag
 from .groups import (
     GIVE_INITIAL,
     Axes,
     Axis,
     Groups,
     Lazy,
-    of_number,
+    dense_groups,
     refuse_empty,
     with_initial,
 )
 
 
-def operand_and_groups(
-    x: object, axis: Axis, keepdims: bool, operation: str
-) -> tuple[Node, Groups]:
-    """Return what a reducer folds, and how it is divided.
+def groups_of(x: Lifted, axis: Axis, keepdims: bool, operation: str) -> tuple[Node, Groups]:
+    """Return what a reducer folds of an operand that is more than an array.
 
     Raises
     ------
     AxisError
         For axes out of range.
-    DTypeError
-        If ``keepdims`` is no bool.
     ShapeError
         For modes of a jagged array that cannot be folded.
     """
-    keepdims = flag(keepdims, operation, "keepdims")
     if isinstance(x, XOptional):
         node = x.value().node
         axes = check_axes(axis, len(node.shape), operation)
         return node, Present(node.shape, axes, keepdims, x.has_value().node)
     if not isinstance(x, XJaggedExpression):
-        node = as_node(x, operation)
-        axes = check_axes(of_number(axis, node, operation), len(node.shape), operation)
-        return node, Axes(node.shape, axes, keepdims)
+        return dense_groups(x, axis, keepdims, operation)
     rows = x.rows
     modes = check_axes(axis, rows.rank, operation)
     head = [mode for mode in modes if mode < rows.head]
@@ -82,7 +74,7 @@ def operand_and_groups(
     return x.node, Segments(x._shape, rows, modes, first, keepdims)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Present(Axes):
     """Groups along axes of an optional array: a result is there if all that it is made of is.
 
@@ -100,7 +92,7 @@ class Present(Axes):
         return XOptional(XExpression(folded), XExpression(known))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Segments:
     """Groups of elements of a jagged array; see `groups.Groups`.
 

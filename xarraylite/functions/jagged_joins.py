@@ -26,11 +26,6 @@ from ..shapes.shape import Shape
 from .groups import Lazy
 
 
-def any_jagged(arrays: Sequence[object]) -> bool:
-    """Tell whether there is a jagged array among some."""
-    return any([isinstance(x, XJaggedExpression) for x in arrays])
-
-
 def as_jagged(x: object, operation: str) -> XJaggedExpression:
     """Return any array of rank 1 or more as a jagged one.
 

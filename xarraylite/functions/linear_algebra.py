@@ -23,7 +23,7 @@ from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..assignment import direct
+from ..assignment import results
 from ..assignment.assign import check_cast
 from ..blas import calls
 from ..dtypes.names import DType, as_dtype, dtype_name, kind
@@ -177,7 +177,7 @@ def _values(name: str, option: Any, *operands: Any) -> Any:
         return made
     if made._kind is NODE and source_of(made.node) is not None:
         return made  # kept elsewhere
-    done: Any = None if made._kind is NODE else direct.evaluate(made)
+    done: Any = None if made._kind is NODE else results.evaluate(made)
     if done is None or done._kind.strides is not None:
         done = eval_(made, layout="row_major")
     arrays = [x if isinstance(x, HasNode) else as_array(x, "product") for x in operands]

@@ -1,4 +1,4 @@
-"""Other shapes of the same elements: views where the operand is memory, lazy joins elsewhere.
+"""Other shapes of the same elements.
 
 A view of a container is a container: it shares the memory and can be assigned to.  A view of a
 lazy expression is lazy and moves down to the operands when it is evaluated.
@@ -9,34 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, SupportsIndex
 
-from .._errors import AxisError, AxisTypeError, CastError, DTypeError, ShapeError
+from .._errors import AxisError, AxisTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..dtypes.names import as_dtype, dtype_name
-from ..dtypes.promotion import can_cast, result_type
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import (
     as_shape,
     broadcast_shapes,
     check_axes,
-    check_axis,
     check_rank,
     infer_extent,
 )
 from ..ir import build
-from ..ir.build import WEAK_TYPES, describe
+from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.moving import moves
-from ..operands.nodes import as_node, is_number
+from ..operands.nodes import is_number
 from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
-from . import copied, jagged_joins
-from .computed import container, into, numpy
-from .groups import Lazy, takes_jagged
+from . import copied
+from .computed import container, numpy
 
 Axes = SupportsIndex | Iterable[SupportsIndex]
 
@@ -349,152 +345,57 @@ def moveaxis(a: object, source: Axes, destination: Axes) -> XExpression:
     return array._view(steps.permute(array.shape, order))
 
 
-def listed(arrays: Any, operation: str) -> list[object]:
-    if not isinstance(arrays, Iterable) or isinstance(arrays, str | bytes):
-        raise DTypeError(f"{operation}: a sequence of arrays is needed, got {arrays!r}")
-    return list(arrays)
+def at_least(x: object, rank: int, name: str) -> XExpression:
+    array = x if isinstance(x, XExpression) else as_array(x, name)
+    return array if array.ndim >= rank else _raised(array, rank)
 
 
-def _parts(arrays: Sequence[object], dtype: object, casting: str, operation: str) -> list[Node]:
-    """Return what is joined, at least one array, in a dtype if one is given."""
-    nodes = [as_node(x, operation) for x in arrays]
-    if not nodes:
-        raise ShapeError(f"{operation}: at least one array is needed")
-    weak = [dtype is None and operation == "concat" and type(x) in WEAK_TYPES for x in arrays]
-    if any(weak):  # Python's numbers take the dtype of the others
-        pairs = zip(arrays, nodes, weak, strict=True)
-        dtype = result_type(*[type(x) if free else node.dtype for x, node, free in pairs])  # type: ignore[arg-type]
-    if dtype is None and casting == "same_kind":
-        return nodes
-    wanted = result_type(*[n.dtype for n in nodes]) if dtype is None else as_dtype(dtype)
-    for node, free in zip(nodes, weak, strict=True):
-        if not free and not can_cast(node.dtype, wanted, casting):
-            raise CastError(
-                f"{operation}: {build.describe(node)} does not cast to dtype="
-                f"{dtype_name(wanted)} (rule: {casting})"
-            )
-    return [build.convert(node, wanted) for node in nodes]
-
-
-@takes_jagged
 @memoised
-@moves
-def concat(
-    arrays: Sequence[object],
-    /,
-    axis: SupportsIndex | None = 0,
-    out: object = None,
-    *,
-    dtype: object = None,
-    casting: str = "same_kind",
-) -> Lazy:
-    """Return the arrays joined along an existing dimension, lazily.
+def _raised(array: XExpression, rank: int) -> XExpression:
+    missing = rank - array.ndim
+    # NumPy's rule: a vector is a row, and a matrix has its third dimension last.
+    last = rank == 3 and array.ndim > 0
+    shape = (1,) * (missing - last) + array.shape + (1,) * last
+    return reshape(array, shape)
 
-    Parameters
-    ----------
-    arrays : sequence of arrays or expressions
-        Shapes must agree except along ``axis``.  With a jagged one among them, all have one rank,
-        rows may have any lengths, and ``axis`` is 0 or None.
-    axis : int or None, default 0
-        Where to join; None joins the flattened arrays.
-    out : container, optional
-        Where to write the result.
-    dtype : dtype, optional
-        Of the result; by default the common one.
-    casting : str, default "same_kind"
-        Which casts to ``dtype`` are allowed.
 
-    Returns
-    -------
-    XExpression or XJaggedExpression
-        The join, in the common dtype.
-
-    Raises
-    ------
-    ShapeError
-        If there is no array, or the shapes do not agree.
+@or_numpy
+def atleast_1d(*arrays: object) -> Any:
+    """Return the arrays with at least one dimension; a single one as it is, several as a tuple.
 
     Examples
     --------
     >>> import xarraylite as xl
-    >>> xl.eval(xl.concat([xl.arange(2), xl.arange(3)]))
-    XArray([0, 1, 0, 1, 2])
-    >>> xl.eval(xl.concat([xl.XJagged([[1, 2], []]), xl.XJagged([[3]])]))
-    XJagged([[1, 2], [], [3]])
+    >>> xl.atleast_1d(xl.asarray(3)).shape
+    (1,)
     """
-    arrays = listed(arrays, "concat")
-    if jagged_joins.any_jagged(arrays):
-        return jagged_joins.concat(arrays, axis)
-    usual = dtype is None and casting == "same_kind"
-    known = copied.joined(arrays, axis, False) if usual else None
-    if known is not None:
-        return into(out, known, "concat")
-    nodes = _parts(arrays, dtype, casting, "concat")
-    if axis is None:
-        nodes, axis = [build.reshape(node, (-1,)) for node in nodes], 0
-    if not nodes[0].shape:
-        raise ShapeError("concat: arrays of rank 0 cannot be joined")
-    joined = XExpression(build.concat(nodes, check_axis(axis, len(nodes[0].shape), "concat")))
-    return into(out, joined, "concat", rule=casting)
+    made = tuple([at_least(x, 1, "atleast_1d") for x in arrays])
+    return made[0] if len(made) == 1 else made
 
 
-@takes_jagged
-@memoised
-@moves
-def stack(
-    arrays: Sequence[object],
-    axis: SupportsIndex = 0,
-    out: object = None,
-    *,
-    dtype: object = None,
-    casting: str = "same_kind",
-) -> Lazy:
-    """Return the arrays joined along a new dimension, lazily.
-
-    Parameters
-    ----------
-    arrays : sequence of arrays or expressions
-        All of one shape.  With a jagged one among them, they need one rank only, and ``axis`` is 0.
-    axis : int, default 0
-        Place of the new dimension in the result.
-    out : container, optional
-        Where to write the result.
-    dtype : dtype, optional
-        Of the result; by default the common one.
-
-    Returns
-    -------
-    XExpression or XJaggedExpression
-        The stack, in the common dtype.
-
-    Raises
-    ------
-    ShapeError
-        If there is no array, or the shapes differ.
+@or_numpy
+def atleast_2d(*arrays: object) -> Any:
+    """Return the arrays with at least two dimensions; a vector becomes a row.
 
     Examples
     --------
     >>> import xarraylite as xl
-    >>> xl.eval(xl.stack([xl.arange(2), xl.arange(2)], axis=1))
-    XArray([[0, 0],
-            [1, 1]])
-    >>> xl.eval(xl.stack([xl.XJagged([[1, 2], []]), xl.XJagged([[3]])]))
-    XJagged([[[1, 2], []], [[3]]])
+    >>> xl.atleast_2d(xl.arange(3)).shape
+    (1, 3)
     """
-    arrays = listed(arrays, "stack")
-    if jagged_joins.any_jagged(arrays):
-        return jagged_joins.stack(arrays, axis)
-    usual = dtype is None and casting == "same_kind"
-    known = copied.joined(arrays, axis, True) if usual else None
-    if known is not None:
-        return into(out, known, "stack")
-    nodes = _parts(arrays, dtype, casting, "stack")
-    shape = nodes[0].shape
-    if any(node.shape != shape for node in nodes):
-        shown = ", ".join(describe(node) for node in nodes)
-        raise ShapeError(f"stack({shown}): all shapes must be the same")
-    place = check_axis(axis, len(shape) + 1, "stack")
-    check_rank(len(shape) + 1, "stack")
-    step = steps.expand(shape, (place,))
-    joined = XExpression(build.concat([build.view(n, step) for n in nodes], place, "stack"))
-    return into(out, joined, "stack", rule=casting)
+    made = tuple([at_least(x, 2, "atleast_2d") for x in arrays])
+    return made[0] if len(made) == 1 else made
+
+
+@or_numpy
+def atleast_3d(*arrays: object) -> Any:
+    """Return the arrays with at least three dimensions: ``(1, n, 1)``, or ``(m, n, 1)``.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.atleast_3d(xl.arange(3)).shape
+    (1, 3, 1)
+    """
+    made = tuple([at_least(x, 3, "atleast_3d") for x in arrays])
+    return made[0] if len(made) == 1 else made

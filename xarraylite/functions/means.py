@@ -24,9 +24,8 @@ from .arguments import check_numbers
 from .computed import into
 from .copied import settled_at_once
 from .groups import Axis, Groups, Lazy, takes_jagged
-from .jagged import operand_and_groups
 from .partials import sibling
-from .reducers import chosen_of, others
+from .reducers import chosen_of, operand_and_groups, others
 
 
 def _float_node(node: Node, dtype: object) -> tuple[Node, DType]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
+from .._lazy_import import later
 from ..arrays import expression
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised_values
@@ -22,17 +23,41 @@ from ..assignment.assign import check_cast
 from ..dtypes.names import DType, as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
-from ..jagged.lazy import XJaggedExpression
 from ..operands.learning import learn_fold
-from ..operands.nodes import Gathers, as_node, as_operand
+from ..operands.nodes import Gathers, Lifted, as_node, as_operand
 from ..operands.non_numeric import call_numpy
 from ..ops.reductions import ALL, ANY, KNOWN_MAX, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
+from .arguments import flag
 from .computed import into
 from .copied import computed_at_once
-from .groups import Axis, Groups, Lazy, refuse_empty, takes_jagged
-from .jagged import operand_and_groups
+from .groups import Axis, Groups, Lazy, dense_groups, is_jagged, refuse_empty, takes_jagged
 from .partials import sibling
+
+if TYPE_CHECKING:
+    from . import jagged
+else:
+    jagged = later(".functions.jagged")
+
+
+def operand_and_groups(
+    x: object, axis: Axis, keepdims: bool, operation: str
+) -> tuple[Node, Groups]:
+    """Return what a reducer folds, and how it is divided.
+
+    Raises
+    ------
+    AxisError
+        For axes out of range.
+    DTypeError
+        If ``keepdims`` is no bool.
+    ShapeError
+        For modes of a jagged array that cannot be folded.
+    """
+    keepdims = flag(keepdims, operation, "keepdims")
+    if isinstance(x, Lifted):
+        return jagged.groups_of(x, axis, keepdims, operation)
+    return dense_groups(x, axis, keepdims, operation)
 
 
 def _total_dtype(node: Node, dtype: object) -> tuple[DType, DType]:
@@ -66,7 +91,7 @@ def chosen_of(where: object, node: Node, operation: str) -> Node | None:
     """
     if where is None or where is True:
         return None
-    if isinstance(where, XJaggedExpression):
+    if is_jagged(where):
         raise ShapeError(f"{operation}: where must be dense, as the array is")
     return build.broadcast_to(build.cast(as_node(where, operation), bool_), node.shape)
 

@@ -1,4 +1,4 @@
-"""Containers from a rule for the elements: ranges, grids, the identity, functions of positions.
+"""Containers from a rule for the elements: ranges, the identity, functions of positions.
 
 `fromfunction` writes its rule as a lazy expression over positions and evaluates it by one kernel;
 the others need no compiler.
@@ -34,7 +34,6 @@ from ..operands.non_numeric import array_of, as_other, dtype_of, numbers_of
 from .arguments import check_device, check_numbers
 from .computed import Narrow, computed, container, numpy, numpy_of
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
-from .foreign import key_of
 
 
 def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> XArray:
@@ -374,56 +373,6 @@ def fromfunction(
     return _wrap(build.broadcast_to(node, extents), node.dtype, layout, "fromfunction")
 
 
-def indices(dimensions: ShapeLike, dtype: object = int, sparse: bool = False) -> Any:
-    """Return the positions of the elements of a grid.
-
-    Parameters
-    ----------
-    dimensions : int or sequence of int
-        Extents of the grid.
-    dtype : dtype, default int64
-        Of the positions.
-    sparse : bool, default False
-        Return a tuple of arrays that broadcast against each other.
-
-    Returns
-    -------
-    XArray or tuple of XArray
-        Row ``k`` has the positions along dimension ``k``.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.indices((2, 3))[1]
-    XView([[0, 1, 2],
-           [0, 1, 2]])
-    """
-    extents = as_shape(dimensions, "indices")
-    check_size((len(extents), *extents), as_dtype(dtype), "indices")
-    made = numpy.indices(extents, as_dtype(dtype), sparse)
-    return tuple([container(x) for x in made]) if sparse else container(made)
-
-
-class Grid:
-    """What `mgrid` and `ogrid` are: indexed with slices, they make coordinates."""
-
-    __slots__ = ("_made",)
-
-    def __init__(self, sparse: bool) -> None:
-        self._made: Any = numpy.ogrid if sparse else numpy.mgrid
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return coordinates for slices; an imaginary step is a number of points."""
-        made = self._made[key_of(key, "mgrid")]
-        if isinstance(made, tuple):
-            return tuple([container(x) for x in made])
-        return container(made)
-
-
-mgrid = Grid(sparse=False)
-ogrid = Grid(sparse=True)
-
-
 def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     """Return a container of rank 1 of what an iterable yields.
 
@@ -456,7 +405,6 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
         return XArray(numbers, wanted)
 
 
-#: Dtypes whose elements some of Python's numbers are.
 _EXACT = {float64: frozenset((float, int)), int64: frozenset((int,))}
 
 

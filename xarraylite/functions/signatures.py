@@ -68,6 +68,8 @@ def _name(meant: Any) -> str:
     """Return how a type is written."""
     if isinstance(meant, UnionType) or typing.get_origin(meant) is typing.Union:
         return " | ".join([_name(part) for part in typing.get_args(meant)])
+    if isinstance(meant, typing.ForwardRef):
+        return meant.__forward_arg__
     if meant is NoneType:
         return "None"
     plain = isinstance(meant, type) and not typing.get_args(meant)

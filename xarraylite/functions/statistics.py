@@ -27,7 +27,8 @@ from . import means, reducers
 from .arguments import whole
 from .computed import computed, into, numpy
 from .groups import Axis
-from .manipulation import broadcast_to, concat, moveaxis, reshape
+from .joining import concat
+from .manipulation import broadcast_to, moveaxis, reshape
 from .partials import sibling
 
 

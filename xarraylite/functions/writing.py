@@ -16,7 +16,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.operand import as_array
-from ..assignment import direct, elements
+from ..assignment import elements, readers
 from ..assignment.assign import check_cast
 from ..dtypes.names import NumpyArray, bool_, dtype_name, is_narrow
 from ..ir.build import WEAK_TYPES, describe
@@ -60,7 +60,7 @@ def _memory(
         if is_narrow(dtype) or not (whole or np.can_cast(own, dtype, "same_kind")):
             return None
         values = silently(values.astype, dtype)
-    if direct.waiting_for(to._buffer):
+    if readers.waiting_for(to._buffer):
         return None
     array = elements.array_of(to)
     apart = not any([np.may_share_memory(array, x) for x in (values, *others)])

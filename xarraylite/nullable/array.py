@@ -170,8 +170,10 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
                 known = apply(_AND, known, flag)
         return self._made(made, known)
 
-    def _made(self, values: XExpression, flags: Any) -> XOptional:
+    def _made(self, values: Any, flags: Any) -> XOptional:
         """Return a result, which is there where flags are set now, or a flag is."""
+        if not isinstance(values, XExpression):  # what NumPy computed of a vector
+            values = XArray._adopted(np.asarray(values))
         if not isinstance(flags, XExpression):
             flags = XArray._adopted(np.array(bool(flags)))
         elif isinstance(flags, Memory):  # which is an operand's, and may be written

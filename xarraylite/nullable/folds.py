@@ -1,7 +1,7 @@
 """Reducers and accumulators of optional arrays, which are more than functions of both halves.
 
 A result is missing where an element is, or, of what is there alone (``skipna``), where nothing is;
-but sums, products, `any` and `all` of nothing are what NumPy has for no elements.
+but sums, products, counts, `any` and `all` of nothing are what NumPy has for no elements.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ _NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
     "prod": lambda dtype: 1,
     "any": lambda dtype: False,
     "all": lambda dtype: True,
+    "count_nonzero": lambda dtype: 0,
     "min": _bound(False),
     "max": _bound(True),
 }
@@ -57,7 +58,7 @@ def without_missing(
         if name in ("min", "max"):
             options.setdefault("initial", neutral)  # of no elements at all
         made = fold(x.value_or(neutral), **over, **options)
-        return made, True if name in ("sum", "prod", "any", "all") else xl.any(flags, **over)
+        return made, xl.any(flags, **over) if name in ("min", "max") else True
     if name == "ptp":
         greatest, known = without_missing(x, "max", axis, keepdims)
         return greatest - without_missing(x, "min", axis, keepdims)[0], known
@@ -186,6 +187,7 @@ class Folds(Parted):
     ptp = _reducer("ptp")
     any = _reducer("any")
     all = _reducer("all")
+    count_nonzero = _reducer("count_nonzero")
     mean = _reducer("mean")
     var = _reducer("var")
     std = _reducer("std")

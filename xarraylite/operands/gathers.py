@@ -153,7 +153,7 @@ def copied_from(of: Any, where: NumpyArray | int, nbytes: int) -> Copy:
 def gathered(copy: Copy) -> Node | None:
     """Return the elements that were copied, gathered by the kernel that reads them.
 
-    None if the memory is gone, so that the copy has its last values.
+    None if the memory is gone or empty, so that the copy has its last values.
     """
     where = copy.where
     if where is None:
@@ -166,6 +166,8 @@ def gathered(copy: Copy) -> Node | None:
     memory, size = node_of(kind, shape, (buffer.snapshot(), copy.start)), math.prod(shape)
     if where.__class__ is not int:
         return build.gather(build.reshape(memory, (-1,)), 0, index_leaf(where, size))
+    if not size:
+        return None  # no bytes tell how many positions there are
     extent = shape[where]
     positions = copy.positions(copy.nbytes * extent // (size * kind.itemsize))
     return build.gather(memory, where, index_leaf(positions, extent))

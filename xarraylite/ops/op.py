@@ -82,6 +82,8 @@ class Op:
     near : mapping of str to (str, str)
         By register type, the bodies that tell whether an argument is one of few that are hard, and
         that do the same to all others in less time.
+    steep : bool
+        Whether that is a quarter of the time.
     scalars : ScalarRule, optional
         Refuses or adapts Python scalars by value.
     reflected : object
@@ -101,6 +103,7 @@ class Op:
     example: tuple[Any, ...] = ()
     notes: str = ""
     near: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
+    steep: bool = field(default=False, repr=False)
     scalars: ScalarRule | None = field(default=None, repr=False)
     reflected: object = field(default_factory=object, repr=False)
 

@@ -49,9 +49,30 @@ def tanh_reference(z: NumpyArray) -> NumpyArray:
 
 
 ROWS: tuple[Op, ...] = (
-    _smooth("sin", "Sine of an angle in radians.", 15, hlo="sine", near=_near("sin", "angle")),
-    _smooth("cos", "Cosine of an angle in radians.", 15, hlo="cosine", near=_near("cos", "angle")),
-    _smooth("tan", "Tangent of an angle in radians.", 20, hlo="tan", near=_near("tan", "angle")),
+    _smooth(
+        "sin",
+        "Sine of an angle in radians.",
+        15,
+        hlo="sine",
+        near=_near("sin", "angle"),
+        steep=True,
+    ),
+    _smooth(
+        "cos",
+        "Cosine of an angle in radians.",
+        15,
+        hlo="cosine",
+        near=_near("cos", "angle"),
+        steep=True,
+    ),
+    _smooth(
+        "tan",
+        "Tangent of an angle in radians.",
+        20,
+        hlo="tan",
+        near=_near("tan", "angle"),
+        steep=True,
+    ),
     _smooth(
         "asin",
         "Inverse sine, in -pi/2 to pi/2.",

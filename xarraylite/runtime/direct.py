@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from .._lazy_import import later
 from ..codegen.cpython.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..codegen.emit.body import VECTOR, Body
+from ..codegen.emit.hard import Near
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.kernel import Kernel, kernels
@@ -268,7 +269,8 @@ def _kernel(
 ) -> tuple[Kernel, ArgumentBlock]:
     """Return the kernel of a kind in a nest of so many loops, and its block for one result."""
     if not isinstance(kind.op, Reduction):
-        spec = MapSpec(Mode.DIRECT, loops - 1, operands, body, 0)
+        near = Near.FEW if body.is_steep else Near.NONE
+        spec = MapSpec(Mode.DIRECT, loops - 1, operands, body, 0, near=near)
         return kernels.get(spec, emit_map), ArgumentBlock(spec.words())
     fold = folding.ReduceSpec(folding.Form.ALONG, 1, 0, operands, body, kind.op, 0, False)
     block = ArgumentBlock(fold.words())

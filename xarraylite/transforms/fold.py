@@ -26,7 +26,7 @@ from ..arrays.expression import XExpression
 from ..arrays.memo import memoised_values
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..assignment import direct
+from ..assignment import results
 from ..codegen.kernel import KernelRaised
 from ..dtypes.names import DType, NumpyArray, as_dtype
 from ..dtypes.promotion import result_type
@@ -286,7 +286,7 @@ def _again(function: object, x: Any, axis: object) -> XArray | None:
     if not isinstance(x, XExpression) or x._kind is NODE or tracing.running.value:
         return None
     plan = x._kind.replays.get(_key(function, x, axis))
-    return direct.replayed(plan, x._shape, _operands(x)) if plan else None
+    return results.replayed(plan, x._shape, _operands(x)) if plan else None
 
 
 def _keep(function: object, x: XExpression, axis: object, op: UserOp, number: int) -> None:
@@ -295,11 +295,11 @@ def _keep(function: object, x: XExpression, axis: object, op: UserOp, number: in
     if kind is NODE or kind.replays.get(key) is False or tracing.running.value:
         return
     if key not in kind.replays:
-        direct.remember(kind, key, None)
+        results.remember(kind, key, None)
     elif can_launch() and not uses_reference():
         plan = replay_of(kind, x._shape, _operands(x))
         ready = scanned(plan, op, _sizes(x._shape, number)) if isinstance(plan, Replay) else None
-        direct.remember(kind, key, ready or False)
+        results.remember(kind, key, ready or False)
 
 
 def _sizes(shape: tuple[int, ...], axis: int) -> tuple[int, int, int]:
@@ -332,7 +332,7 @@ def _copy(x: object, dtype: DType, shape: tuple[int, ...]) -> XArray | None:
     if isinstance(x, XArray) and x._dtype is dtype and x._shape == shape:
         made = x.copy()
     elif x.__class__ is XExpression:
-        made = direct.evaluate(x)
+        made = results.evaluate(x)
     if made is None or made._dtype is not dtype or made._shape != shape:
         return None
     kind = made._kind

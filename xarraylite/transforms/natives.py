@@ -1,8 +1,8 @@
 """Operators, evaluations and assignments in machine code, for programs that use them often.
 
 A process that evaluates a few expressions never loads them.  Where launches are counted in hundreds
-(`direct.OFTEN`) the methods of the classes are replaced by functions of `codegen.cpython`, which do
-what is known and call the methods they replace for everything else.
+(`results.OFTEN`) the methods of the classes are replaced by functions of `codegen.cpython`, which
+do what is known and call the methods they replace for everything else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
 from ..arrays.scalar_arithmetic import ways_of
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensor, XTensorFixed, XTensorView
-from ..assignment import direct, elements, readers, totals
+from ..assignment import elements, readers, results, totals, writes
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
 from ..blas.calls import dot, strided
@@ -130,7 +130,7 @@ class _Methods:
 
 #: Functions in machine code, and what they stand for.
 _USUAL: tuple[tuple[str, Any, str], ...] = (
-    ("evaluated", direct, "evaluate"),
+    ("evaluated", results, "evaluate"),
     ("folded", expression, "folded"),
     ("applied", expression, "apply"),
     ("set_item", XContainer, "__setitem__"),
@@ -150,8 +150,8 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("owned", xarray, "owned"),
     ("array_at", elements, "array_of"),
     ("new_container", elements, "new_container"),
-    ("replayed", direct, "replayed"),
-    ("rewritten", direct, "rewritten"),
+    ("replayed", results, "replayed"),
+    ("rewritten", writes, "rewritten"),
     ("to_float", XExpression, "__float__"),
     ("duplicated", xarray, "duplicated"),
     ("recalled", dispatch, "recalled"),

@@ -10,7 +10,7 @@ from .._errors import NotWritableError
 from ..arrays import basic_indexing
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
-from ..assignment import direct
+from ..assignment import writes
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM, called
 from ..jagged.array import XJagged
@@ -60,7 +60,7 @@ class NoAlias(InPlace):
         if value.__class__ is XExpression and isinstance(self.target, XContainer):
             still = self.target._still()
             to = still if key is Ellipsis else basic_indexing.part(still, key)
-            if to is not None and direct.promised(to, value, held):
+            if to is not None and writes.promised(to, value, held):
                 return
         if not isinstance(value, NoAlias):  # the end of ``noalias(c)[key] += e``
             self.target._store(key, value, held, True)
@@ -73,7 +73,7 @@ class NoAlias(InPlace):
         to = to._still() if isinstance(to, XContainer) else to
         plain = value.__class__ is XExpression or isinstance(value, XContainer)
         fast = plain and isinstance(to, XContainer) and not settings.check_noalias
-        if not fast or not direct.promised(to, apply(op, to, value), False):
+        if not fast or not writes.promised(to, apply(op, to, value), False):
             to._update(op, value, held, True)
 
 

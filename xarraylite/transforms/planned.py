@@ -15,7 +15,7 @@ import numpy as np
 from .._errors import DTypeError, StaleOperandError
 from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
-from ..assignment import direct
+from ..assignment import results, writes
 from ..compiler.graph import Graph, canonical
 from ..ir.build import WEAK_TYPES, scalar
 from ..ir.kind import NODE, Kind, owner_class
@@ -54,7 +54,7 @@ class _Index:
 
 @dataclass(frozen=True, slots=True)
 class Quick:
-    """One traced result that has a kind: what `direct.evaluated` takes.
+    """One traced result that has a kind: what `results.evaluated` takes.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Quick:
             if array._kind is not kind or array._shape != shape:
                 return False
         fits = to._shape == self.shape
-        return fits and direct.overwritten(to, self.kind, self.operands(arrays))
+        return fits and writes.overwritten(to, self.kind, self.operands(arrays))
 
     def _fits(self, arrays: Sequence[Any]) -> bool:
         known = zip(arrays, self.kinds, self.shapes, strict=False)
@@ -99,7 +99,9 @@ class Quick:
 
     def result(self, arrays: Sequence[Any]) -> XArray | None:
         """Return the result for arguments of the same kinds and shapes; None if it is not done."""
-        made: XArray | None = direct.evaluated(XArray, self.kind, self.shape, self.operands(arrays))
+        made: XArray | None = results.evaluated(
+            XArray, self.kind, self.shape, self.operands(arrays)
+        )
         return made
 
     def operands(self, arrays: Sequence[Any]) -> list[Any]:

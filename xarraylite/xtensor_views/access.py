@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, cast
+
+import numpy as np
 
 from .._errors import IndexRangeError
 from ..arrays.container import XContainer
@@ -222,13 +224,13 @@ def iter_lines(
     return _views(array, (tuple([(*index, _ALL)[k] for k in places]) for index in walk))
 
 
-def ravel_index(indices: Any, shape: Any, /, order: LayoutLike = None) -> Positions:
-    """Return the position of each of a list of indices among the elements of a shape.
+def ravel_index(indices: Any, shape: Any, /, order: LayoutLike = None) -> Positions | int:
+    """Return the position of an index, or of each of a list of them, among a shape's elements.
 
     Parameters
     ----------
-    indices : sequence of sequences of int
-        One integer in range for each dimension.
+    indices : sequence of int, or of sequences of int
+        One integer in range for each dimension.  For a shape of one dimension integers are a list.
     shape : sequence of int
         The shape.
     order : {"row_major", "column_major"}, optional
@@ -236,8 +238,8 @@ def ravel_index(indices: Any, shape: Any, /, order: LayoutLike = None) -> Positi
 
     Returns
     -------
-    ndarray of int64
-        Positions, one for each index.
+    int or ndarray of int64
+        The position, or one for each index of a list.
 
     Raises
     ------
@@ -247,10 +249,13 @@ def ravel_index(indices: Any, shape: Any, /, order: LayoutLike = None) -> Positi
     Examples
     --------
     >>> import xarraylite as xl
-    >>> xl.ravel_index([(0, 1), (1, 2)], (2, 3)).tolist()
-    [1, 5]
+    >>> xl.ravel_index((1, 2), (2, 3)), xl.ravel_index([(0, 1), (1, 2)], (2, 3)).tolist()
+    (5, [1, 5])
     """
     extents = as_shape(shape, "ravel_index")
+    alone = isinstance(indices, tuple | list) and all(np.ndim(i) == 0 for i in indices)
+    if alone and indices and len(extents) > 1:
+        return int(cast("Positions", ravel_index([indices], shape, order))[0])
     if order is not None and as_order(order, "ravel_index") is COLUMN_MAJOR:
         turned = [tuple(index)[::-1] for index in indices]
         return flat_positions(turned, extents[::-1], "ravel_index")

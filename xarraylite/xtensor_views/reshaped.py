@@ -54,7 +54,8 @@ class XReshapeView(XPicked):
 
     def _back(self) -> tuple[int, ...]:
         """Return where in the view each dimension of the shape is."""
-        return tuple(sorted(range(len(self._axes)), key=self._axes.__getitem__))
+        axes = self._axes
+        return axes if len(axes) == 1 else tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
     def _whole(self) -> tuple[int, ...]:
         """Return the shape, its dimensions in their own order."""

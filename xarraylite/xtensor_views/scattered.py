@@ -24,7 +24,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply, handle, written
 from ..arrays.few import ready
 from ..arrays.xarray import XView
-from ..assignment import direct, elements
+from ..assignment import elements, readers, results
 from ..assignment.assign import check_update, check_writable, converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
 from ..dtypes.names import NumpyArray
@@ -152,11 +152,11 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
             if known is None:
                 return None
             operands = [memory if item is None else item for item in known[1]]
-            done: XContainer | None = direct.evaluated(
+            done: XContainer | None = results.evaluated(
                 self._container, known[0], self._shape, operands
             )
             return done
-        direct.count_use()
+        results.count_use()
         kind, shape = self._copied_kind(), self._shape
         cls = kind.owned(shape) or self._container
         made: XContainer = elements.new_container(cls, kind, shape, math.prod(shape))
@@ -240,14 +240,14 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         usual = made.__class__ is XExpression and made._kind is not NODE
         if not usual or made._shape != self._shape or made.dtype is not self._base._dtype:
             return made
-        values = direct.evaluate(made)
+        values = results.evaluate(made)
         return made if values is None else values
 
     def _wrote(self, value: Any) -> bool:
         """Write a number, or elements of this dtype and shape; tell whether it is done."""
         base = self._base
         kind = base._kind
-        if kind is NODE or tracing.running.value or direct.waiting_for(base._buffer):
+        if kind is NODE or tracing.running.value or readers.waiting_for(base._buffer):
             return False
         values = ready(base, value, self._shape)
         if values is None:

@@ -15,7 +15,7 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
-from ..assignment import direct
+from ..assignment import results
 from ..dtypes.names import NumpyArray, int64
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
@@ -74,7 +74,7 @@ def view(x: object, /, *items: Any) -> XExpression:
 
 def _uncommon(x: object, what: Any) -> XIndexView | None:
     """Return None: there is a usual view, if there is one, only in machine code."""
-    direct.count_use()
+    results.count_use()
     return None
 
 

@@ -192,7 +192,7 @@ def is_tensor(cls: int) -> bool:
 def is_container(thing: int) -> bool:
     """Tell whether an object is a container with a kind."""
     cls = load(thing + CLASS)
-    usual = cls == word(w.ARRAY) or cls == word(w.VIEW) or is_tensor(cls)
+    usual = cls == word(w.TENSOR) or cls == word(w.ARRAY) or cls == word(w.VIEW) or is_tensor(cls)
     if not usual and c.PyType_IsSubtype(cls, word(w.CONTAINER)) == 0:
         return False
     kind = get(thing, w.KIND)

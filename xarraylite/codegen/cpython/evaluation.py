@@ -293,7 +293,7 @@ def asked(program: int, shape: int, operands: int) -> int:
 def planned_again(kind: int, shape: int, operands: int) -> int:
     """Return values as the plan for such extents gives them; 0 if there is none.
 
-    It is found by the shape and by those that are folded (`assignment.direct.again`).
+    It is found by the shape and by those that are folded (`assignment.results.again`).
     """
     count, folds = whole(get(kind, w.ITEMS)), 0
     for k in range(count):

@@ -50,7 +50,10 @@ def inside(thing: int) -> int:
 
 def value_of(one: int) -> int:
     """Return a number of NumPy's as a value; 0 if it is none, or there is no memory."""
-    cls = c.PyDict_GetItemWithError(word(w.SCALARS), load(one + CLASS))
+    own = load(one + CLASS)
+    cls = word(w.SCALAR_FLOAT)
+    if own != word(w.NUMPY_FLOAT64) and own != word(w.FLOAT):
+        cls = c.PyDict_GetItemWithError(word(w.SCALARS), own)
     made = new(cls) if cls != 0 else 0
     if made == 0:
         c.PyErr_Clear()

@@ -108,6 +108,12 @@ class Body:
         return any([s.op.near and routine.near(s.op, s.loops, s.dtype) for s in applied])
 
     @property
+    def is_steep(self) -> bool:
+        """Whether an operation takes several times as long where that is not made use of."""
+        steep = [s for s in self.instructions if isinstance(s, Apply) and s.op.steep]
+        return self.has_near and any([routine.near(s.op, s.loops, s.dtype) for s in steep])
+
+    @property
     def vector_cost(self) -> int:
         """What `VECTOR` elements cost where elements are computed as vectors.
 

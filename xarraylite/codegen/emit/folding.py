@@ -18,6 +18,7 @@ from ...ops.user import UserOp
 from . import routine
 from .body import Apply, Body, Load, apply, emit_body, through
 from .builder import Builder, Emit, Local, Pace, Value
+from .hard import Near, each
 from .lanes import (
     LANED,
     LANES,
@@ -286,6 +287,18 @@ class Fold:
             self.take(narrowed(b, name, self.kind, sides.get(), width))
         return whole.get()
 
+    def each(self, low: Value | int, high: Value, first: Value | int = 0) -> None:
+        """Emit what puts values into scratch, ``first`` at its beginning."""
+        near = Near.FEW if self.spec.body.is_steep else Near.NONE
+        each(
+            self.b,
+            near,
+            None,
+            (low, high),
+            self.value,
+            lambda j, value: self.push(value, self.values, j - first),
+        )
+
     # --- blocks -------------------------------------------------------------------------------
 
     def fill(self, low: Value, width: Value) -> Value:
@@ -297,8 +310,7 @@ class Fold:
         """
         b, place = self.b, self.values
         if not _is_cheap(self.spec):
-            with b.loop(low, low + width) as j:
-                self.push(self.value(j), place, j - low)
+            self.each(low, low + width, low)
             return width
         row = block_size(self.spec) // FOLDED
         end = low + width

@@ -18,14 +18,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 
 from ..._records import record
 from . import routine
 from .body import Body, Load, emit_body, through
-from .builder import Builder, Emit, Local, Module, Pace, Value
+from .builder import Builder, Local, Module, Pace, Value
+from .hard import Near, each
 from .memory import fetch, keep, stream_line
 from .streams import (
     RANGES,
@@ -48,9 +49,6 @@ from .transpose import Block
 
 #: Elements per block of the staged modes: with 8-byte elements 8 KiB, a quarter of an L1 cache.
 BLOCK = 1024
-
-#: How many times elements are taken to be hard after some were.
-PATIENCE = 8
 
 #: Bytes that `Mode.NONTEMPORAL` stores at once: eight lines.  The loop over them has a fixed
 #: length, so that it is unrolled, and every operand's stream of reads pauses only shortly.
@@ -101,8 +99,8 @@ class MapSpec:
         Whether whole lines are stored past the caches (`Mode.TILED`).
     lines : int
         Lines of each crossed operand that a strip is high (`Mode.TILED`).
-    near : bool
-        Whether what takes less time for most arguments is tried first, which is twice the code.
+    near : Near
+        Whether what takes less time for most arguments is tried first.
     """
 
     mode: Mode
@@ -113,12 +111,26 @@ class MapSpec:
     lanes: int = 1
     past: bool = False
     lines: int = 1
-    near: bool = False
+    near: Near = Near.NONE
 
     @property
     def pace(self) -> Pace:
-        """How elements are stored: those that lie apart one by one."""
-        return Pace.SINGLE if self.operands[0].inner is Inner.ANY else Pace.FULL
+        """How elements are stored: those that lie apart one by one.
+
+        Where memory is waited for, several vectors at a time take no less time than one.
+        """
+        if self.operands[0].inner is Inner.ANY:
+            return Pace.SINGLE
+        return Pace.ROLLED if self.light else Pace.FULL
+
+    @property
+    def light(self) -> bool:
+        """Whether memory is waited for.
+
+        What loads more than it stores, as comparisons do, is better off with few long loads.
+        """
+        to, *read = [token(o.dtype).itemsize for o in self.operands]
+        return self.mode is Mode.DIRECT and self.body.cost <= LIGHT and to >= max(read, default=0)
 
     @property
     def staged(self) -> bool:
@@ -130,7 +142,7 @@ class MapSpec:
     def again(self) -> bool:
         """Whether elements may be computed twice, and an operand shares the first ones' memory."""
         read = [o.access for o in self.operands[1:]]
-        return self.near and not {Access.APART, Access.POSITION}.issuperset(read)
+        return self.near is not Near.NONE and not {Access.APART, Access.POSITION}.issuperset(read)
 
     @property
     def copies(self) -> bool:
@@ -218,34 +230,22 @@ class _Row:
         """Emit the loop that computes elements ``low`` to ``high`` into scratch."""
         memory = token(self.spec.operands[0].dtype).memory
         self.each(
-            low, high, lambda j: keep(self.b, memory, self.value(j), self.scratch, j - low, "tmp")
+            low,
+            high,
+            self.value,
+            lambda j, value: keep(self.b, memory, value, self.scratch, j - low, "tmp"),
         )
 
-    def each(self, low: Value | int, high: Value | int, emit: Emit, pace: Pace = Pace.FULL) -> None:
-        """Emit a loop over some elements.
-
-        What can be computed in less time for most arguments is, and where one was hard all of them
-        are computed once more; the next ones are taken to be hard, too.
-        """
-        b, patience = self.b, self.patience
-        if patience is not None:
-            hard = b.local(patience.get() > 0)
-            one = b.local(0, "i1")  # of an element: LLVM takes no chain of several for a fold
-            with b.when(hard.get().equals(0)):
-                b.hard = one
-                with b.loop(low, high, pace=pace) as j:
-                    one.set(0)
-                    emit(j)
-                    hard.set(hard.get() | one.get())
-                b.hard = None
-                patience.set(b.select(hard.get(), b.integer(PATIENCE), 0))
-            with b.when(hard.get()):
-                patience.add(-1)
-                with b.loop(low, high, pace=Pace.SLOW if pace is Pace.FULL else pace) as j:
-                    emit(j)
-        else:
-            with b.loop(low, high, pace=pace) as j:
-                emit(j)
+    def each(
+        self,
+        low: Value | int,
+        high: Value | int,
+        compute: Callable[[Value], Value],
+        put: Callable[[Value, Value], None],
+        pace: Pace = Pace.FULL,
+    ) -> None:
+        """Emit a loop over some elements."""
+        each(self.b, self.spec.near, self.patience, (low, high), compute, put, pace)
 
     def drain(self, low: Value, high: Value) -> None:
         """Emit the loop that stores scratch to elements ``low`` to ``high``."""
@@ -257,14 +257,12 @@ class _Row:
 def emit_map(spec: MapSpec) -> Module:
     """Return the kernel."""
     b = Builder()
-    to, *read = [token(o.dtype).itemsize for o in spec.operands]
-    # What loads more than it stores, as comparisons do, is better off with few long loads.
-    b.light = spec.mode is Mode.DIRECT and spec.body.cost <= LIGHT and to >= max(read, default=0)
+    b.light = spec.light
     words = load_words(b, spec.words(), constants(spec.body))
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.staged else 0
     scratch = b.scratch(stage) if stage else b.integer(0)
-    patience = b.local(0) if spec.near else None
+    patience = b.local(0) if spec.near is Near.MANY else None
     loops = MultiIndex.at(b, "t", spec.outer, words, moving, words["t0"])
     # One pass is no loop: LLVM's vectoriser takes exponential time to find that nothing in
     # it varies.
@@ -293,14 +291,11 @@ def _direct(row: _Row) -> None:
         return
     b, (start, end), step = row.b, row.bounds, BLOCK
 
-    def emit(j: Value) -> None:
-        row.store(j, row.value(j))
-
-    if row.patience is not None:
+    if row.spec.near is not Near.NONE:
         with b.loop(start, end, step) as low:
-            row.each(low, (low + step).least(end), emit, row.spec.pace)
+            row.each(low, (low + step).least(end), row.value, row.store, row.spec.pace)
     else:
-        row.each(start, end, emit, row.spec.pace)
+        row.each(start, end, row.value, row.store, row.spec.pace)
 
 
 def _tiled(row: _Row) -> None:
@@ -425,7 +420,12 @@ def _nontemporal(row: _Row) -> None:
     whole = b.select(aligned, (end - high) // step, 0)
     with b.loop(0, whole) as k:
         low = high + k * step
-        row.each(0, step, lambda y: keep(b, memory, row.value(low + y), row.scratch, y, "tmp"))
+        row.each(
+            0,
+            step,
+            lambda y: row.value(low + y),
+            lambda y, value: keep(b, memory, value, row.scratch, y, "tmp"),
+        )
         line = to + low * size
         with b.loop(0, _AT_ONCE // 64) as y:
             stream_line(b, line + y * 64, row.scratch + y * 64)

@@ -26,6 +26,8 @@ form.  Sums are the same whichever thread runs them, and at least as accurate as
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from ..._records import record
 from ...dtypes.names import DType
 from .builder import Builder, Emit, Local, Module, Pace, Value
@@ -67,14 +69,20 @@ def _rows(fold: Fold, pointers: list[Value]) -> tuple[MultiIndex, list[Local]]:
     return MultiIndex.at(b, "r", fold.spec.reduced, words, reading, words["r0"]), moving
 
 
+def _passes(fold: Fold) -> AbstractContextManager[object]:
+    """Emit the loops around the innermost one; where there are none, no loop costs LLVM time."""
+    first, end = fold.words["r0"], fold.words["r1"]
+    return fold.b.loop(first, end, 1, Pace.SLOW) if fold.spec.reduced else fold.b.when(first < end)
+
+
 def _fold_along(fold: Fold, pointers: list[Value]) -> None:
-    b, words, spec = fold.b, fold.words, fold.spec
+    spec = fold.spec
     rows, moving = _rows(fold, pointers)
     sided = spec.sided and not spec.plain
     take = _take_in_order if spec.ordered else _take_sides if sided else _take_blocks
     take = take_tally if counts(spec) else take
     fold.start()
-    with b.loop(words["r0"], words["r1"], 1, Pace.SLOW):
+    with _passes(fold):
         take(fold.along([pointer.get() for pointer in moving]))
         rows.step()
     fold.store(fold.result(), pointers[0])
@@ -112,7 +120,7 @@ def _fold_truth(fold: Fold, pointers: list[Value]) -> None:
     rows, moving = _rows(fold, pointers)
     instruction, bits = ("or", "0") if fold.spec.op.name == "any" else ("and", "1")
     total = b.local(Value(b, "i8", bits))
-    with b.loop(words["r0"], words["r1"], 1, Pace.SLOW):
+    with _passes(fold):
         row = fold.along([pointer.get() for pointer in moving])
         low = b.local(words["j0"])
         with b.repeat() as loop:

@@ -155,8 +155,7 @@ def _moved(operand: Operand, w: int, count: Value, fold: Fold) -> Value | None:
 def _batch(batch: _Batch, fold: Fold) -> None:
     """Compute the values of rows ``first`` to ``last``, then fold each row."""
     b, size, to = fold.b, value_bytes(fold.spec.body.dtype), fold.spec.operands[0]
-    with b.loop(0, batch.extent) as j:
-        fold.push(fold.value(j), fold.values, j)
+    fold.each(0, batch.extent)
     at, low = b.local(fold.values), b.local(batch.start)
     with b.loop(batch.first, batch.last) as row:
         high = batch.offset(row + 1)

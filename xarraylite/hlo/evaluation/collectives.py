@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...dtypes.names import NumpyArray
-from ...functions.manipulation import concat
+from ...functions.joining import concat
 from ..instruction import HloInstruction
 from .values import TOKEN, Evaluator, Runner, Value, array, container, refuse, same, stored, taken
 

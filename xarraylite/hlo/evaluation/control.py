@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from ..._errors import HloError
-from ...functions.manipulation import stack
+from ...functions.joining import stack
 from ..instruction import HloInstruction
 from ..rules.call import Call
 from ..rules.callers import scan_shape

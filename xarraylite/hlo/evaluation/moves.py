@@ -22,7 +22,8 @@ from ...arrays.xarray import XArray
 from ...assignment.elements import array_of, new_container
 from ...dtypes.names import NumpyArray
 from ...functions.creation import full
-from ...functions.manipulation import broadcast_to, concat, flip, permute_dims, reshape
+from ...functions.joining import concat
+from ...functions.manipulation import broadcast_to, flip, permute_dims, reshape
 from ...functions.sequences import arange
 from ...ir.kind import NODE, row_major
 from ...layout.tiled import TiledMap

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ...arrays.xarray import XArray
-from ...assignment import direct
+from ...assignment import results
 from ...assignment.elements import array_of, new_container
 from ...blas.calls import call_for, multiply
 from ...dtypes.names import NumpyArray, kind
@@ -172,7 +172,7 @@ class Dot(NamedTuple):
         except IndexError:
             buffer = Buffer.allocate(nbytes)
             policy = ROW_MAJOR if kind.strides is None else DYNAMIC
-            made = direct.container(XArray, kind, shape, buffer, policy)
+            made = results.container(XArray, kind, shape, buffer, policy)
             out = np.ndarray(matrices, dtype, buffer._memory, buffer._start, strides)
             if matrices is shape:
                 made._array = out

@@ -18,7 +18,7 @@ from ...arrays.container import XContainer
 from ...arrays.evaluation import eval_
 from ...arrays.expression import XExpression, apply
 from ...arrays.xarray import XArray
-from ...assignment import direct
+from ...assignment import readers, results
 from ...assignment.elements import array_of
 from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
@@ -117,7 +117,7 @@ def container(values: Any, kind: Kind | None = None) -> XContainer:
         buffer = Buffer.of_array(plain, plain)
         if kind is None:
             kind = row_major(as_dtype(plain.dtype), plain.ndim)
-        made: XContainer = direct.container(XArray, kind, plain.shape, buffer, ROW_MAJOR)
+        made: XContainer = results.container(XArray, kind, plain.shape, buffer, ROW_MAJOR)
         return made
     if 0 in plain.strides and flags.writeable:
         # Stretched: elements that stand at several places may be read only.
@@ -153,7 +153,7 @@ def is_alone(values: list[Value], k: int = 0) -> bool:
     if sys.getrefcount(values[k]._buffer) > OWNED:
         return False
     buffer = values[k]._buffer
-    return not (buffer.shared or buffer.kept or direct.waiting_for(buffer))
+    return not (buffer.shared or buffer.kept or readers.waiting_for(buffer))
 
 
 def op(name: str, *operands: object) -> XExpression:

@@ -19,7 +19,8 @@ from ...arrays.expression import XExpression, apply
 from ...arrays.operand import as_array
 from ...dtypes.names import bool_, float32, is_narrow_float, kind
 from ...functions import elementwise, reducers
-from ...functions.manipulation import concat, expand_dims, moveaxis, reshape, stack
+from ...functions.joining import concat, stack
+from ...functions.manipulation import expand_dims, moveaxis, reshape
 from ...index.broadcast import check_axis
 from ...ops.table import OPS
 from ...xla.spec import ArraySpec

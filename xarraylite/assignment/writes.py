@@ -1,199 +1,40 @@
-"""Evaluations and assignments straight from a kind's programs.
+"""Assignments and in-place operations straight from a kind's programs, as `results` are.
 
-Each function asks what may have changed since the program was made, in a few compares, and says
-whether it did the work; where it did not, nothing has happened, and the general way is taken
-(`runtime.evaluate`, `assignment.assign`).  Small work is one launch, which itself asks what depends
-on addresses and extents (`runtime.launch`); large work is a plan (`runtime.bound`).
+What else there is to ask: whether pending readers want the old values, and which operands are the
+destination's elements.  Where a function says that it did not write, nothing has happened, and
+`assign` takes the general way.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._config import settings
-from .._lazy_import import imported, later
+from .._lazy_import import later
 from ..compiler.limits import PARALLEL_FROM
-from ..ir.kind import NODE, Form, Kind, Operands, folds_inside, leaves_of
+from ..ir.kind import NODE, Kind, Operands, folds_inside, leaves_of
 from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
-from ..layout.strided import ROW_MAJOR
 from ..memory.block import Memory
-from ..memory.buffer import ALONE, Buffer
 from ..operands import tracing
-from ..operands.convert import policy_of
 from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
 from ..ops.op import Op
 from ..runtime import tiers
-from ..runtime.counting import evaluations
 from ..runtime.evaluate import uses_reference
-from ..runtime.program import Direct, HostCall
-from .parts import computed, has_program, materialised, overlapping, places_of, repeats
-from .readers import OWNED
+from ..runtime.program import Direct
+from .parts import materialised, overlapping, places_of, repeats
+from .readers import own_of, waiting_for
+from .results import ONCE, TWICE, count_launch, is_plan, plan_of, remember
 
 if TYPE_CHECKING:
-    from ..runtime import bound, direct, launch, replay
-    from ..runtime.bound import Bound
-    from ..runtime.replay import Replay, Rewrite
+    from ..runtime import direct, launch, replay
 else:
-    bound = later(".runtime.bound")
     direct = later(".runtime.direct")
     launch = later(".runtime.launch")
     replay = later(".runtime.replay")
-
-_new = object.__new__
-
-#: Launches from which on a process is taken to make many.
-OFTEN = 256
-_launches = itertools.count(1)
-
-#: Stand for a plan that is not made before it is asked for once or twice more.
-_ONCE, _TWICE = "once", "twice"
-
-#: Extents for which one kind keeps plans.
-_EXTENTS = 64
-
-_count = sys.getrefcount
-
-
-def count_launch() -> None:
-    """Count a launch, or what takes as long; where there are many, machine code takes over."""
-    evaluations.value += 1
-    if next(_launches) == OFTEN:
-        imported(".transforms.natives").install()
-
-
-def count_use() -> None:
-    """Count what machine code does faster, and is no evaluation."""
-    if next(_launches) == OFTEN:
-        imported(".transforms.natives").install()
-
-
-def evaluate(e: Any) -> Any:
-    """Return the values of an expression that is no container; None if it is not done."""
-    return evaluated(e._container, e._kind, e._shape, e._operands)
-
-
-def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
-    """Return an expression's values in a new container; None if it is not done.
-
-    Its class is ``usual`` where nothing of the shape is fixed.  In the place of a snapshot may
-    stand a buffer, to read what it holds now.
-    """
-    if kind.fresh is None and tiers.begins(kind, shape, operands):
-        return None
-    if not has_program(kind):
-        return again(usual, kind, shape, operands)
-    program = kind.fresh
-    if program.__class__ is not Direct:
-        known = program.__class__ is not HostCall
-        made = replayed(program, shape, tuple(operands)) if known else None
-        return planned(usual, kind, shape, operands) if made is None else made
-    if settings.engine == "reference":
-        return None
-    folds = program.folds
-    over, items = (operands[0], operands[1:]) if folds else (shape, operands)
-    size = math.prod(over)
-    unfit = size > program.limit or (folds and not size)
-    if unfit or (program.twins and repeats(program, operands, size)):
-        if unfit and not folds:
-            return planned(usual, kind, shape, operands)
-        return again(usual, kind, shape, operands, not folds)
-    buffer = computed(program, over, size, items)
-    if buffer is None:
-        return None
-    count_launch()
-    return container(usual, program.result, shape, buffer, ROW_MAJOR)
-
-
-def container(usual: type[Any], kind: Kind, shape: Shape, buffer: Buffer, policy: object) -> Any:
-    """Return a container of new memory, whose class is ``usual`` where nothing is fixed."""
-    made = _new(usual if kind.owner is None else kind.owned(shape) or usual)
-    made._buffer, made._shape, made._start, made._kind = buffer, shape, 0, kind
-    made._dtype, made._policy = kind.dtype, policy
-    return made
-
-
-def planned(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
-    """Return an expression's values by a plan for large work; None if it is not done."""
-    plan = _plan(kind, None, shape, operands, {})
-    if plan is None or math.prod(shape) * kind.itemsize > settings.max_result_bytes:
-        return None
-    buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
-    count_launch()
-    if not plan.run(buffer, 0, operands):
-        return None
-    return container(usual, plan.result, shape, buffer, policy_of(plan.place))
-
-
-def _plan(
-    kind: Kind,
-    target: Kind | None,
-    shape: Shape,
-    operands: Sequence[Any],
-    near: Mapping[int, int],
-) -> Bound | None:
-    """Return the plan of an expression, which is made when it is first asked for."""
-    known = bound.sameness(operands)
-    if known is None or kind is NODE or 0 in shape or uses_reference():
-        return None
-    key: Any = (target, shape, known, *near.items())
-    plan: Any = kind.plans.get(key)
-    if plan is None:
-        if len(kind.plans) >= _EXTENTS:
-            kind.plans.clear()
-        plan = kind.plans[key] = bound.bound_of(kind, shape, operands, target, near) or False
-    return plan or None
-
-
-def again(
-    usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any], shared: bool = False
-) -> Any:
-    """Return values as a plan for these extents gives them; None if it is not done.
-
-    What is evaluated once or twice in parts need not be kept ready, so a plan is made when it is
-    asked for again; what has no parts is planned for the second time.  ``shared``: some operands
-    stand in several places, and what is of them is computed once.
-    """
-    items = [bound.sameness(operands)] if shared else [x for x in operands if x.__class__ is tuple]
-    key: Any = (shape, shared, *items)
-    known = kind.replays.get(key) if items != [None] else False
-    if known is None or known is _ONCE:
-        remember(kind, key, _ONCE if known is None else _TWICE)
-        left = None if shared else materialised(kind, shape, operands)
-        if left is not None:
-            return evaluated(usual, left[0], shape, left[1])
-        if known is None and not shared:
-            return None
-    if known in (_ONCE, _TWICE) and launch.can_launch() and not uses_reference():
-        known = replay.replay_of(kind, shape, operands, shared) or False
-        remember(kind, key, known)
-        if isinstance(kind.op, Form):
-            kind.fresh = known
-    made = replayed(known, shape, tuple(operands)) if _is_plan(known) else None
-    return planned(usual, kind, shape, operands) if made is None else made
-
-
-def remember(kind: Kind, key: object, found: Replay | Rewrite | str | bool | None) -> None:
-    """Keep a plan with a kind; False: there is none, all else: it was asked for, and not made."""
-    if len(kind.replays) >= _EXTENTS:
-        kind.replays.clear()
-    if kind is not NODE:
-        kind.replays[key] = found
-
-
-def _is_plan(known: Any) -> bool:
-    return known is not None and known.__class__ not in (bool, str)
-
-
-def replayed(known: Any, shape: Shape, operands: Operands) -> Any:
-    """Return the values of a plan that is run again; None: only machine code can."""
-    count_launch()
-    return None
 
 
 def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = None) -> bool:
@@ -255,24 +96,24 @@ def _written(to: Any, kind: Kind, operands: Operands) -> bool:
     if math.prod(to._shape) < PARALLEL_FROM:
         key: Any = (target, to._shape, *near.items())
         known = kind.replays.get(key)
-        if not _is_plan(known) and tiers.begins(kind, to._shape, operands):
+        if not is_plan(known) and tiers.begins(kind, to._shape, operands):
             return False
-        if known is None or known is _ONCE:
-            remember(kind, key, _ONCE if known is None else _TWICE)
+        if known is None or known is ONCE:
+            remember(kind, key, ONCE if known is None else TWICE)
             if _written_in_parts(to, kind, operands, near):
                 return True
             if known is None:
                 return False
-        if known in (_ONCE, _TWICE) and launch.can_launch():
+        if known in (ONCE, TWICE) and launch.can_launch():
             made = replay.rewrite_of(kind, to._shape, operands, target, near)
             known = made or False
             remember(kind, key, known)
             if made is not None:
                 place = (target, to._shape)
                 kind.keep(place, made.before(kind.writes.get(place)))
-        if _is_plan(known) and rewritten(known, to, operands):
+        if is_plan(known) and rewritten(known, to, operands):
             return True
-    plan = _plan(kind, target, to._shape, operands, near)
+    plan = plan_of(kind, target, to._shape, operands, near)
     return plan is not None and plan.run(to._buffer, to._start, operands)
 
 
@@ -427,30 +268,6 @@ def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
     if program.twins and repeats(program, operands, size):
         return False
     return program.call(buffer.address + to._start, shape, *operands) is None
-
-
-def waiting_for(buffer: Buffer) -> int:
-    """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
-    if buffer.special and not buffer.is_ordinary():
-        return -1
-    if buffer.shared:
-        return -1 if buffer.is_awaited() else 0
-    try:
-        return _count(buffer._snapshot) - ALONE
-    except AttributeError:
-        return 0
-
-
-def own_of(buffer: Buffer, e: Any) -> int:
-    """Count an expression's references to a buffer's snapshot.
-
-    None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
-    """
-    operands = getattr(e, "_operands", ())
-    try:
-        return 0 if _count(operands) > OWNED + 1 else operands.count(buffer._snapshot)
-    except AttributeError:  # another thread has just written
-        return 0
 
 
 def wrote(to: Any, node: Node, value: object) -> bool:

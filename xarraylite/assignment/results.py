@@ -1,0 +1,184 @@
+"""Evaluations straight from a kind's programs.
+
+Each function asks what may have changed since the program was made, in a few compares, and says
+whether it did the work; where it did not, nothing has happened, and the general way is taken
+(`runtime.evaluate`).  Small work is one launch, which itself asks what depends on addresses and
+extents (`runtime.launch`); large work is a plan (`runtime.bound`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .._config import settings
+from .._lazy_import import imported, later
+from ..ir.kind import NODE, Form, Kind, Operands
+from ..ir.node import Shape
+from ..layout.strided import ROW_MAJOR
+from ..memory.buffer import Buffer
+from ..operands.convert import policy_of
+from ..runtime import tiers
+from ..runtime.counting import evaluations
+from ..runtime.evaluate import uses_reference
+from ..runtime.program import Direct, HostCall
+from .parts import computed, has_program, materialised, repeats
+
+if TYPE_CHECKING:
+    from ..runtime import bound, launch, replay
+    from ..runtime.bound import Bound
+    from ..runtime.replay import Replay, Rewrite
+else:
+    bound = later(".runtime.bound")
+    launch = later(".runtime.launch")
+    replay = later(".runtime.replay")
+
+_new = object.__new__
+
+#: Launches from which on a process is taken to make many.
+OFTEN = 256
+_launches = itertools.count(1)
+
+#: Stand for a plan that is not made before it is asked for once or twice more.
+ONCE, TWICE = "once", "twice"
+
+#: Extents for which one kind keeps plans.
+_EXTENTS = 64
+
+
+def count_launch() -> None:
+    """Count a launch, or what takes as long; where there are many, machine code takes over."""
+    evaluations.value += 1
+    if next(_launches) == OFTEN:
+        imported(".transforms.natives").install()
+
+
+def count_use() -> None:
+    """Count what machine code does faster, and is no evaluation."""
+    if next(_launches) == OFTEN:
+        imported(".transforms.natives").install()
+
+
+def evaluate(e: Any) -> Any:
+    """Return the values of an expression that is no container; None if it is not done."""
+    return evaluated(e._container, e._kind, e._shape, e._operands)
+
+
+def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+    """Return an expression's values in a new container; None if it is not done.
+
+    Its class is ``usual`` where nothing of the shape is fixed.  In the place of a snapshot may
+    stand a buffer, to read what it holds now.
+    """
+    if kind.fresh is None and tiers.begins(kind, shape, operands):
+        return None
+    if not has_program(kind):
+        return again(usual, kind, shape, operands)
+    program = kind.fresh
+    if program.__class__ is not Direct:
+        known = program.__class__ is not HostCall
+        made = replayed(program, shape, tuple(operands)) if known else None
+        return planned(usual, kind, shape, operands) if made is None else made
+    if settings.engine == "reference":
+        return None
+    folds = program.folds
+    over, items = (operands[0], operands[1:]) if folds else (shape, operands)
+    size = math.prod(over)
+    unfit = size > program.limit or (folds and not size)
+    if unfit or (program.twins and repeats(program, operands, size)):
+        if unfit and not folds:
+            return planned(usual, kind, shape, operands)
+        return again(usual, kind, shape, operands, not folds)
+    buffer = computed(program, over, size, items)
+    if buffer is None:
+        return None
+    count_launch()
+    return container(usual, program.result, shape, buffer, ROW_MAJOR)
+
+
+def container(usual: type[Any], kind: Kind, shape: Shape, buffer: Buffer, policy: object) -> Any:
+    """Return a container of new memory, whose class is ``usual`` where nothing is fixed."""
+    made = _new(usual if kind.owner is None else kind.owned(shape) or usual)
+    made._buffer, made._shape, made._start, made._kind = buffer, shape, 0, kind
+    made._dtype, made._policy = kind.dtype, policy
+    return made
+
+
+def planned(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+    """Return an expression's values by a plan for large work; None if it is not done."""
+    plan = plan_of(kind, None, shape, operands, {})
+    if plan is None or math.prod(shape) * kind.itemsize > settings.max_result_bytes:
+        return None
+    buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
+    count_launch()
+    if not plan.run(buffer, 0, operands):
+        return None
+    return container(usual, plan.result, shape, buffer, policy_of(plan.place))
+
+
+def plan_of(
+    kind: Kind,
+    target: Kind | None,
+    shape: Shape,
+    operands: Sequence[Any],
+    near: Mapping[int, int],
+) -> Bound | None:
+    """Return the plan of an expression, which is made when it is first asked for."""
+    known = bound.sameness(operands)
+    if known is None or kind is NODE or 0 in shape or uses_reference():
+        return None
+    key: Any = (target, shape, known, *near.items())
+    plan: Any = kind.plans.get(key)
+    if plan is None:
+        if len(kind.plans) >= _EXTENTS:
+            kind.plans.clear()
+        plan = kind.plans[key] = bound.bound_of(kind, shape, operands, target, near) or False
+    return plan or None
+
+
+def again(
+    usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any], shared: bool = False
+) -> Any:
+    """Return values as a plan for these extents gives them; None if it is not done.
+
+    What is evaluated once or twice in parts need not be kept ready, so a plan is made when it is
+    asked for again; what has no parts is planned for the second time.  ``shared``: some operands
+    stand in several places, and what is of them is computed once.
+    """
+    items = [bound.sameness(operands)] if shared else [x for x in operands if x.__class__ is tuple]
+    key: Any = (shape, shared, *items)
+    known = kind.replays.get(key) if items != [None] else False
+    if known is None or known is ONCE:
+        remember(kind, key, ONCE if known is None else TWICE)
+        left = None if shared else materialised(kind, shape, operands)
+        if left is not None:
+            return evaluated(usual, left[0], shape, left[1])
+        if known is None and not shared:
+            return None
+    if known in (ONCE, TWICE) and launch.can_launch() and not uses_reference():
+        known = replay.replay_of(kind, shape, operands, shared) or False
+        remember(kind, key, known)
+        if isinstance(kind.op, Form):
+            kind.fresh = known
+    made = replayed(known, shape, tuple(operands)) if is_plan(known) else None
+    return planned(usual, kind, shape, operands) if made is None else made
+
+
+def remember(kind: Kind, key: object, found: Replay | Rewrite | str | bool | None) -> None:
+    """Keep a plan with a kind; False: there is none, all else: it was asked for, and not made."""
+    if len(kind.replays) >= _EXTENTS:
+        kind.replays.clear()
+    if kind is not NODE:
+        kind.replays[key] = found
+
+
+def is_plan(known: Any) -> bool:
+    return known is not None and known.__class__ not in (bool, str)
+
+
+def replayed(known: Any, shape: Shape, operands: Operands) -> Any:
+    """Return the values of a plan that is run again; None: only machine code can."""
+    count_launch()
+    return None
