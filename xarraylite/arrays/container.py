@@ -302,7 +302,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def _view(self, step: steps.Transform) -> XExpression:
         if not self._shape and self._is_value():
             return self.copy()._view(step)  # of a scalar NumPy makes another array
-        still = self._still()
+        still: XContainer = self._still()
         return still._over(still._map.apply(step))
 
     def _over(self, layout: Map) -> XExpression:

@@ -291,7 +291,7 @@ def used(plain: type[Any], x: object) -> Any:
         return plain._container._own(memory, place, dtype, DYNAMIC)
     if x.__class__ is plain:
         return kept(x)
-    return x._still() if isinstance(x, plain._container) else x  # type: ignore[attr-defined]
+    return x._still() if isinstance(x, plain._container) else x
 
 
 def kept(e: Any) -> Any:
