@@ -174,15 +174,23 @@ def test_the_signature_is_that_of_a_data_class() -> None:
     assert list(inspect.signature(Other).parameters) == ["z"]
 
 
-def test_the_constructor_is_compiled_once() -> None:
+def test_the_constructor_is_compiled_once_and_not_for_few_calls() -> None:
     @record(slots=True)
     class Fresh:
         """Never made before."""
 
         x: int
+        y: list[int] = field(default_factory=list)
+        z: int = 3
 
     shared = Fresh.__init__
-    Fresh(1)
+    assert [Fresh(1, [2]).z, Fresh(1, z=4, y=[2]).z] == [3, 4]
+    assert Fresh.__init__ is shared
+    for wrong in (Fresh, lambda: Fresh(1, [], 2, 3), lambda: Fresh(1, x=2)):
+        with pytest.raises(TypeError):
+            wrong()
+    for k in range(16):
+        assert Fresh(x=k).y == []
     assert Fresh.__init__ is not shared
     compiled = Fresh.__init__
     assert Fresh(2).x == 2

@@ -3,8 +3,8 @@
 `dataclasses.dataclass` compiles up to seven functions for a class, half a millisecond of a start
 for each of a hundred classes, of most of which a process makes no instance.  A record has
 the same fields, signature and behaviour.  Comparing, hashing, printing and pickling are functions
-that all records share, which read the fields from the class; the constructor alone is compiled, by
-the first call.
+that all records share, which read the fields from the class; the constructor alone is compiled,
+once it is called often.
 """
 
 from __future__ import annotations
@@ -78,6 +78,26 @@ def _constructor(cls: type, frozen: bool) -> Callable[..., None]:
     return made
 
 
+#: Calls of a constructor for which it is not compiled: that takes as long as many of them.
+_FEW = 16
+
+
+def _filled(self: Any, fields: dict[str, Any], args: Any, kwargs: dict[str, Any]) -> bool:
+    """Set the fields of a record; False, and none is set, where its constructor has more to say.
+
+    ``fields`` are their defaults by name.
+    """
+    given = dict(zip(fields, args, strict=False))
+    values = {**fields, **given, **kwargs}
+    if len(args) > len(given) or len(values) > len(fields) or not given.keys().isdisjoint(kwargs):
+        return False
+    if any([value is dataclasses.MISSING for value in values.values()]):
+        return False
+    for name, value in values.items():
+        _set(self, name, value)
+    return True
+
+
 class _Signature:
     """The parameters of a record's constructor, compiled or not."""
 
@@ -134,9 +154,15 @@ else:
         # Of one name alone the getter would return no tuple.
         cls._key = attrgetter(*(names or ["__class__"]), "__class__")
 
+        defaults = {field.name: field.default for field in fields}
+        left = 0 if hasattr(cls, "__post_init__") else _FEW
+
         def __init__(self, *args, **kwargs):
-            cls.__init__ = made = _constructor(cls, frozen)
-            made(self, *args, **kwargs)
+            nonlocal left
+            left -= 1
+            if left < 0 or not _filled(self, defaults, args, kwargs):
+                cls.__init__ = made = _constructor(cls, frozen)
+                made(self, *args, **kwargs)
 
         if "__init__" not in vars(cls):
             cls.__init__ = __init__

@@ -25,6 +25,11 @@ from xarraylite.chunked.trees import Parts, tree_in_memory
 from xarraylite.ir.node import Reduce
 
 
+def exactly(selection: Any, chunk: int, extent: int, wider: bool) -> int:
+    """Return what a selection touches, instead of what one like it does at most."""
+    return source.covered(selection, chunk, extent)
+
+
 class Watch(Idle):
     """Compares what was counted for blocks with what each of them needs."""
 
@@ -35,8 +40,8 @@ class Watch(Idle):
     def see(self, piece: Piece, number: int, times: int, room: tuple[int, int]) -> None:
         kept, need = room
         with (
-            mock.patch.object(source, "most", source.covered),
-            mock.patch.object(operand, "most", source.covered),
+            mock.patch.object(source, "most", exactly),
+            mock.patch.object(operand, "most", exactly),
         ):
             assert piece.need + kept <= need, (number, piece.box)
         self.seen += 1
@@ -87,12 +92,45 @@ def test_no_block_needs_more_than_was_counted(name: str, chunks: tuple[int, int]
         watched(e, tuple([min(64, n) for n in e.shape]), memory)
 
 
-def test_a_block_at_a_joint_is_counted_among_many() -> None:
+@pytest.mark.parametrize("halo", [1, 2, 3])
+def test_blocks_with_a_halo_begin_anywhere_among_chunks(halo: int) -> None:
+    """One that begins at a multiple of what it reads does not say that the others do."""
+    for n in range(15, 30):
+        a = xl.open(Kept(np.ones(n), (4,)))
+        watched(a[halo:] + a[:-halo], (2,), 1)
+
+
+_JOINED: dict[str, Callable[[Any], Any]] = {
+    "as it is": lambda e: e,
+    "backwards": lambda e: e[::-1, ::-1] * 2,
+    "turned": lambda e: e.T + 1,
+    "some rows": lambda e: e[5::7],
+    "a stencil": lambda e: e[2:] - e[:-2],
+    "stretched": lambda e: e[:, 3:4] * xl.asarray(np.ones(64)),
+    "another dimension": lambda e: xl.reshape(e, (1, 3000, 64)),
+    "joined again": lambda e: xl.concat([e, e], axis=1),
+    "stacked": lambda e: xl.stack([e, e]),
+    "folded": lambda e: xl.sum(e, axis=1, keepdims=True),
+    "columns": lambda e: xl.sum(e.T, axis=0),
+    "largest": lambda e: xl.max(e, axis=1),
+    "all": lambda e: xl.sum(e * 2),
+}
+
+
+@pytest.mark.parametrize("name", _JOINED)
+def test_a_block_at_a_joint_is_counted_among_many(name: str) -> None:
     """One of 300 blocks reads a row of an operand whose chunks are large, and no other does."""
     a, tall = np.ones((3000, 64)), np.ones((600, 64))
     many = xl.open(Kept(a, (10, 64)))
     e = xl.concat([many[:103], xl.open(Kept(tall, (600, 64)))[7:8], many[104:]])
-    watched(e, (10, 64), 1)
+    one = _JOINED[name](e)
+    with (
+        mock.patch.object(plan, "COUNTED", 3),
+        mock.patch.object(division, "COUNTED", 3),
+        mock.patch.object(plan, "TRIED", 2),
+        mock.patch.object(division, "TRIED", 1),
+    ):
+        watched(one, tuple([min(10, n) for n in one.shape]), 1)
 
 
 def test_what_writing_large_chunks_takes_is_put_aside() -> None:

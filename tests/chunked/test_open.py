@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,20 @@ def test_a_file_that_becomes_shorter_is_an_error(tmp_path: Path) -> None:
     assert child.returncode == 0, err
     assert "a.npy float64[1000, 1000], elements" in out
     assert "EOFError: the file has 5000 bytes, and had 8000128 when it was opened" in out
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (100, 300)}, {"fletcher32": True}])
+def test_a_file_of_hdf5_that_becomes_shorter_is_an_error(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("y", data=np.ones((300, 300)), **options)
+    a = xl.open(path, "y")
+    os.truncate(path, 9000)  # the library has zeros for what is not there
+    with pytest.raises(xl.StorageError, match=r"^read: .*a.h5:y float64\[300, 300\], elements "):
+        float(xl.sum(a))
 
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

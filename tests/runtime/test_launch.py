@@ -53,6 +53,26 @@ def test_strided_and_lower_operands_have_loops_of_the_shape() -> None:
     assert to[27] == -1
 
 
+@pytest.mark.parametrize("fold", [xl.sum, xl.prod, xl.max, xl.min])
+def test_few_values_are_folded_to_the_bits_of_the_kernel_for_any_number(fold: Any) -> None:
+    v = np.random.default_rng(2).random(3000) * 4.0 - 2.0
+    v[1::7] = -0.0
+    a = xl.asarray(v)
+    kind = fold(a * 1.5)._kind
+    few, any_number = [direct.fresh(kind, short) for short in (True, False)]
+    assert [few.short, any_number.short] == [True, False]
+    assert few.limit < any_number.limit
+    for n in (1, 7, 8, 129, 255, 257, 1023, 1025, few.limit):
+        (shape, *operands), to = fold(a[:n] * 1.5)._operands, room(2)
+        for k, made in enumerate((few, any_number)):
+            assert made.call(to[k:].ctypes.data, shape, *operands) is None
+        assert to[:1].tobytes() == to[1:].tobytes()
+        assert float(fold(a[:n] * 1.5)) == to[0]
+    assert kind.fresh.short
+    float(fold(a * 1.5))
+    assert not kind.fresh.short
+
+
 @pytest.mark.parametrize("step", [2, -1, -3, 7])
 def test_vectors_of_any_stride_are_folded_as_those_that_lie_side_by_side(step: int) -> None:
     v, w = np.random.default_rng(1).random((2, 7000)) - 0.5

@@ -57,6 +57,17 @@ def has_program(kind: Kind) -> bool:
     return bool(kind.fresh)
 
 
+def program_of(kind: Kind, size: int) -> Any:
+    """Return the program of a kind that has one; that of a fold of so many values.
+
+    What folded fewer is not asked for any more: the other one folds these, too, to the same bits.
+    """
+    program = kind.fresh
+    if program.__class__ is Direct and program.short and size > program.limit:
+        program = kind.fresh = direct.fresh(kind, short=False)
+    return program
+
+
 def computed(program: Any, shape: Shape, size: int, items: Sequence[Any]) -> Buffer | None:
     """Return new memory with what one launch computes of so many elements; None if it refuses.
 
@@ -191,8 +202,9 @@ class _Parts:
         key = kind, shape, *map(id, items)
         found = self.known.get(key)
         if found is None:
-            program: Any = kind.fresh if has_program(kind) else None
-            buffer = computed(program, shape, math.prod(shape), items)
+            size = math.prod(shape)
+            program: Any = program_of(kind, size) if has_program(kind) else None
+            buffer = computed(program, shape, size, items)
             if buffer is None:
                 return None
             counters.temporaries += 1

@@ -24,7 +24,7 @@ from ..runtime import tiers
 from ..runtime.counting import evaluations
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct, HostCall
-from .parts import computed, has_program, materialised, repeats
+from .parts import computed, has_program, materialised, program_of, repeats
 
 if TYPE_CHECKING:
     from ..runtime import bound, launch, replay
@@ -86,6 +86,7 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     folds = program.folds
     over, items = (operands[0], operands[1:]) if folds else (shape, operands)
     size = math.prod(over)
+    program = program_of(kind, size) if folds else program
     unfit = size > program.limit or (folds and not size)
     if unfit or (program.twins and repeats(program, operands, size)):
         if unfit and not folds:

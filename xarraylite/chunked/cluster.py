@@ -32,9 +32,10 @@ from ..runtime import evaluate as engine
 from .budget import budget_of
 from .cut import has_stored
 from .extras import imported
+from .grid import Grid
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
-from .plan import Cuts, Grid, Piece, chunks_for, piece_of
+from .plan import Cuts, Piece, chunks_for, piece_of
 from .selection import Box
 from .stream import reduced
 from .trees import imagined

@@ -43,6 +43,7 @@ from .selection import (
 
 Made = Callable[[list[ir.Node]], ir.Node]
 Step = tuple[list[tuple[ir.Node, Box]], Made]
+Marks = frozenset[int] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,6 +137,19 @@ def is_even(node: ir.Node) -> bool:
     if isinstance(node, ir.View) and isinstance(node.step, Reshape):
         return [n for n in node.shape if n != 1] == [n for n in node.arg.shape if n != 1]
     return isinstance(node, _EVEN)
+
+
+def joints(root: ir.Node) -> list[Marks]:
+    """Return where along each dimension something else is read from there on.
+
+    Blocks of the same extents that have none of these positions inside, and the same two around
+    them, need as much as each other.  None where any block may need another amount: along what is
+    picked, and where dimensions merge.
+    """
+    made: dict[int, list[Marks]] = {}
+    for node in postorder(root):
+        made[id(node)] = _joints(node, [made[id(arg)] for arg in node.args])
+    return made[id(root)]
 
 
 def read_by(root: ir.Node) -> list[Any]:
@@ -334,3 +348,80 @@ def _(node: ir.SegmentReduce, box: Box) -> Step:
         f"{node.op.name}: rows of a jagged array over {describe(node.arg)} that is read in blocks "
         "cannot be cut; evaluate it into memory first"
     )
+
+
+# --- where each kind of node has joints ---------------------------------------------------------
+
+_SMOOTH: Marks = frozenset()
+
+
+def _both(one: Marks, other: Marks) -> Marks:
+    return None if one is None or other is None else one | other
+
+
+@singledispatch
+def _joints(node: ir.Node, args: list[list[Marks]]) -> list[Marks]:
+    return [_SMOOTH] * len(node.shape)
+
+
+@_joints.register
+def _(node: ir.Elementwise, args: list[list[Marks]]) -> list[Marks]:
+    found = [_SMOOTH] * len(node.shape)
+    for arg, own in zip(node.operands, args, strict=True):
+        skip = len(found) - len(own)
+        for k, extent in enumerate(arg.shape):
+            if extent != 1:  # others are stretched
+                found[skip + k] = _both(found[skip + k], own[k])
+    return found
+
+
+@_joints.register
+def _(node: ir.View, args: list[list[Marks]]) -> list[Marks]:
+    (own,), found = args, [_SMOOTH] * len(node.shape)
+    if isinstance(node.step, Reshape):
+        for left, right in _groups(node.step.source, node.step.shape):
+            long = [k for k in left if node.step.source[k] != 1]
+            wide = [k for k in right if node.step.shape[k] != 1]
+            for k in wide:
+                found[k] = own[long[0]] if len(long) == len(wide) == 1 else None
+        return found
+    for (start, pace, axis), marks in zip(node.step.maps, own, strict=True):
+        if axis != FIXED and marks is None:
+            found[axis] = None
+        elif axis != FIXED and pace and marks:
+            # The first position that reads at a joint or past it, or before it if it goes back.
+            moved = {
+                -((start - at) // pace) if pace > 0 else (start - at) // -pace + 1 for at in marks
+            }
+            some = frozenset([at for at in moved if 0 < at < node.shape[axis]])
+            found[axis] = _both(found[axis], some)
+    return found
+
+
+@_joints.register
+def _(node: ir.Gather, args: list[list[Marks]]) -> list[Marks]:
+    own, axis = args[0], node.axis
+    return [*own[:axis], *[None] * len(node.index.shape), *own[axis + 1 :]]
+
+
+@_joints.register
+def _(node: ir.Concat, args: list[list[Marks]]) -> list[Marks]:
+    found, axis, at = [_SMOOTH] * len(node.shape), node.axis, 0
+    for part, own in zip(node.parts, args, strict=True):
+        along = own[axis]
+        moved = None if along is None else frozenset([at + k for k in along])
+        for k, marks in enumerate([*own[:axis], _both(moved, frozenset([at])), *own[axis + 1 :]]):
+            found[k] = _both(found[k], marks)
+        at += part.shape[axis]
+    return found
+
+
+@_joints.register
+def _(node: ir.Reduce, args: list[list[Marks]]) -> list[Marks]:
+    kept = [_SMOOTH if k in node.axes else marks for k, marks in enumerate(args[0])]
+    return kept if node.keepdims else [m for k, m in enumerate(kept) if k not in node.axes]
+
+
+@_joints.register
+def _(node: ir.SegmentReduce, args: list[list[Marks]]) -> list[Marks]:
+    return [None] * len(node.shape)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,9 +17,10 @@ from typing import Any
 from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from ..ir.walk import postorder
-from .cut import is_even, requests
+from .cut import Marks, is_even, joints, requests
+from .grid import Grid
 from .pipeline import Run, run_blocks
-from .plan import COUNTED, TRIED, WORTH, Cuts, Grid, Piece, is_small, too_small
+from .plan import COUNTED, TRIED, WORTH, Cuts, Piece, is_small, too_small
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
 from .trees import Parts
@@ -163,7 +165,7 @@ def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | Non
         found = _tried(on, grid, step, left, True) if run.keeps else None
         if found is not None and found.need <= budget:
             return found
-    row = [load.source.kept(load.box) for load in first.loads if keeps(load.source)]
+    row = [load.kept for load in first.loads if keeps(load.source)]
     kept = sum(row) + max(row, default=0)
     if run.keeps and kept + first.need <= budget:
         step, _ = _grown(plan, grid, leaf, first, budget - kept, _MANY // 2)
@@ -216,19 +218,35 @@ def _tried(
     """Return pieces of a step if all are parts of the tree."""
     spans, need = list(plan.spans(step)), 0
     even = all([is_even(node) for node in postorder(plan.node.arg)])
+    marks = joints(plan.node.arg)
+    boxes = [grid.widened(box) for box in grid.telling([marks[k] for k in plan.kept], COUNTED)]
     for (low, high), box in itertools.product(_forms(plan, spans, even), grid.ends(True)):
         piece = plan.piece(low, high, box)
         if piece is None:
             return None
         need = max(need, piece.need)
-    for (low, high), box in itertools.product(() if even else _some(spans), grid.ends(True)):
+    for (low, high), box in itertools.product(() if even else _some(plan, spans, marks), boxes):
         need = max(need, plan((low, high, box)).need)
     return Division(plan, grid, spans, need + kept, kept, carried)
 
 
-def _some(spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-    """Return pieces that are looked at where one may read more than others of its form."""
-    return spans[:: -(-len(spans) // COUNTED)]
+def _some(
+    plan: Parts, spans: Sequence[tuple[int, int]], marks: Sequence[Marks]
+) -> Sequence[tuple[int, int]]:
+    """Return pieces of which one reads as much as any: all at joints, one of each form between.
+
+    Where any piece may read more than others of its form, all, or some from the first to the last.
+    """
+    along, *inside = marks[plan.first : plan.last + 1]
+    if along is None or any([own is None or own for own in inside]):
+        return spans[:: -(-len(spans) // COUNTED)]
+    found, order = {}, sorted(along)
+    for number, (low, high) in enumerate(spans):
+        rows = plan.rows_of(low, high)
+        before, until = bisect_right(order, rows[0]), bisect_right(order, rows[-1])
+        alone = number if before < until else -1
+        found[high - low, len(rows), rows[0] % len(rows) == 0, before, alone] = low, high
+    return [*found.values()]
 
 
 def _forms(plan: Parts, spans: Sequence[tuple[int, int]], even: bool) -> Iterable[tuple[int, int]]:

@@ -25,11 +25,12 @@ from ..runtime import evaluate as engine
 from .budget import BudgetError
 from .cut import Request, requests
 from .division import Begin, Result, divided, lengths_of
+from .grid import Grid
 from .joins import leaf_of
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
-from .plan import WORTH, Choice, Cuts, Cutter, Grid, Piece, choose, piece_of
+from .plan import WORTH, Choice, Cuts, Cutter, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, whole, window_of
 from .trees import Parts, tree_in_memory
 
@@ -132,6 +133,11 @@ class _Folder(Cutter):
     """Cuts blocks of what a reduction folds, and folds each."""
 
     __slots__ = ()
+
+    @property
+    def divided(self) -> Node:
+        """What is folded."""
+        return self.parcel.node.args[0]
 
     def __call__(self, box: Box) -> Piece:
         node = self.parcel.node

@@ -10,8 +10,9 @@ import numpy as np
 from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from .budget import BudgetError
+from .grid import Grid
 from .pipeline import Run
-from .plan import Cuts, Grid, Piece
+from .plan import Cuts, Piece
 from .selection import Box
 
 #: Blocks of a pass that are cut, about; each stands for those up to the next.

@@ -57,6 +57,21 @@ class Load:
         return tuple(strides)
 
     @property
+    def scratch(self) -> int:
+        """Bytes that reading it needs besides, wherever a block lies."""
+        return int(self.source.scratch(self.box, self._is_wider))
+
+    @property
+    def kept(self) -> int:
+        """Bytes of the chunks that it touches at most, wherever a block lies."""
+        return int(self.source.kept(self.box, self._is_wider))
+
+    @property
+    def _is_wider(self) -> bool:
+        requests: list[Any] = [user.source for user in self.users]
+        return any([request.box != self.box for request in requests])
+
+    @property
     def moved(self) -> int:
         """Bytes of the chunks that must be read for it."""
         return int(self.source.moved(self.box))

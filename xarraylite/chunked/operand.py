@@ -173,10 +173,10 @@ class Contraction(Operand):
         """Tell whether threads that all operands share read the chunks of a box: its own do."""
         return False
 
-    def scratch(self, box: Box) -> int:
+    def scratch(self, box: Box, wider: bool) -> int:
         """Return the bytes of the tiles, of the blocks of the factors, and of what they are of."""
         sides = zip(box, self.chunks, self.shape, strict=True)
-        around = tuple([range(most(*side)) for side in sides])
+        around = tuple([range(most(*side, wider)) for side in sides])
         step = tuple([range(min(len(a), n)) for a, n in zip(around, self.step, strict=True)])
         block = tuple([range(n) for n in self.block])
         total = math.prod(map(len, around)) * self.dtype.itemsize
@@ -186,7 +186,7 @@ class Contraction(Operand):
         for node, labels in self.factors:
             piece = piece_of(node, self._part(labels, step, block))
             total += ahead * piece.nbytes + (0 if isinstance(piece.node, Stored) else piece.inputs)
-            chunks.extend([load.source.scratch(load.box) for load in piece.loads])
+            chunks.extend([load.scratch for load in piece.loads])
         return total + max(chunks)
 
     def read(self, box: Box) -> NumpyArray:

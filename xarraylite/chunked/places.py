@@ -142,18 +142,25 @@ def _map_of(array: Any) -> mmap.mmap:
 
 
 def refuse_shortened(array: Any) -> None:
-    """Refuse a map of a file that has become shorter: to read what was there ends the process.
+    """Refuse an array in a file that has become shorter.
+
+    To read what was there of a map ends the process; HDF5's library has zeros for it.
 
     Raises
     ------
     EOFError
         If it has.
     """
+    has = had = 0
     if isinstance(array, np.memmap) and array.filename is not None:
         pages = _map_of(array)
         had = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY + len(pages)
-        if pages.size() < had:
-            raise EOFError(f"the file has {pages.size()} bytes, and had {had} when it was opened")
+        has = pages.size()
+    elif library_of(array) == "h5py" and (array.file.driver, array.file.mode) == ("sec2", "r"):
+        file = array.file.id
+        has, had = os.fstat(file.get_vfd_handle()).st_size, file.get_filesize()
+    if has < had:
+        raise EOFError(f"the file has {has} bytes, and had {had} when it was opened")
 
 
 def _share_memory(one: Any, other: Any) -> bool | None:

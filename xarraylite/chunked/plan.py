@@ -25,10 +25,11 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..ir.walk import postorder
 from .budget import BudgetError
-from .cut import cut, is_even, requests
+from .cut import cut, is_even, joints, requests
+from .grid import Grid
 from .loads import Load, gathered
 from .parcel import Parcel
-from .selection import Box, hull, size_of, whole, window_of
+from .selection import Box, size_of, whole, window_of
 from .source import READERS, decodes, keeps
 
 #: Blocks read ahead of the one that is computed.
@@ -50,7 +51,8 @@ WORTH = 0.95
 #: Blocks that are tried where they need different amounts, while extents are looked for.
 TRIED = 16
 
-#: Blocks that are counted once extents are chosen: all, or so many from the first to the last one.
+#: Blocks that are counted, once extents are chosen, of what is picked or merged: all, or so many
+#: from the first to the last one.  At joints, all are.
 COUNTED = 1 << 12
 
 Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
@@ -103,7 +105,7 @@ class Piece:
         Where these are many, they are read afterwards if that keeps all threads busy as well, with
         chunks to decode: memory that nothing has used before costs as much as they do.
         """
-        busy = all([decodes(x.source) and x.source.scratch(x.box) < x.moved for x in self.loads])
+        busy = all([decodes(x.source) and x.scratch < x.moved for x in self.loads])
         return self.inputs + AHEAD * min(self.inputs, 2 * ENOUGH if busy else self.inputs)
 
     def is_read_with(self, others: Sequence[Piece]) -> bool:
@@ -119,7 +121,7 @@ class Piece:
         own: list[int] = []
         for load in self.loads:
             among = shared if load.source.shares(load.box) else own
-            among.append(load.source.scratch(load.box))
+            among.append(load.scratch)
         reads = sorted((1 + AHEAD) * own)[-READERS:]  # at a time
         results = self.nbytes * (1 + BEHIND)
         return self.operands + copied + results + max(shared) + sum(reads)
@@ -155,6 +157,11 @@ class Cutter:
         """Return the block in a box."""
         return piece_of(self.parcel.node, box, self.spread)
 
+    @property
+    def divided(self) -> Node:
+        """The expression whose elements boxes are of."""
+        return self.parcel.node
+
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
@@ -176,76 +183,6 @@ class Cuts:
 
     def __iter__(self) -> Iterator[Piece]:
         return map(self.make, self.keys)
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A result divided into blocks.
-
-    Attributes
-    ----------
-    shape, block : tuple of int
-        Extents of the result and of a block; the last one of a dimension may be smaller.
-    """
-
-    shape: tuple[int, ...]
-    block: tuple[int, ...]
-
-    @property
-    def counts(self) -> tuple[int, ...]:
-        """Blocks along each dimension."""
-        return tuple([-(-n // b) if b else 0 for n, b in zip(self.shape, self.block, strict=True)])
-
-    def __len__(self) -> int:
-        return math.prod(self.counts)
-
-    def __iter__(self) -> Iterator[Box]:
-        """Yield the blocks in row-major order."""
-        for index in itertools.product(*map(range, self.counts)):
-            yield self.box(index)
-
-    def __getitem__(self, number: int) -> Box:
-        """Return one of them."""
-        return self.box([int(k) for k in np.unravel_index(number, self.counts)])
-
-    def box(self, index: Sequence[int]) -> Box:
-        """Return one block."""
-        low = [k * b for k, b in zip(index, self.block, strict=True)]
-        high = [min(n, a + b) for n, a, b in zip(self.shape, low, self.block, strict=True)]
-        return window_of(low, high)
-
-    def widened(self, box: Box) -> Box:
-        """Return a block, the last one of a dimension as wide as the others."""
-        return tuple(
-            [
-                range(max(0, n - b), n) if s[-1] + 1 == n else hull(s)
-                for s, b, n in zip(box, self.block, self.shape, strict=True)
-            ]
-        )
-
-    def inside(self, box: Box) -> tuple[slice, ...]:
-        """Return where a block lies in itself, widened."""
-        return tuple(
-            [
-                slice(s[0] - w[0], s[-1] + 1 - w[0])
-                for s, w in zip(box, self.widened(box), strict=True)
-            ]
-        )
-
-    def middle(self) -> Box:
-        """Return a block in the middle, which has neighbours on all sides if any has."""
-        return self.box([(c - 1) // 2 for c in self.counts])
-
-    def ends(self, widened: bool) -> Iterator[Box]:
-        """Yield a block of each shape, or of each place to be widened at, which it is then."""
-        for index in itertools.product(*[sorted({0, count - 1}) for count in self.counts]):
-            yield self.widened(self.box(index)) if widened else self.box(index)
-
-    def some(self, most: int) -> Iterator[Box]:
-        """Yield so many blocks, or all, from the first to the last one."""
-        count = len(self)
-        for number in sorted({k * (count - 1) // (most - 1) for k in range(most)}):
-            yield self[number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +260,7 @@ def choose(
     tried = functools.partial(_tried, make, shape, even=even, widened=widened)
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
     best = _within(budget, make, tried, block, fixed, fits, known, keep)
-    while not even and (worst := _counted(make, best)).need > budget:
+    while not even and (worst := _counted(make, best, widened)).need > budget:
         room = min(best.need - 1, budget - (worst.need - best.need))
         try:
             best = _within(room, make, tried, block, fixed, fits, known, keep)
@@ -362,9 +299,11 @@ def _within(
     return best
 
 
-def _counted(make: Cutter, choice: Choice) -> Choice:
+def _counted(make: Cutter, choice: Choice, widened: bool) -> Choice:
     """Return the same blocks, and the one that needs most of those that are counted."""
-    pieces = map(make, choice.grid.some(COUNTED))
+    grid = choice.grid
+    boxes = grid.telling(joints(make.divided), COUNTED)
+    pieces = [make(grid.widened(box) if widened else box) for box in boxes]
     return replace(choice, piece=max([choice.piece, *pieces], key=lambda piece: piece.need))
 
 
@@ -403,7 +342,7 @@ def _keeping(make: Callable[[Box], Piece], once: float, choice: Choice) -> Choic
             row[axis] = grid.middle()[axis]
             break
     loads = [*make(tuple(row)).loads, *choice.piece.loads]
-    kept = sum([load.source.kept(load.box) for load in loads])
+    kept = sum([load.kept for load in loads])
     return replace(choice, rate=once, kept=kept)
 
 

@@ -118,9 +118,9 @@ class StoredArray:
         """Return the bytes of the chunks, or rows of them, that must be read to get at a box."""
         return self._spanned(box, self.units, covered)
 
-    def kept(self, box: Box) -> int:
-        """Return the bytes of the chunks that a box of these extents touches at most."""
-        return self._spanned(box, self.chunks, most)
+    def kept(self, box: Box, wider: bool) -> int:
+        """Return the bytes of the chunks that a box of these extents touches at most (`most`)."""
+        return self._spanned(box, self.chunks, functools.partial(most, wider=wider))
 
     def _spanned(
         self, box: Box, units: Sequence[int], along: Callable[[Selection, int, int], int]
@@ -135,16 +135,16 @@ class StoredArray:
         even = all([isinstance(s, range) and s.step == 1 for s in box])
         return even and bool(getattr(self._fetch, "direct", False))
 
-    def scratch(self, box: Box) -> int:
+    def scratch(self, box: Box, wider: bool) -> int:
         """Return the bytes that reading a box of these extents needs besides those it returns.
 
-        They are those of chunks in flight.
+        They are those of chunks in flight (`most`).
         """
         if not self.whole_chunks:
             return 0
         one = math.prod(self.chunks) * self.dtype.itemsize
         some = one * (reading() if self.shares(box) else AT_ONCE)
-        return min(self._spanned(box, self.units, most), some)
+        return min(self._spanned(box, self.units, functools.partial(most, wider=wider)), some)
 
     def read(self, box: Box) -> NumpyArray:
         """Return the elements in a box, row-major.
@@ -241,15 +241,16 @@ def covered(selection: Selection, chunk: int, extent: int) -> int:
     return len(owners) * chunk - short
 
 
-def most(selection: Selection, chunk: int, extent: int) -> int:
+def most(selection: Selection, chunk: int, extent: int, wider: bool) -> int:
     """Return the same of the one that touches most, of selections of this length.
 
-    They are those of other blocks.  Where this one begins at a multiple of its length, so do they.
+    They are those of other blocks.  Where this one begins at a multiple of its length, so do they,
+    unless it is wider than what it serves: those of a stencil overlap.
     """
     if not isinstance(selection, range) or selection.step > chunk:
         return min(extent, len(selection) * chunk)
     pitch, span = len(selection) * selection.step, len(hull(selection))
-    grain = math.gcd(pitch, chunk) if selection[0] % pitch == 0 else 1
+    grain = 1 if wider or selection[0] % pitch else math.gcd(pitch, chunk)
     return min(extent, chunk * (1 + (chunk - grain + span - 1) // chunk))
 
 
@@ -268,6 +269,7 @@ def _fetcher(array: Any, dtype: np.dtype[Any], complete: bool) -> Fetch:
 
 
 def _from_hdf5(dtype: np.dtype[Any], array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
+    refuse_shortened(array)
     made = new_array(shape, dtype)
     array.read_direct(made, source_sel=key)
     return made

@@ -13,7 +13,6 @@ body is right at once, only compiled by Numba where it is first needed.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import pkgutil
 import struct
 import zlib
@@ -70,12 +69,10 @@ def sources() -> tuple[str, ...]:
 @cache
 def digest_of_sources() -> bytes:
     """Return a digest of the text of those modules, without importing them."""
-    package = __name__.split(".", 1)[0]
-    found = hashlib.sha256()
+    found, root = hashlib.sha256(), Path(__file__).parents[1]
+    read = getattr(bodies.__spec__.loader, "get_data", None)
     for name in sources():
-        spec = importlib.util.find_spec(f"{package}.{name}")
-        read = getattr(spec and spec.loader, "get_data", None)
-        text = b"" if spec is None or read is None else read(spec.origin)
+        text = b"" if read is None else read(str(root.joinpath(*name.split("."))) + ".py")
         found.update(name.encode() + b"\n" + text.replace(b"\r\n", b"\n"))
     return found.digest()
 

@@ -14,6 +14,7 @@ The kernels are those the planner would choose, so results have the same bits.
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .._lazy_import import later
@@ -73,13 +74,17 @@ def _is_one_kernel(kind: Kind) -> bool:
     return not kind.formed and _keeps_order(kind) and not folds_inside(body)
 
 
-def fresh(kind: Kind) -> Direct | HostCall | None:
-    """Return the program that evaluates expressions of a kind into new row-major memory."""
+def fresh(kind: Kind, short: bool = True) -> Direct | HostCall | None:
+    """Return the program that evaluates expressions of a kind into new row-major memory.
+
+    ``short``: that of a fold may be for few values, for `assignment.parts.program_of` knows what to
+    do where there are more.
+    """
     if not _is_one_kernel(kind):
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
     target = row_major(kind.dtype, kind.rank, fixed)
-    return _host_call(kind, target) or _program(kind, target, None)
+    return _host_call(kind, target) or _program(kind, target, None, short)
 
 
 def _host_call(kind: Kind, target: Kind) -> HostCall | None:
@@ -125,7 +130,9 @@ def _falls(leaf: Kind) -> bool:
     return all([a > b for a, b in itertools.pairwise(steps)]) and min(steps, default=1) > 0
 
 
-def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | None:
+def _program(
+    kind: Kind, target: Kind, same: tuple[bool, ...] | None, short: bool = False
+) -> Direct | None:
     if not can_launch() or kind.rank > MOST_DIMENSIONS:
         return None
     fold = isinstance(kind.op, Reduction)
@@ -144,7 +151,7 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
     accesses = [Access.SHARED, *[Access.SAME if marks[k] else Access.APART for k in order]]
     pairs = zip(kinds, accesses, strict=True)
     operands = tuple([Operand(one.dtype, _inner(one), access) for one, access in pairs])
-    kernel, block = _kernel(kind, operands, lowered.body, 1 if flat else kind.rank)
+    kernel, block, most = _kernel(kind, operands, lowered.body, 1 if flat else kind.rank, short)
     if len(block.values) > MOST_WORDS:
         return None
     block.inner(
@@ -159,12 +166,13 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct 
         word = index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         entries.append(_entry(leaf, word, body.rank, mark))
     limit, held = _limits(lowered.body, kinds, fold, flat)
+    limit = min(limit, most or limit)
     alike, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in alike], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice, held)]
     made_of = packed(kernel.address, body.rank, limit, entries, block.values, flags)
     call = launcher(made_of)
-    return Direct(call, made_of, itemsize, limit, fold, alike, target, kernel)
+    return Direct(call, made_of, itemsize, limit, fold, alike, target, kernel, most > 0)
 
 
 def _limits(body: Body, kinds: list[Kind], fold: bool, flat: bool) -> tuple[int, int]:
@@ -265,15 +273,21 @@ def _marks(leaves: list[Kind], same: tuple[bool, ...] | None) -> list[bool]:
 
 
 def _kernel(
-    kind: Kind, operands: tuple[Operand, ...], body: Body, loops: int
-) -> tuple[Kernel, ArgumentBlock]:
-    """Return the kernel of a kind in a nest of so many loops, and its block for one result."""
+    kind: Kind, operands: tuple[Operand, ...], body: Body, loops: int, short: bool
+) -> tuple[Kernel, ArgumentBlock, int]:
+    """Return the kernel of a kind in a nest of so many loops, and its block for one result.
+
+    Behind them stands how many values it may fold, 0 if any number.
+    """
     if not isinstance(kind.op, Reduction):
         near = Near.FEW if body.is_steep else Near.NONE
         spec = MapSpec(Mode.DIRECT, loops - 1, operands, body, 0, near=near)
-        return kernels.get(spec, emit_map), ArgumentBlock(spec.words())
-    fold = folding.ReduceSpec(folding.Form.ALONG, 1, 0, operands, body, kind.op, 0, False)
+        return kernels.get(spec, emit_map), ArgumentBlock(spec.words()), 0
+    # Unless it is short, the kernel is that of the sums of rows.
+    fold = folding.ReduceSpec(folding.Form.ALONG, 0, 0, operands, body, kind.op, 0, short=True)
+    most = fold.most if short and reduction.shortens(fold) else 0
+    fold = fold if most else replace(fold, kept=1, short=False)
     block = ArgumentBlock(fold.words())
-    block.put([("t1", 1), ("r1", 1), ("n_k0", 1)])
+    block.put([("t1", 1), ("r1", 1), *[("n_k0", 1)] * fold.kept])
     block.put(zip(("z", "z+"), identity_words(kind.op, kind.dtype), strict=False))
-    return kernels.get(fold, reduction.emit_reduce), block
+    return kernels.get(fold, reduction.emit_reduce), block, most

@@ -36,6 +36,8 @@ class Direct:
         Of the destination.
     kernel : Kernel
         Kept alive here.
+    short : bool
+        Whether there is another for more elements, which takes longer to make.
     """
 
     call: Callable[..., Any]
@@ -46,6 +48,7 @@ class Direct:
     twins: tuple[tuple[slice, slice, int], ...]
     result: Kind
     kernel: Kernel
+    short: bool = False
 
 
 @record(frozen=True, slots=True)

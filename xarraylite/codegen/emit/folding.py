@@ -84,6 +84,8 @@ class ReduceSpec:
     position : int
         Bits of the values, of neighbours in memory, whose first extreme's place is the result; 0
         where the result is a value.
+    short : bool
+        Whether a result is folded of at most `most` values, for which half the code will do.
     """
 
     form: Form
@@ -95,6 +97,12 @@ class ReduceSpec:
     gathers: int
     joins: bool = False
     position: int = 0
+    short: bool = False
+
+    @property
+    def most(self) -> int:
+        """Values that all find room in scratch."""
+        return block_of(self.body.dtype) - 1
 
     @property
     def compensated(self) -> bool:
@@ -297,6 +305,7 @@ class Fold:
             (low, high),
             self.value,
             lambda j, value: self.push(value, self.values, j - first),
+            Pace.SLOW if self.spec.short else Pace.FULL,
         )
 
     # --- blocks -------------------------------------------------------------------------------
@@ -309,7 +318,7 @@ class Fold:
         needs.
         """
         b, place = self.b, self.values
-        if not _is_cheap(self.spec):
+        if self.spec.short or not _is_cheap(self.spec):
             self.each(low, low + width, low)
             return width
         row = block_size(self.spec) // FOLDED
@@ -385,6 +394,8 @@ class Fold:
         part = self.halve(width)
         if self.spec.compensated:
             self.add(part)
+        elif self.spec.short:
+            self.total.set(self.combine(part, self.total.get()))
         else:
             self.count_in(part)
 
@@ -457,7 +468,8 @@ class Fold:
         """Emit what the fold has given in the end."""
         if self.spec.compensated:
             return self.compensate(self.total.get(), self.lost.get())
-        self.b.emptied(self.count, self.b.integer(0), 1, self.merging(self.total))
+        if not self.spec.short:
+            self.b.emptied(self.count, self.b.integer(0), 1, self.merging(self.total))
         return self.total.get()
 
     def store(self, value: Value, address: Value, index: Value | int = 0) -> None:

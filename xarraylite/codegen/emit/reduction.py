@@ -26,7 +26,8 @@ form.  Sums are the same whichever thread runs them, and at least as accurate as
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from ..._records import record
 from ...dtypes.names import DType
@@ -55,7 +56,7 @@ def emit_reduce(spec: ReduceSpec) -> Module:
     kept = MultiIndex.at(b, "k", spec.kept, words, moving, words["t0"])
     fold = Fold.of(b, spec, words, _SCRATCH[spec.form](spec))
     fold_one = fold_position if spec.position else _fold_truth if spec.ends else _FOLD[spec.form]
-    with b.loop(words["t0"], words["t1"], 1, Pace.SLOW):
+    with _passes(b, spec.kept, words["t0"], words["t1"]):
         fold_one(fold, [pointer.get() for pointer in moving.values()])
         kept.step()
     return b.module()
@@ -69,20 +70,24 @@ def _rows(fold: Fold, pointers: list[Value]) -> tuple[MultiIndex, list[Local]]:
     return MultiIndex.at(b, "r", fold.spec.reduced, words, reading, words["r0"]), moving
 
 
-def _passes(fold: Fold) -> AbstractContextManager[object]:
-    """Emit the loops around the innermost one; where there are none, no loop costs LLVM time."""
-    first, end = fold.words["r0"], fold.words["r1"]
-    return fold.b.loop(first, end, 1, Pace.SLOW) if fold.spec.reduced else fold.b.when(first < end)
+def shortens(spec: ReduceSpec) -> bool:
+    """Tell whether few values take half the code: where they pass through scratch."""
+    return spec.laned and not spec.ends and not counts(spec)
+
+
+def _passes(b: Builder, loops: int, first: Value, end: Value) -> AbstractContextManager[object]:
+    """Emit what is around the innermost loop; one pass is no loop, which would cost LLVM time."""
+    return b.loop(first, end, 1, Pace.SLOW) if loops else b.when(first < end)
 
 
 def _fold_along(fold: Fold, pointers: list[Value]) -> None:
-    spec = fold.spec
+    spec, words = fold.spec, fold.words
     rows, moving = _rows(fold, pointers)
     sided = spec.sided and not spec.plain
     take = _take_in_order if spec.ordered else _take_sides if sided else _take_blocks
     take = take_tally if counts(spec) else take
     fold.start()
-    with _passes(fold):
+    with _passes(fold.b, spec.reduced, words["r0"], words["r1"]):
         take(fold.along([pointer.get() for pointer in moving]))
         rows.step()
     fold.store(fold.result(), pointers[0])
@@ -103,8 +108,9 @@ def _take_blocks(row: Fold) -> None:
     b, words, spec = row.b, row.words, row.spec
     block = 1 if spec.joins and spec.compensated else block_size(spec)
     start = row.vectors(words["j0"], words["j1"]) if spec.plain else words["j0"]
-    with b.loop(start, words["j1"], block, Pace.SLOW) as low:
-        width = row.fill(low, (words["j1"] - low).least(block))
+    end = words["j1"]
+    with _once(b, start, end) if spec.short else b.loop(start, end, block, Pace.SLOW) as low:
+        width = row.fill(low, end - low if spec.short else (end - low).least(block))
         if spec.laned:
             with b.either(width <= SHORT) as branches:
                 (row.halves if spec.as_numpy else row.groups)(row.values, width)
@@ -114,13 +120,20 @@ def _take_blocks(row: Fold) -> None:
             row.block(width)
 
 
+@contextmanager
+def _once(b: Builder, start: Value, end: Value) -> Iterator[Value]:
+    """Emit one block, if it has any values; yields its start."""
+    with b.when(start < end):
+        yield start
+
+
 def _fold_truth(fold: Fold, pointers: list[Value]) -> None:
     """Fold block by block until nothing can change the result any more."""
     b, words = fold.b, fold.words
     rows, moving = _rows(fold, pointers)
     instruction, bits = ("or", "0") if fold.spec.op.name == "any" else ("and", "1")
     total = b.local(Value(b, "i8", bits))
-    with _passes(fold):
+    with _passes(b, fold.spec.reduced, words["r0"], words["r1"]):
         row = fold.along([pointer.get() for pointer in moving])
         low = b.local(words["j0"])
         with b.repeat() as loop:

@@ -1,0 +1,117 @@
+"""Results divided into blocks: where each lies, and which of them say what any of them needs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cut import Marks
+from .selection import Box, hull, window_of
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A result divided into blocks.
+
+    Attributes
+    ----------
+    shape, block : tuple of int
+        Extents of the result and of a block; the last one of a dimension may be smaller.
+    """
+
+    shape: tuple[int, ...]
+    block: tuple[int, ...]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Blocks along each dimension."""
+        return tuple([-(-n // b) if b else 0 for n, b in zip(self.shape, self.block, strict=True)])
+
+    def __len__(self) -> int:
+        return math.prod(self.counts)
+
+    def __iter__(self) -> Iterator[Box]:
+        """Yield the blocks in row-major order."""
+        for index in itertools.product(*map(range, self.counts)):
+            yield self.box(index)
+
+    def __getitem__(self, number: int) -> Box:
+        """Return one of them."""
+        return self.box([int(k) for k in np.unravel_index(number, self.counts)])
+
+    def box(self, index: Sequence[int]) -> Box:
+        """Return one block."""
+        low = [k * b for k, b in zip(index, self.block, strict=True)]
+        high = [min(n, a + b) for n, a, b in zip(self.shape, low, self.block, strict=True)]
+        return window_of(low, high)
+
+    def widened(self, box: Box) -> Box:
+        """Return a block, the last one of a dimension as wide as the others."""
+        return tuple(
+            [
+                range(max(0, n - b), n) if s[-1] + 1 == n else hull(s)
+                for s, b, n in zip(box, self.block, self.shape, strict=True)
+            ]
+        )
+
+    def inside(self, box: Box) -> tuple[slice, ...]:
+        """Return where a block lies in itself, widened."""
+        return tuple(
+            [
+                slice(s[0] - w[0], s[-1] + 1 - w[0])
+                for s, w in zip(box, self.widened(box), strict=True)
+            ]
+        )
+
+    def middle(self) -> Box:
+        """Return a block in the middle, which has neighbours on all sides if any has."""
+        return self.box([(c - 1) // 2 for c in self.counts])
+
+    def ends(self, widened: bool) -> Iterator[Box]:
+        """Yield a block of each shape, or of each place to be widened at, which it is then."""
+        for index in itertools.product(*[sorted({0, count - 1}) for count in self.counts]):
+            yield self.widened(self.box(index)) if widened else self.box(index)
+
+    def telling(self, marks: Sequence[Marks], most: int) -> Iterator[Box]:
+        """Yield blocks of which one needs as much as any: all at joints, and one between two.
+
+        Parameters
+        ----------
+        marks : sequence of (set of int or None)
+            Where along each dimension joints are; None where each block may need another amount.
+        most : int
+            How many blocks are yielded, about, where not all of these can be.
+        """
+        sides: list[Sequence[int] | None] = []
+        for count, block, extent, own in zip(
+            self.counts, self.block, self.shape, marks, strict=True
+        ):
+            if own is None:
+                sides.append(None)
+                continue
+            at = [(k - back) // block for k in own if 0 < k < extent for back in (0, 1)]
+            ends = sorted({0, count - 1, *at})
+            sides.append(sorted({*ends, *[(a + b) // 2 for a, b in itertools.pairwise(ends)]}))
+        known = math.prod([len(side) for side in sides if side is not None])
+        per = max(2, int((most / known) ** (1 / max(1, sides.count(None)))))
+        for index in itertools.product(
+            *[
+                _spaced(count, per) if side is None else side
+                for count, side in zip(self.counts, sides, strict=True)
+            ]
+        ):
+            yield self.box(index)
+
+    def some(self, most: int) -> Iterator[Box]:
+        """Yield so many blocks, or all, from the first to the last one."""
+        for number in _spaced(len(self), most):
+            yield self[number]
+
+
+def _spaced(count: int, most: int) -> list[int]:
+    """Return so many numbers below a count, or all, from the first to the last one."""
+    return sorted({k * (count - 1) // (most - 1) for k in range(most)})
