@@ -41,7 +41,7 @@ from . import xarray
 from .any_length import AnyLength, loosened, of_two
 from .container import XContainer
 from .expression import XExpression, handle
-from .ownership import standing
+from .ownership import kept
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -182,7 +182,7 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
         if made is not None:
             return made
         if reads:
-            args = tuple([standing(x) if x.__class__ is XExpression else x for x in args])
+            args = tuple([kept(x) if x.__class__ is XExpression else x for x in args])
         arrays: list[Any] = []
         key = _key(args, options, arrays)
         if key is None and reads and any([isinstance(x, Gathers) for x in args]):

@@ -265,12 +265,6 @@ def _noted(e: Any) -> Any:
     return used if used.__class__ is tuple and used[0] is e._operands else None
 
 
-def standing(e: Any) -> Any:
-    """Return a lazy result; what stands for it if it was computed, where no view is made of it."""
-    known = None if tracing.is_active() else _noted(e)
-    return e if known is None else known[1]
-
-
 def used(plain: type[Any], x: object) -> Any:
     """Return what stands behind an operand of which no view is made.
 

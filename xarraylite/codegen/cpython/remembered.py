@@ -23,7 +23,7 @@ from .basics import (
     tuple_of,
 )
 from .operators import give_snapshot, put
-from .reuse import STANDING, noted
+from .reuse import note_use, settled
 from .views import view_class
 
 #: The state of a call: how many items its key has, and how many arrays it was given; then these,
@@ -203,15 +203,15 @@ def is_table(front: int) -> bool:
 
 
 def with_standing(args: int) -> int:
-    """Return arguments with what stands for results that were computed, the caller's."""
-    usual, count = True, load(args + SIZE)
-    for k in range(count):
-        usual = usual and not (is_lazy(item(args, k)) and noted(item(args, k), STANDING) != 0)
-    given = keep(args) if usual else tuple_of(count)
-    for k in range(0 if usual or given == 0 else count):
-        one = item(args, k)
-        stands = noted(one, STANDING) if is_lazy(one) else 0
-        store(given + word(w.TUPLE_ITEMS) + 8 * k, keep(stands if stands != 0 else one))
+    """Return arguments with what stands for lazy results, the caller's; 0 where Python has to."""
+    count = load(args + SIZE)
+    given = tuple_of(count)
+    for k in range(count if given != 0 else 0):
+        stands = settled(item(args, k))
+        if stands == 0:
+            c.Py_DecRef(given)
+            return 0
+        store(given + word(w.TUPLE_ITEMS) + 8 * k, stands)
     return given
 
 
@@ -219,9 +219,13 @@ def recall(known: int, args: int, options: int) -> int:
     """Return the result of a call of a memoised function; 0 if it is not known."""
     if is_traced():
         return 0
-    given = with_standing(args) if load(known + CLASS) == word(w.VALUES_TABLE) else keep(args)
+    if load(known + CLASS) != word(w.VALUES_TABLE):
+        return recall_of(known, args, options)
+    given = with_standing(args)
     made = recall_of(known, given, options) if given != 0 else 0
     c.Py_DecRef(given)
+    for k in range(load(args + SIZE) if made != 0 else 0):
+        note_use(item(args, k))
     return made
 
 
