@@ -81,3 +81,14 @@ def test_strips_are_higher_where_columns_compete_for_one_set() -> None:
         return max(int(size) for size in re.findall(r"alloca \[(\d+) x i8\]", source))
 
     assert height(1 << 14) > 2 * height((1 << 14) + 16)
+
+
+@pytest.mark.parametrize(("dtype", "columns"), [("uint8", 16), ("uint8", 60), ("int16", 31)])
+def test_small_elements_are_transposed_though_lines_hold_several_rows(
+    dtype: str, columns: int
+) -> None:
+    values = np.random.default_rng(0).integers(0, 120, (50, columns)).astype(dtype)
+    out, a = plane(columns, 50, dtype=dtype), xl.asarray(values)
+    assert "shufflevector" in ir(out, a.T)
+    out[...] = a.T
+    assert np.array_equal(out.numpy(), values.T)

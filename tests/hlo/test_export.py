@@ -119,6 +119,20 @@ def test_trees(data):
             assert close(again(*operands(expression)), xl.eval(expression)), str(module)
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "float64", "complex64"])
+def test_truth_values_become_floats_by_way_of_integers(dtype):
+    """XLA would take their products for choices: 0 / 0 and 0 * inf would be 0."""
+    x = xl.asarray([False, True])
+    module = xl.to_hlo(xl.multiply(xl.astype(x, dtype), xl.asarray([np.inf, np.nan], dtype=dtype)))
+    converted = [i.operands[0].shape.element_type.name for i in module.walk("convert")]
+    assert "u8" in converted
+    assert all(
+        i.shape.element_type.name == "u8"
+        for i in module.walk("convert")
+        if i.operands[0].shape.element_type.name == "pred"
+    )
+
+
 @pytest.mark.parametrize("shape", [(3, 0), (2, 1, 0)])
 def test_picks_of_empty_memory(shape):
     x = xl.zeros(shape)

@@ -33,7 +33,7 @@ def tall_dimension(nest: Nest, lowered: Lowered) -> int:
         return -1
     for use, steps in zip(lowered.uses, nest.streams[1:], strict=True):
         size = use.dtype.itemsize
-        if use.iota or abs(steps.strides[-1]) < 64:
+        if use.iota or abs(steps.strides[-1]) < min(64, LEAST_SIDE * size):
             continue
         for d, stride in enumerate(steps.strides[:-1]):
             if abs(stride) == size and nest.extents[d] >= LEAST_SIDE:

@@ -214,8 +214,12 @@ class Term:
         if dtype == self.dtype:
             return self
         if kind(dtype) == "b":
-            return self != 0
+            has_zero = self.dtype != float8_e8m0fnu
+            return (self if has_zero else self.cast(float32)) != 0
         source = self.real if self.kind == "c" and kind(dtype) != "c" else self
+        if self.kind == "b" and kind(dtype) in "fc":
+            # XLA takes a product with a truth value for a choice between it and 0: 0 * inf was 0.
+            source = self.apply("convert", dtype=np.dtype("uint8"))
         return source if source.dtype == dtype else source.apply("convert", dtype=dtype)
 
     @property
