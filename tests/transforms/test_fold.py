@@ -129,6 +129,9 @@ def test_results_of_another_kind_need_a_merge() -> None:
     n = xl.reduce(count_large, a, (0, 1), initial=0, merge=add, dtype="int64")
     assert n.dtype == xl.int64
     np.testing.assert_array_equal(n, np.sum(VALUES > 0.5, axis=(0, 1)))
+    few = VALUES.ravel()[:9]  # the kernel of a whole result, not of results side by side
+    n = xl.reduce(count_large, xl.asarray(few), initial=0, merge=add, dtype="int64")
+    assert int(n) == np.sum(few > 0.5) > 0
     squares = xl.reduce(add_square, a, initial=0.0, merge=add)
     np.testing.assert_allclose(float(squares), np.sum(VALUES**2))
 

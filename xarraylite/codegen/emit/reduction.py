@@ -71,8 +71,8 @@ def _rows(fold: Fold, pointers: list[Value]) -> tuple[MultiIndex, list[Local]]:
 
 
 def shortens(spec: ReduceSpec) -> bool:
-    """Tell whether few values take half the code: where they pass through scratch."""
-    return spec.laned and not spec.ends and not counts(spec)
+    """Tell whether few values take half the code: where they are folded block by block."""
+    return spec.laned and not (spec.ordered or spec.sided or spec.ends or counts(spec))
 
 
 def _passes(b: Builder, loops: int, first: Value, end: Value) -> AbstractContextManager[object]:
