@@ -25,7 +25,7 @@ from xarraylite.chunked.trees import Parts, tree_in_memory
 from xarraylite.ir.node import Reduce
 
 
-def exactly(selection: Any, chunk: int, extent: int, wider: bool) -> int:
+def exactly(selection: Any, chunk: int, extent: int, pitch: int) -> int:
     """Return what a selection touches, instead of what one like it does at most."""
     return source.covered(selection, chunk, extent)
 

@@ -279,7 +279,7 @@ def used(plain: type[Any], x: object) -> Any:
     """
     x = unwrapped(x)
     if x.__class__ is np.ndarray and x.dtype.char in _NUMBERS and x.flags.c_contiguous:
-        if tracing.is_active():
+        if tracing.is_active() or not x.dtype.isnative:
             return x
         memory, place, dtype = borrowed(x, "operand")
         return plain._container._own(memory, place, dtype, DYNAMIC)

@@ -5,6 +5,7 @@ Requests of one operand that overlap (the shifts of a stencil) are read as one b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,17 +60,23 @@ class Load:
     @property
     def scratch(self) -> int:
         """Bytes that reading it needs besides, wherever a block lies."""
-        return int(self.source.scratch(self.box, self._is_wider))
+        return int(self.source.scratch(self.box, self._pitch))
 
     @property
     def kept(self) -> int:
         """Bytes of the chunks that it touches at most, wherever a block lies."""
-        return int(self.source.kept(self.box, self._is_wider))
+        return int(self.source.kept(self.box, self._pitch))
 
     @property
-    def _is_wider(self) -> bool:
+    def _pitch(self) -> tuple[int, ...]:
+        """How far apart blocks begin: as far as what they ask for is long, which may overlap."""
         requests: list[Any] = [user.source for user in self.users]
-        return any([request.box != self.box for request in requests])
+        return tuple(
+            [
+                math.gcd(*[len(s) * (s.step if isinstance(s, range) else 1) for s in sides])
+                for sides in zip(*[request.box for request in requests], strict=True)
+            ]
+        )
 
     @property
     def moved(self) -> int:

@@ -173,10 +173,10 @@ class Contraction(Operand):
         """Tell whether threads that all operands share read the chunks of a box: its own do."""
         return False
 
-    def scratch(self, box: Box, wider: bool) -> int:
+    def scratch(self, box: Box, pitch: Sequence[int]) -> int:
         """Return the bytes of the tiles, of the blocks of the factors, and of what they are of."""
-        sides = zip(box, self.chunks, self.shape, strict=True)
-        around = tuple([range(most(*side, wider)) for side in sides])
+        sides = zip(box, self.chunks, self.shape, pitch, strict=True)
+        around = tuple([range(most(*side)) for side in sides])
         step = tuple([range(min(len(a), n)) for a, n in zip(around, self.step, strict=True)])
         block = tuple([range(n) for n in self.block])
         total = math.prod(map(len, around)) * self.dtype.itemsize

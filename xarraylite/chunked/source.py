@@ -118,16 +118,16 @@ class StoredArray:
         """Return the bytes of the chunks, or rows of them, that must be read to get at a box."""
         return self._spanned(box, self.units, covered)
 
-    def kept(self, box: Box, wider: bool) -> int:
+    def kept(self, box: Box, pitch: Sequence[int]) -> int:
         """Return the bytes of the chunks that a box of these extents touches at most (`most`)."""
-        return self._spanned(box, self.chunks, functools.partial(most, wider=wider))
+        return self._spanned(box, self.chunks, most, pitch)
 
     def _spanned(
-        self, box: Box, units: Sequence[int], along: Callable[[Selection, int, int], int]
+        self, box: Box, units: Sequence[int], along: Callable[..., int], *told: Sequence[int]
     ) -> int:
         if not self.whole_chunks:
             return size_of(box) * self.dtype.itemsize
-        sides = zip(box, units, self.shape, strict=True)
+        sides = zip(box, units, self.shape, *told, strict=True)
         return math.prod([along(*side) for side in sides]) * self.dtype.itemsize
 
     def shares(self, box: Box) -> bool:
@@ -135,7 +135,7 @@ class StoredArray:
         even = all([isinstance(s, range) and s.step == 1 for s in box])
         return even and bool(getattr(self._fetch, "direct", False))
 
-    def scratch(self, box: Box, wider: bool) -> int:
+    def scratch(self, box: Box, pitch: Sequence[int]) -> int:
         """Return the bytes that reading a box of these extents needs besides those it returns.
 
         They are those of chunks in flight (`most`).
@@ -144,7 +144,7 @@ class StoredArray:
             return 0
         one = math.prod(self.chunks) * self.dtype.itemsize
         some = one * (reading() if self.shares(box) else AT_ONCE)
-        return min(self._spanned(box, self.units, functools.partial(most, wider=wider)), some)
+        return min(self._spanned(box, self.units, most, pitch), some)
 
     def read(self, box: Box) -> NumpyArray:
         """Return the elements in a box, row-major.
@@ -241,17 +241,16 @@ def covered(selection: Selection, chunk: int, extent: int) -> int:
     return len(owners) * chunk - short
 
 
-def most(selection: Selection, chunk: int, extent: int, wider: bool) -> int:
+def most(selection: Selection, chunk: int, extent: int, pitch: int) -> int:
     """Return the same of the one that touches most, of selections of this length.
 
-    They are those of other blocks.  Where this one begins at a multiple of its length, so do they,
-    unless it is wider than what it serves: those of a stencil overlap.
+    They are those of other blocks, a number of times so far from this one as the pitch is long.
     """
     if not isinstance(selection, range) or selection.step > chunk:
         return min(extent, len(selection) * chunk)
-    pitch, span = len(selection) * selection.step, len(hull(selection))
-    grain = 1 if wider or selection[0] % pitch else math.gcd(pitch, chunk)
-    return min(extent, chunk * (1 + (chunk - grain + span - 1) // chunk))
+    grain, span = math.gcd(pitch, chunk), len(hull(selection))
+    last = chunk - grain + selection[0] % grain  # in a chunk, where one of them may begin
+    return min(extent, chunk * (1 + (last + span - 1) // chunk))
 
 
 Fetch = Callable[[Any, Any, tuple[int, ...]], NumpyArray]
