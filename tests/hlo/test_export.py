@@ -133,6 +133,16 @@ def test_truth_values_become_floats_by_way_of_integers(dtype):
     )
 
 
+def test_scales_are_compared_as_float32():
+    """XLA would compare what is not rounded: 0, which they do not have, instead of NaN."""
+    x = xl.asarray([0.5, 2.0], dtype="float8_e8m0fnu")
+    for expression in (x >= 0, xl.logical_not(x), x.astype(bool)):
+        module = xl.to_hlo(expression)
+        (compared,) = module.walk("compare")
+        assert {operand.shape.element_type.name for operand in compared.operands} == {"f32"}
+        assert np.array_equal(np.asarray(module(x)), np.asarray(xl.eval(expression)))
+
+
 @pytest.mark.parametrize("shape", [(3, 0), (2, 1, 0)])
 def test_picks_of_empty_memory(shape):
     x = xl.zeros(shape)

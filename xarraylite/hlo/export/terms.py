@@ -201,8 +201,10 @@ class Term:
         return self.writer.term(opcode, dtype or self.dtype, self.shape, *operands)
 
     def compare(self, direction: str, other: object) -> Term:
-        """Return a comparison."""
-        operands = self, self.like(other)
+        """Return a comparison; scales are compared as float32, since XLA would not round them."""
+        operands = [self, self.like(other)]
+        if self.dtype == float8_e8m0fnu:
+            operands = [x.cast(float32) for x in operands]
         return self.writer.term("compare", bool_, self.shape, *operands, direction=direction)
 
     def where(self, yes: Term, no: object) -> Term:
@@ -214,8 +216,7 @@ class Term:
         if dtype == self.dtype:
             return self
         if kind(dtype) == "b":
-            has_zero = self.dtype != float8_e8m0fnu
-            return (self if has_zero else self.cast(float32)) != 0
+            return self != 0
         source = self.real if self.kind == "c" and kind(dtype) != "c" else self
         if self.kind == "b" and kind(dtype) in "fc":
             # XLA takes a product with a truth value for a choice between it and 0: 0 * inf was 0.
