@@ -133,6 +133,16 @@ def test_truth_values_become_floats_by_way_of_integers(dtype):
     )
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_quotients_by_a_constant_0_are_those_of_the_parts(dtype):
+    """XLA would multiply by the reciprocal, which makes NaN of infinity."""
+    z = xl.asarray([-5 - 1j, 0, 2j, np.inf], dtype=dtype)
+    module = xl.to_hlo(z / 0)
+    assert all(i.shape.element_type.name in ("f32", "f64") for i in module.walk("divide"))
+    assert np.array_equal(module(z), xl.eval(z / 0), equal_nan=True)
+    assert [i.shape.element_type.name[0] for i in xl.to_hlo(z / 2).walk("divide")] == ["c"]
+
+
 def test_scales_are_compared_as_float32():
     """XLA would compare what is not rounded: 0, which they do not have, instead of NaN."""
     x = xl.asarray([0.5, 2.0], dtype="float8_e8m0fnu")

@@ -23,6 +23,16 @@ from .terms import Term, copysign
 Formula = Callable[..., Term]
 
 
+def _complex_quotient(x: Term, y: Term) -> Term:
+    """XLA multiplies by the reciprocal of a constant; that of 0 makes NaN of complex numbers."""
+    source = y.instruction
+    while source.opcode == "broadcast":
+        (source,) = source.operands
+    if source.opcode != "constant" or source.get("literal").values.any():
+        return x / y
+    return (x.real / 0).apply("complex", x.imag / 0, dtype=x.dtype)
+
+
 def _power(x: Term, y: Term) -> Term:
     if x.kind in "fc":
         return x.apply("power", y)
@@ -98,6 +108,7 @@ _FORMULAS: Final[dict[str, tuple[str, Formula]]] = {
     "bitwise_left_shift": ("iu", lambda x, count: x.apply("shift-left", count)),
     "bitwise_right_shift": ("iu", _shift_right),
     "cosh": ("fc", functions.cosh),
+    "divide": ("c", _complex_quotient),
     "exp2": ("fc", lambda x: x.like(2).apply("power", x)),
     "hypot": ("f", _hypot),
     "log10": ("fc", _logarithm(10)),
