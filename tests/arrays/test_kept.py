@@ -27,51 +27,73 @@ def installed(request: pytest.FixtureRequest) -> Any:
     natives.remove()
 
 
-@pytest.fixture
-def computed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The lazy results whose values were computed to be kept."""
-    found: list[Any] = []
-    real = ownership.values_of
-
-    def counted(e: Any) -> Any:
-        if ownership.owning(e).values is None:
-            found.append(e)
-        return real(e)
-
-    monkeypatch.setattr(ownership, "values_of", counted)
-    return found
+def is_kept(e: Any) -> bool:
+    """Tell whether a lazy result's values are kept."""
+    return isinstance(getattr(e, "_used", None), tuple)
 
 
-def test_what_is_used_again_is_computed_once(computed: list[Any]) -> None:
+def test_what_is_used_again_is_computed_once() -> None:
     a = xl.asarray(VALUES)
     y = xl.exp(a)
-    wanted = np.asarray(xl.eval(y))
+    wanted, kept = np.asarray(xl.eval(y)), []
     for k in range(5):
         assert_same_bits(xl.eval(y + float(k)), wanted + k)
-    assert [e is y for e in computed] == [True]
+        kept.append(ownership.values_of(y) if k else None)
+    assert is_kept(y)
+    assert {*map(id, kept[1:])} == {id(kept[1])}
 
 
-def test_in_one_expression_nothing_is_kept(computed: list[Any]) -> None:
+def test_in_one_expression_nothing_is_kept() -> None:
     y = xl.exp(xl.asarray(VALUES))
     e = (y - 1) / (y + 1) + y
     xl.eval(e)
-    assert not computed
+    assert not is_kept(y)
 
 
-def test_one_cheap_operation_is_done_again(computed: list[Any]) -> None:
+@pytest.mark.parametrize("size", [12, 300_000])
+def test_in_a_loop_what_is_small_and_used_twice_is_computed(size: int) -> None:
+    """So few kinds of expressions are met, however long the loop's results grow."""
+    xl.cache_clear()  # kinds count how often results were used twice
+    b = np.linspace(-1.0, 1.0, size)
+    a, kept = xl.asarray(b), []
+    for k in range(40):
+        y = a * 2 + float(k)
+        e = y * y - y
+        kept.append(is_kept(y))
+        np.testing.assert_allclose(np.asarray(xl.eval(e)), (b * 2 + k) ** 2 - (b * 2 + k))
+    assert kept[0] is False
+    assert kept[-1] is (size == 12)
+
+
+def test_late_is_late_in_a_loop_too() -> None:
+    """What was computed when it was used twice says what it is of."""
+    a, b = xl.asarray(VALUES), VALUES.copy()
+    for k in range(40):
+        y = xl.exp(a) + float(k)
+        later = xl.late(y * y + y)
+        z = y - 1
+        a *= -1.5
+        b *= -1.5
+        now = np.exp(b) + k
+        np.testing.assert_allclose(np.asarray(xl.eval(later)), now * now + now)
+        np.testing.assert_allclose(np.asarray(xl.eval(z)), np.exp(b / -1.5) + k - 1)
+        a[...], b[...] = VALUES, VALUES
+
+
+def test_one_cheap_operation_is_done_again() -> None:
     e = xl.asarray(VALUES) * 2
     for k in range(3):
         xl.eval(e + float(k))
-    assert not computed
+    assert not is_kept(e)
 
 
-def test_what_is_stretched_is_not_kept(computed: list[Any]) -> None:
+def test_what_is_stretched_is_not_kept() -> None:
     """It may be far larger than what it is made of."""
     column, row = xl.ones((300, 1)), xl.ones((1, 300))
     e = xl.exp(column) + row
     for k in range(3):
         xl.eval(xl.sum(e * float(k)))
-    assert not computed
+    assert not is_kept(e)
 
 
 def test_what_reads_late_is_read_late() -> None:
@@ -106,9 +128,48 @@ def test_an_update_while_the_values_are_computed(monkeypatch: pytest.MonkeyPatch
         return made
 
     monkeypatch.setattr(ownership.results, "evaluate", interrupted)
-    assert float(e[0, 1]) == pytest.approx(wanted[0, 1])
-    assert float(e[0, 1]) == pytest.approx(wanted[0, 1] + 1)
+    assert float(ownership._computed(e)[1][0, 1]) == pytest.approx(wanted[0, 1])
+    assert float(ownership._computed(e)[1][0, 1]) == pytest.approx(wanted[0, 1] + 1)
     np.testing.assert_allclose(np.asarray(xl.eval(e * 1.0)), wanted + 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["expression first", "view first"])
+def test_views_of_results_that_loops_compute(first: bool) -> None:
+    """Views belong to the result, whatever stands for it among operands."""
+    c = np.arange(12.0).reshape(3, 4)
+    a = xl.asarray(c)
+    for k in range(40):
+        e, f = xl.exp(a * 0.1) + float(k), np.exp(c * 0.1) + k
+        if first:
+            views, parts = (e[1:, ::2], e.T, e[None, 1], e[..., -1:]), ()
+        before, old = e * e - e, f * f - f
+        if not first:
+            views = (e[1:, ::2], e.T, e[None, 1], e[..., -1:])
+        parts = (f[1:, ::2], f.T, f[None, 1], f[..., -1:])
+        pending, held = views[1] + 1, parts[1] + 1
+        which = k % 5
+        for x, y in ((e, f), *zip(views, parts, strict=True)):
+            if which == 0:
+                x[0] = 7.0 + k
+                y[0] = 7.0 + k
+            which -= 1
+        for x, y in ((before, old), (pending, held), (e, f), *zip(views, parts, strict=True)):
+            np.testing.assert_allclose(np.asarray(x), y, rtol=1e-12)
+        assert [*map(float, (e[0, 1], e[2, 3]))] == pytest.approx([f[0, 1], f[2, 3]])
+
+
+def test_arrays_of_numpy_are_operands_of_known_kinds() -> None:
+    """They are read when the expression is evaluated, in loops too."""
+    c = np.arange(12.0).reshape(3, 4)
+    a, d = xl.asarray(c), c + 1
+    for k in range(6):
+        made = (a + d, d * a - 1, a + d.T.copy().T, xl.maximum(a, d))
+        d[0, 0] = float(k)
+        wanted = (c + d, d * c - 1, None, np.maximum(c, d))
+        for x, y in zip(made[:4], wanted, strict=True):
+            assert y is None or np.array_equal(np.asarray(x), y)
+    assert made[0]._kind.op is not None
+    assert np.array_equal(np.asarray(d.astype(">f8") - a), d - c)
 
 
 WRITES: dict[str, Callable[[Any], None]] = {
@@ -145,10 +206,11 @@ def test_what_numpy_is_given_is_kept() -> None:
     assert x._kind.weight < 8
 
 
-def test_an_element_of_few_is_that_of_values_that_are_kept(computed: list[Any]) -> None:
+def test_an_element_of_few_is_that_of_values_that_are_kept() -> None:
     e = xl.exp(xl.asarray(VALUES))
+    assert not is_kept(e)
     assert [float(e[k, 1]) for k in range(3)] == np.asarray(xl.eval(e))[:, 1].tolist()
-    assert len(computed) == 1
+    assert is_kept(e)
     with pytest.raises(IndexError, match="out of range"):
         e[3, 0]
 

@@ -107,7 +107,7 @@ def _built(a: xl.XArray) -> xl.XExpression:
     return e
 
 
-def test_in_a_loop_small_results_are_computed_before_they_are_viewed(engine: str) -> None:
+def test_in_a_loop_small_results_are_computed_before_they_are_viewed() -> None:
     a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
     expected = np.asarray(_built(a))
     lengths = []
@@ -126,8 +126,7 @@ def test_in_a_loop_small_results_are_computed_before_they_are_viewed(engine: str
         large = _built(xl.ones((1024, 200)))
         assert len(postorder(large.T.node)) > _BRIEF
     assert lengths[0] > _BRIEF
-    # The interpreter has no program that would be run for it.
-    assert (lengths[-1] == 1) is (engine != "reference")
+    assert lengths[-1] == 1
 
 
 def test_parts_of_small_results_are_parts_of_their_values_in_a_loop() -> None:

@@ -77,8 +77,7 @@ def apply(op: Op, *operands: object) -> XExpression:
 
 def used(x: object) -> Any:
     """Return what stands behind an operand of which no view is made."""
-    x = unwrapped(x)
-    return ownership.kept(x) if x.__class__ is XExpression else x
+    return ownership.used(XExpression, x)
 
 
 def handle(kind: Kind, shape: tuple[int, ...], operands: Operands) -> XExpression:
@@ -150,7 +149,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
 
     def forward(self: XExpression, other: Any) -> Any:
-        self, other = used(self), used(other)
+        one = used(self)
+        self, other = one, one if other is self else used(other)
         if not is_operand(other):
             return with_strangers(op, self, other)
         return again((op, key_of(other)), op, self, other)
@@ -206,7 +206,7 @@ class XExpression(
     _node: Node | None
     _operands: Operands
     _shape: tuple[int, ...]
-    _used: int | None
+    _used: Any
 
     def __init__(self, node: Node) -> None:
         # While a function is traced, leaves are known by their identity, which kinds do not keep.
@@ -373,7 +373,7 @@ class XExpression(
             return (self[i] for i in range(len(self)))
         if len(self.shape) < 2 or (self._kind is NODE and reads_late(self.node)):
             len(self)  # which refuses what has no dimension
-            return iter(self._container(self))
+            return iter(ownership.values_of(self))
         return iter(ownership.memory_of(self))  # so that rows can be written
 
     # --- values -------------------------------------------------------------------------------

@@ -33,6 +33,9 @@ _BLAS = "fdFD"
 _WRAPPING = "?bBhHiIlLqQ"
 _MATRICES = frozenset(((2, 2), (2, 1), (1, 2)))
 
+#: Terms of a dot product up to which lazy vectors are evaluated first.
+_SHORT = 1 << 12
+
 #: The key of folds in the tables of kinds, and multiplications up to which they are learned.
 _FOLD, _FEW = "fold of products", 1 << 12
 
@@ -43,8 +46,8 @@ _LONG = "long dot product"
 def product(plain: type[Any], left: Any, right: Any) -> Any:
     """Return the product of matrices or vectors, of which some are lazy; None of all others.
 
-    None also where lazy ones are not evaluated first: one row times one column, for example, is
-    folded in one kernel.
+    None also where lazy ones are not evaluated first: one row times one column, for example, and
+    long vectors are folded in one kernel.
 
     Parameters
     ----------
@@ -66,14 +69,18 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     if not lazy or any([type(x) is not plain or x._kind is NODE for x in lazy]):
         return None
     ranks, dtype = (left.ndim, right.ndim), left.dtype
-    if right.dtype != dtype or ranks not in _MATRICES:
+    short = ranks == (1, 1) and left.shape[0] <= _SHORT
+    if right.dtype != dtype or not (short or ranks in _MATRICES):
         return None
     sides = (*left.shape[:-1], *right.shape[1:])
-    if left.shape[-1] != right.shape[0] or max(sides) < 2 or 0 in (*sides, left.shape[-1]):
+    if left.shape[-1] != right.shape[0] or 0 in (*sides, left.shape[-1]):
         return None
-    found = [values_of(x) if x.lasting else x for x in (left, right)]
-    made = found[0] @ found[1]
+    if not short and max(sides) < 2:
+        return None
+    one, other = [values_of(x) if x.lasting else x for x in (left, right)]
+    made = one @ other
     made._buffer.made = _told(left, right)
+    learn_product(left, right, made, True)
     return made
 
 
@@ -149,8 +156,10 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool
     """Remember a small product: what BLAS was called with, ``in_place`` or not, or the fold."""
     left, right = operands
     code = left.dtype.char
-    if code in _BLAS or (code in _WRAPPING and not (left.lasting or right.lasting)):
-        learn_product(left, right, made, in_place)
+    lazy = left.lasting or right.lasting  # `product` learns those that it computes first
+    if code in _BLAS or (code in _WRAPPING and not lazy):
+        if not lazy:
+            learn_product(left, right, made, in_place)
         if code in "fd" and _is_long(left, right) and right.dtype == left.dtype:
             left._kind.learn(_LONG, right._kind, made._kind)
         return

@@ -41,6 +41,7 @@ from . import xarray
 from .any_length import AnyLength, loosened, of_two
 from .container import XContainer
 from .expression import XExpression, handle
+from .ownership import kept
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -149,6 +150,12 @@ class GathersRecipe:
         return self.like.over(arrays[0] if self.base is None else self.base(arrays))
 
 
+class ValuesTable(dict[Any, Any]):
+    """What is remembered of a function of which no result is a view (`memoised_values`)."""
+
+    __slots__ = ()
+
+
 def memoised(function: Callable[P, R]) -> Callable[P, R]:
     """Return a lazy function that remembers what it made of arguments of the same kinds.
 
@@ -163,7 +170,7 @@ def memoised_values(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
-    known: dict[Any, Any] = {}
+    known: dict[Any, Any] = ValuesTable() if reads else {}
     seen: dict[Any, int] = {}
     rules: dict[Any, Any] = {}
     _met.append(rules)
@@ -174,6 +181,8 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
         made = dispatch.recalled(known, args, options)
         if made is not None:
             return made
+        if reads:
+            args = tuple([kept(x) if x.__class__ is XExpression else x for x in args])
         arrays: list[Any] = []
         key = _key(args, options, arrays)
         if key is None and reads and any([isinstance(x, Gathers) for x in args]):
@@ -196,6 +205,9 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
             made = _called(function, args, options)
         finally:
             growing.value = before
+        if made.__class__ is XExpression and made._kind is not NODE and made._kind.formed:
+            most = max([x._kind.reused for x in arrays], default=0)
+            made._kind.reused = max(made._kind.reused, most)
         if new and loose is not None and rule is not False:
             if len(rules) >= CAPACITY:
                 rules.clear()

@@ -14,6 +14,7 @@ from ..dtypes.names import DType
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import as_shape, check_axes, infer_extent
+from ..ir.kind import NODE
 from ..layout.layout import Layout
 from ..layout.placement import map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
@@ -44,6 +45,24 @@ class Owner(XContainer):
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
         """Refuse a layout under which elements share memory."""
         raise NotImplementedError(f"{cls.__name__} is abstract")
+
+    def _still(self) -> Self:
+        """Return the container as it lies now, whatever place other threads give it meanwhile."""
+        made: Self = object.__new__(type(self))
+        try:  # with no call between
+            buffer, kind, shape, start = self._buffer, self._kind, self._shape, self._start
+        except AttributeError:
+            kind = NODE
+        if kind is NODE:
+            buffer, place = self._buffer, self._place
+            made._lie(buffer, place, self._dtype)
+        else:
+            made._buffer, made._kind, made._shape, made._start = buffer, kind, shape, start
+            made._dtype = self._dtype
+        made._policy = self._policy
+        if hasattr(self, "_forced"):
+            made._forced = self._forced
+        return made
 
     def _keep(self, asked: LayoutLike) -> None:
         """Note that the layout was asked for, so that it stays; a default may give way."""
@@ -79,13 +98,13 @@ class Owner(XContainer):
                 f"shape {place.shape} with {how} is not contiguous"
             )
 
-    def _reuses(self, place: Map) -> bool:
-        """Tell whether another shape takes the present memory as it is.
+    def _reuses(self, place: Map, buffer: Buffer) -> bool:
+        """Tell whether another shape takes a buffer as it is.
 
         Where there is padding the old elements would become padding.
         """
         low, high = place.byte_range(self._dtype.itemsize)
-        return low >= 0 and high + 1 == self._buffer.nbytes and place.is_contiguous()
+        return low >= 0 and high + 1 == buffer.nbytes and place.is_contiguous()
 
     def _move(self, buffer: Buffer, place: Map) -> None:
         """Give up the present memory for another."""
@@ -206,8 +225,9 @@ class Owner(XContainer):
         place = self._relayout(target, layout, strides, "resize_", 0)
         if place == self._map:
             return self
-        if self._reuses(place):
-            self._lie_elsewhere(self._buffer, place, self._dtype)
+        buffer = self._buffer
+        if self._reuses(place, buffer):
+            self._lie_elsewhere(buffer, place, self._dtype)
         else:
             self._move(raw(place, self._dtype), place)
         return self

@@ -21,7 +21,10 @@ its values are kept beside the handle (`kept`): ``y = xl.exp(x)`` of which one a
 then for the maximum, or labels that a loop compares with one number after another.  So is what
 NumPy is given of a lazy result (`values_of`).  Few cheap operations are done again wherever they
 are read, which costs less than memory, unless there are few elements, of which a kernel costs more
-to make than to run.
+to make than to run.  Of those a result is computed at its second use, from the ninth like it on:
+what a loop makes would else grow into what it makes of that, another expression at every step.
+Among other operands a copy of the values stands for the result, which knows what it is of, so that
+nothing that looks at expressions (`late`, `to_hlo`) depends on what was computed when.
 
 ``e += b`` needs no memory as long as the expression is short and has no views: the handle stands
 for the sum from then on, still lazy.
@@ -34,21 +37,26 @@ import weakref
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from ..assignment import results
 from ..assignment.readers import OWNED
 from ..dtypes.names import bool_, float64
 from ..index.broadcast import infer_extent
-from ..index.transform import Transform
+from ..index.indices import parse_index
+from ..index.transform import Transform, permute
 from ..ir.kind import NODE
 from ..ir.walk import is_long, twin
-from ..layout.strided import Strided
+from ..layout.strided import DYNAMIC, Strided
 from ..memory.block import Memory
 from ..memory.buffer import COUNTS
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import computed
+from ..operands.gathers import is_index_array
+from ..operands.nodes import borrowed, unwrapped
 from ..runtime.counting import evaluations
-from .recomputed import Recomputed, outlined
+from .recomputed import Recomputed, outlined, unchanged
 
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
@@ -65,11 +73,11 @@ _SMALL, _CACHED = 1 << 15, 1 << 20
 #: viewed.  What is larger, and stays in a cache, has so many nodes then, and is seen almost whole.
 _WHOLE, _BRIEF, _OFTEN = 1 << 17, 12, 8
 
+#: Codes of the dtypes of NumPy's arrays that are operands as containers are.
+_NUMBERS = frozenset("?bBhHiIlLqQefdFD")
+
 #: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
-
-#: When what has values was used: before any evaluation.
-_ALWAYS = -1
 
 #: Members from which those that are gone are looked for.
 _MANY = 16
@@ -82,29 +90,23 @@ class Owning:
     ----------
     memory : XContainer or None
         What the handle stands for since it was written.
-    values : tuple or None
-        The values, if they were computed, behind the operands that they are of; nobody writes them.
-    copy : tuple or None
-        A copy of them that views read, behind the operands that they are of.
     root : XExpression or None
         The result that the handle is a view of.
     origin : tuple of int
         Shape of the result that the first of the views was of, whoever holds it.
-    path : tuple of (Transform, shape or part)
+    path : tuple of (Transform, shape, part or list)
         The views that lead from there to it: under another index, of another shape, or a part
-        of complex elements.
+        of complex elements; machine code notes an index as it was written (`_indexed`).
     begin : int
         How many of them lead to ``root``.
     family : list of weak references
         The result and its views.
     """
 
-    __slots__ = ("begin", "copy", "family", "memory", "origin", "path", "root", "values")
+    __slots__ = ("begin", "family", "memory", "origin", "path", "root")
 
     def __init__(self) -> None:
         self.memory: Any = None
-        self.values: Any = None
-        self.copy: Any = None
         self.root: Any = None
         self.origin: tuple[int, ...] = ()
         self.path: tuple[Any, ...] = ()
@@ -128,6 +130,8 @@ class Owning:
                 place = Strided(place.shape, tuple([2 * stride for stride in place.strides]))
             elif isinstance(step, Transform):
                 place = place.apply(step)
+            elif isinstance(step, list):
+                place = place.apply(_indexed(place.shape, step))
             else:
                 place = place.reshape(step) or Strided.row_major(step)
         return place
@@ -202,7 +206,8 @@ def memory_of(e: Any) -> Any:
         memory_of(root)  # which gives its views theirs
     if mine.memory is not None:
         return mine.memory
-    made = values_of(e)
+    known = _noted(e)
+    made = _evaluated(e) if known is None else e._container(known[1])
     _stand_for(e, made)
     for member in mine.members():
         its = owning(member)
@@ -216,44 +221,120 @@ def memory_of(e: Any) -> Any:
 
 
 def values_of(e: Any) -> Any:
-    """Return the container of a lazy result's values, which is kept where they are its own."""
-    operands = e._operands
-    known = owning(e).values
-    if known is not None and known[0] is operands:
-        return known[1]
+    """Return the container of a lazy result's values, which is kept where they are its own.
+
+    Nobody writes to it.
+    """
+    known = _noted(e)
+    return _computed(e)[1] if known is None else known[2]
+
+
+def _computed(e: Any) -> tuple[Any, Any]:
+    """Return what stands for a lazy result among operands, and its values; both are kept.
+
+    What stands for it is an expression of a copy, which says what it is of, where values lie by
+    rows.
+    """
+    operands, kind = e._operands, e._kind
+    part = None if kind is NODE else (kind, e._shape, outlined(kind, operands))
+    values = _evaluated(e)
+    if e._kind is NODE or e._operands is not operands:
+        return values, values  # it reads what is late, or has been written meanwhile
+    stands = values
+    if values._kind is not NODE and values._kind.strides is None:
+        told = Recomputed(part, unchanged, kind.dtype)
+        stands = object.__new__(e.__class__)
+        stands._kind, stands._shape = values._kind, e._shape
+        stands._operands = (Snapshot.of_values(values._buffer, told), values._start)
+    e._used = (operands, stands, values)
+    return stands, values
+
+
+def _evaluated(e: Any) -> Any:
+    """Return the values of a lazy result in a new container."""
     made = None if e._kind is NODE else results.evaluate(e)
-    if made is None:
-        made = computed(e, "eval")
-    if e._kind is not NODE and e._operands is operands:  # it reads nothing late, and is the same
-        owning(e).values, e._used = (operands, made), _ALWAYS
-    return made
+    return computed(e, "eval") if made is None else made
+
+
+def _noted(e: Any) -> Any:
+    """Return what is noted of a lazy result that was computed; None if it was not, or is another.
+
+    Its operands, what stands for it among other operands, and the container of its values.
+    """
+    used = getattr(e, "_used", None)
+    return used if used.__class__ is tuple and used[0] is e._operands else None
+
+
+def used(plain: type[Any], x: object) -> Any:
+    """Return what stands behind an operand of which no view is made.
+
+    Of an array of NumPy's a container of its memory, which has a kind.
+
+    Parameters
+    ----------
+    plain : type
+        The class of lazy results that are nothing more.
+    x : object
+        The operand.
+    """
+    x = unwrapped(x)
+    if x.__class__ is np.ndarray and x.dtype.char in _NUMBERS and x.flags.c_contiguous:
+        if tracing.is_active() or not x.dtype.isnative:
+            return x
+        memory, place, dtype = borrowed(x, "operand")
+        return plain._container._own(memory, place, dtype, DYNAMIC)
+    if x.__class__ is plain:
+        return kept(x)
+    return x._still() if isinstance(x, plain._container) else x
 
 
 def kept(e: Any) -> Any:
-    """Return an operand; its values if its use is noted, and it was used before an evaluation."""
+    """Return an operand, or what stands for it if it was used before; the first use is noted.
+
+    It was used before an evaluation, or it is small and eight like it were used twice.
+    """
     used = getattr(e, "_used", None)
     if (used is None and not e._kind.noted) or e._kind is NODE or tracing.is_active():
         return e
-    if used == _ALWAYS:
-        copy = owning(e).copy
-        return values_of(e) if copy is None or copy[0] is not e._operands else copy[1]
+    known = _noted(e)
+    if known is not None:
+        return known[1]
     now = evaluations.value
-    e._used = now
-    if used is None or used == now:
+    if used.__class__ is not int:
+        e._used = now
         return e
     nbytes = e.size * e._kind.itemsize
     if nbytes > _LITTLE and not e._kind.expensive:
+        return e
+    if not (nbytes <= _LITTLE and _is_often_reused(e._kind)) and used == now:
         return e
     reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
     if nbytes > max(_LITTLE, 2 * sum(reads.values())):
         return e  # as where much is stretched, to be folded
     try:
-        return values_of(e)
+        return _computed(e)[0]
     except Exception:
         return e  # whoever evaluates it is told what is wrong
 
 
+def _is_often_reused(kind: Any) -> bool:
+    """Tell whether results of a kind were used twice, or viewed, so often that one is computed."""
+    if kind.reused >= _OFTEN:
+        return True
+    kind.reused += 1
+    return False
+
+
+def _indexed(shape: tuple[int, ...], step: list[Any]) -> Transform:
+    """Return a view that machine code made: of the index in a list, or turned if there is none."""
+    if step:
+        return parse_index(step[0], shape, is_index_array).transform
+    return permute(shape, tuple(reversed(range(len(shape)))))
+
+
 def _viewed(of: Any, step: Any) -> Any:
+    if isinstance(step, list):
+        step = _indexed(of.shape, step)
     if isinstance(step, Transform):
         return of._view(step)
     if isinstance(step, int):
@@ -311,33 +392,18 @@ def to_view(e: Any, shape: tuple[int, ...]) -> Any:
     nbytes = size * kind.itemsize
     if nbytes > _WHOLE and (kind.weight <= _BRIEF or 2 * prod(shape) < size or nbytes > _CACHED):
         return e
-    if kind.viewed == _OFTEN:
-        return _copied(e)
-    kind.viewed += 1
-    return e
-
-
-def _copied(e: Any) -> Any:
-    """Return an expression of a copy of a result's values, which are in rows; else the result."""
-    mine, operands = owning(e), e._operands
-    if mine.copy is not None and mine.copy[0] is operands:
-        return mine.copy[1]
-    part = e._kind, e._shape, outlined(e._kind, operands)
-    values = results.evaluate(e)
-    if values is None or values._kind is NODE or values._kind.strides is not None:
+    known = _noted(e)
+    if known is None and not _is_often_reused(kind):
         return e
-    made = object.__new__(e.__class__)
-    told = Recomputed(part, lambda node: node, e._kind.dtype)
-    made._kind, made._shape = values._kind, e._shape
-    made._operands = (Snapshot.of_values(values._buffer, told), values._start)
-    mine.copy, e._used = (operands, made), _ALWAYS
-    return made
+    stands = _computed(e)[0] if known is None else known[1]
+    return stands if stands.__class__ is e.__class__ else e
 
 
 def _stand_for(e: Any, container: Any) -> None:
     """Have a handle stand for a container: it has no kind of its own and no snapshot."""
-    mine = owning(e)
-    mine.memory, mine.values = container, None
+    owning(e).memory = container
+    if hasattr(e, "_used"):
+        del e._used
     e._kind, e._operands, e._node = NODE, (), None
 
 
@@ -389,7 +455,6 @@ def stays_lazy(e: Any, result: Any) -> bool:
 def become(e: Any, result: Any) -> None:
     """Have a handle stand for another expression of its shape and dtype."""
     if hasattr(e, "_used"):
-        owning(e).values = None
         del e._used
     e._kind, e._operands = result._kind, result._operands
     if e._kind is NODE:

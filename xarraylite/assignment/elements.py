@@ -123,13 +123,14 @@ def array_of(container: Any) -> NumpyArray:
     try:
         made = container._array
     except AttributeError:
-        buffer, shape = container._buffer, container._shape
-        if container._kind.strides is None and 0 not in shape:
-            start = buffer._start + container._start
+        still = container._still()
+        buffer, shape = still._buffer, still._shape
+        if still._kind.strides is None and 0 not in shape:
+            start = buffer._start + still._start
             made = container._array = np.ndarray(shape, container._dtype, buffer._memory, start)
             return made
-        made = buffer.view(container._dtype, container._map)
-        if container._kind.strides is not None and made.flags.writeable:
+        made = buffer.view(still._dtype, still._map)
+        if still._kind.strides is not None and made.flags.writeable:
             span = overlap.Span(0, made.shape, made.strides, made.itemsize)
             made.flags.writeable = not overlap.self_overlaps(span)
         container._array = made

@@ -266,8 +266,8 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
 
     Strided ones only where BLAS read them ``in_place``.
     """
-    if not isinstance(right, HasNode) or left.lasting or right.lasting or made.lasting:
-        return  # a trace has no values
+    if not isinstance(right, HasNode) or made.lasting or tracing.running.value:
+        return
     one, other = left._kind, right._kind
     if one is NODE or other is NODE or one.dtype is not other.dtype:
         return

@@ -13,12 +13,14 @@ from typing import Any
 
 from .._config import Settings
 from ..arrays import adapt as adapting
-from ..arrays import expression, few, scalar, xarray
+from ..arrays import expression, few, ownership, scalar, xarray
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.memo import Recipe
+from ..arrays.memo import Recipe, ValuesTable
 from ..arrays.numpy_interface import DescribedMemory
+from ..arrays.ownership import Owning
+from ..arrays.recomputed import Recomputed, unchanged
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
 from ..arrays.scalar_arithmetic import ways_of
 from ..arrays.xarray import XArray, XView
@@ -138,6 +140,8 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("promised", promises, "promised"),
     ("promised_part", NoAlias, "__getitem__"),
     ("get_item", XContainer, "__getitem__"),
+    ("lazy_item", XExpression, "__getitem__"),
+    ("looked_at", ownership, "values_of"),
     ("zeros", xarray, "zeros"),
     ("copied", XArray, "copy"),
     ("to_array", XContainer, "__array__"),
@@ -169,6 +173,7 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("total", ArrayObject, "size"),
     ("total_bytes", ArrayObject, "nbytes"),
     ("flattened", ArrayObject, "flatten"),
+    ("to_bool", XExpression, "__bool__"),
     ("to_int", XExpression, "__int__"),
     ("to_int", XExpression, "__index__"),
     ("to_struct", DescribedMemory, "__array_struct__"),
@@ -189,8 +194,9 @@ _ATTRIBUTES = {
 _CLASSES = {
     cls.__name__: cls
     for cls in (
-        *(Buffer, Copy, Direct, HostCall, Jitted, Kind, NoAlias, Op, Quick, Recipe),
+        *(Buffer, Copy, Direct, HostCall, Jitted, Kind, NoAlias, Op, Owning, Quick, Recipe),
         *(
+            Recomputed,
             Reduction,
             Replay,
             Rewrite,
@@ -202,7 +208,7 @@ _CLASSES = {
             XContainer,
             XExpression,
         ),
-        *(XFloat64, XHeld, XIndexView, XTensor, XTensorFixed, XTensorView, XView),
+        *(ValuesTable, XFloat64, XHeld, XIndexView, XTensor, XTensorFixed, XTensorView, XView),
     )
 }
 
@@ -219,7 +225,7 @@ def _words() -> dict[int, int]:
     found |= {w.MATMUL: id(PRODUCT), w.DOT: id(dot), w.STRIDED_DOT: id(strided)}
     found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(dispatch.FRONTS), w.NOTE: id(totals.note)}
     found |= dict(zip((w.WARNING, w.SILENT), map(id, silence()), strict=True))
-    found[w.NEW_ARRAY] = array_maker()
+    found[w.UNCHANGED], found[w.NEW_ARRAY] = id(unchanged), array_maker()
     found[w.TRACING] = ctypes.addressof(tracing.running)
     found[w.EVALUATIONS] = ctypes.addressof(evaluations)
     found[w.MAKING] = ctypes.addressof(making)

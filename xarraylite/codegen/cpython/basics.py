@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ir.kind import MUCH
 from . import outside as c
 from . import words as w
 from .api import CLASS, COUNT, SEVERAL, SIZE, TOGETHER, load, scratch, store, word
@@ -287,3 +288,52 @@ def size_of(shape: int) -> int:
             return -1
         size *= extent
     return size
+
+
+def holds_much(place: int, count: int) -> bool:
+    """Tell whether one of the operands at an address is much memory."""
+    for k in range(count):
+        operand = load(place + 8 * k)
+        memory = load(operand + CLASS) == word(w.SNAPSHOT_CLASS)
+        if memory and c.PyLong_AsLongLong(get(operand, w.NBYTES)) >= MUCH:
+            return True
+    return False
+
+
+def expression(kind: int, shape: int, place: int, count: int) -> int:
+    """Return a new expression of operands at an address; 0 if there is no memory.
+
+    What is borrowed is kept before anything is allocated: the collector may run then, and with it
+    other threads.
+    """
+    keep(kind)
+    keep(shape)
+    for k in range(count):
+        keep(load(place + 8 * k))
+    made, operands = 0, tuple_of(count)
+    if operands != 0:
+        for k in range(count):
+            store(operands + word(w.TUPLE_ITEMS) + 8 * k, load(place + 8 * k))
+        made = new(word(w.EXPRESSION))
+        if made != 0:
+            give(made, w.KIND, kind)
+            give(made, w.SHAPE, shape)
+            made = give_last(made, operands)
+            if shape == word(w.EMPTY) and holds_much(place, count):
+                noted = call(word(w.NOTE), made, 0, 1)
+                c.Py_DecRef(made if noted == 0 else noted)
+                made = 0 if noted == 0 else made
+            return made
+        c.Py_DecRef(operands)
+    else:
+        for k in range(count):
+            c.Py_DecRef(load(place + 8 * k))
+    c.Py_DecRef(kind)
+    c.Py_DecRef(shape)
+    return 0
+
+
+def give_last(made: int, operands: int) -> int:
+    """Give an expression its operands; return it."""
+    give(made, w.OPERANDS, operands)
+    return made

@@ -21,7 +21,9 @@ from .basics import (
     change,
     get,
     give,
+    is_array,
     is_container,
+    is_lazy,
     is_row_major,
     is_same,
     is_traced,
@@ -35,6 +37,7 @@ from .basics import (
 )
 from .evaluation import address_of, array_over, computed, new_array, new_buffer
 from .operators import leads
+from .reuse import kept_values
 from .views import tuple_from
 
 
@@ -152,11 +155,24 @@ def learned_product(left: int, right: int) -> int:
 
 def product(left: int, right: int) -> int:
     """``left @ right``, of operands like two that were multiplied before."""
-    if is_traced() or not is_container(left) or not is_container(right):
+    if is_traced() or not is_array(left) or not is_array(right):
         return 0
     entry = learned_product(left, right)
     if entry == 0 or get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return 0
+    keep(entry)
+    one = kept_values(left) if is_lazy(left) else keep(left)
+    other = kept_values(right) if is_lazy(right) else keep(right)
+    usual = one != 0 and other != 0 and is_container(one) and is_container(other)
+    made = multiplied(one, other, entry) if usual else 0
+    c.Py_DecRef(one)
+    c.Py_DecRef(other)
+    c.Py_DecRef(entry)
+    return made
+
+
+def multiplied(left: int, right: int, entry: int) -> int:
+    """Return the product of two containers by what is remembered of it; 0 if it is not done."""
     shape, told, kind = item(entry, 2), item(entry, 3), item(entry, 4)
     nbytes = size_of(shape) * itemsize_of(kind)
     for part in (kind, shape, told):

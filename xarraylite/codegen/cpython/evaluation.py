@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, call_at, load, load_double, scratch, store, word
+from .api import CLASS, SIZE, call_at, load, scratch, store, word
 from .basics import (
     BASE,
     BY_ROWS,
@@ -31,11 +31,9 @@ from .basics import (
     count_evaluation,
     get,
     give,
-    is_array,
     is_container,
     is_lazy,
     is_row_major,
-    is_traced,
     item,
     itemsize_of,
     keep,
@@ -292,6 +290,31 @@ def asked(program: int, shape: int, operands: int) -> int:
     return made
 
 
+def planned_again(kind: int, shape: int, operands: int) -> int:
+    """Return values as the plan for such extents gives them; 0 if there is none.
+
+    It is found by the shape and by those that are folded (`assignment.results.again`).
+    """
+    count, folds = whole(get(kind, w.ITEMS)), 0
+    for k in range(count):
+        folds += 1 if load(load(operands + 8 * k) + CLASS) == word(w.TUPLE) else 0
+    key = tuple_of(2 + folds)
+    if key == 0:
+        return 0
+    place = key + word(w.TUPLE_ITEMS)
+    store(place, keep(shape))
+    store(place + 8, keep(word(w.FALSE)))
+    for k in range(count):
+        if load(load(operands + 8 * k) + CLASS) == word(w.TUPLE):
+            place += 8
+            store(place + 8, keep(load(operands + 8 * k)))
+    plan, made = c.PyDict_GetItemWithError(get(kind, w.REPLAYS), key), 0
+    if plan != 0 and load(plan + CLASS) == word(w.REPLAY):
+        made = run_again(plan, shape, operands)
+    c.Py_DecRef(key)
+    return made
+
+
 def computed(kind: int, shape: int, operands: int) -> int:
     """Return the values of an expression, its operands at an address; 0 if it is not done."""
     program = get(kind, w.FRESH)
@@ -299,6 +322,8 @@ def computed(kind: int, shape: int, operands: int) -> int:
         return run_again(program, shape, operands)
     if program != 0 and load(program + CLASS) == word(w.HOST_CALL):
         return asked(program, shape, operands)
+    if program == word(w.FALSE):
+        return planned_again(kind, shape, operands)
     record = record_of(program)
     if record == 0:
         return 0
@@ -437,51 +462,3 @@ def zeros_of(shape: int) -> int:
 def evaluated(thing: int) -> int:
     """Return the values of an expression in a new container; 0 if it is not done."""
     return lazy_values(thing) if is_lazy(thing) else 0
-
-
-def found(thing: int, dtype: int, place: int) -> bool:
-    """Store the only element of what has a dtype and no dimensions; tell whether that was done.
-
-    What is folded needs no memory of its own.  Nor are program and operands kept: folds are
-    launched under the interpreter's lock (`runtime.direct` gives them no more elements), so nobody
-    can let go of them before the kernel is done.
-    """
-    array = is_array(thing)
-    kind = get(thing, w.KIND) if array else 0
-    if kind == 0 or kind == word(w.NODE) or get(kind, w.DTYPE) != dtype or is_traced():
-        return False
-    if load(get(thing, w.SHAPE) + SIZE) != 0:
-        return False
-    nbytes = itemsize_of(kind)
-    store(place, 0)
-    if not is_lazy(thing):
-        c.memcpy(place, begin_of(thing), nbytes)
-        return True
-    operands = get(thing, w.OPERANDS) + word(w.TUPLE_ITEMS)
-    record = record_of(get(kind, w.FRESH))
-    if record != 0 and load(record + FOLDS) != 0:
-        size = size_of(load(operands))
-        usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
-        count_evaluation()
-        return usual and started(record, place, load(operands), operands + 8) != 0
-    made = lazy_values(thing)
-    if made != 0:
-        c.memcpy(place, begin_of(made), nbytes)
-        c.Py_DecRef(made)
-    return made != 0
-
-
-def to_float(thing: int) -> int:
-    """``float(thing)``, of one element of float64."""
-    place = scratch()
-    if found(thing, word(w.FLOAT64), place):
-        return c.PyFloat_FromDouble(load_double(place))
-    return 0
-
-
-def to_int(thing: int) -> int:
-    """``int(thing)``, of one element of int64."""
-    place = scratch()
-    if found(thing, word(w.INT64), place):
-        return c.PyLong_FromLongLong(load(place))
-    return 0

@@ -35,9 +35,10 @@ from .basics import (
 )
 from .calls import array_of, kind_of, owned, product
 from .evaluation import duplicate, lazy_values
-from .operators import is_used_again
+from .lazy_views import lazy_transposed
 from .picks import is_mask, leaf_of, picked
-from .remembered import begun, is_described, is_noted, push, remade
+from .remembered import begun, is_described, is_noted, is_table, push, remade
+from .reuse import is_used_again, kept_values
 from .scalars import value_of
 
 #: What a parameter takes, by `functions.computed`: an array, a sequence of arrays, either or
@@ -97,10 +98,9 @@ def given_array(value: int, held: int) -> int:
     if is_container(value):
         return memory_of(value, held)
     if is_lazy(value):
-        if is_used_again(value):  # its values are kept then
-            return 0
-        count = load(held)
-        made = lazy_values(value)
+        count, made = load(held), kept_values(value)
+        if made == 0 and not is_used_again(value):
+            made = lazy_values(value)  # of many elements
         if made == 0 or count >= MOST_HELD:
             c.Py_DecRef(made)
             c.PyErr_Clear()
@@ -299,7 +299,7 @@ def method(thing: int, args: int, keywords: int, row: int) -> int:
     names, places = item(entry, 1), c.PyLong_AsLongLong(item(entry, 2))
     spread = item(entry, 3) == word(w.TRUE)
     if front != 0 and not is_traced() and (spread or count <= places + load(names + SIZE)):
-        if load(front + CLASS) == word(w.DICT):
+        if is_table(front):
             made = remembered_method(front, thing, args, entry)
         elif not spread and load(front + CLASS) == word(w.TUPLE):
             made = handed_method(front, thing, args, places, names)
@@ -308,8 +308,12 @@ def method(thing: int, args: int, keywords: int, row: int) -> int:
 
 def attribute(thing: int, row: int) -> int:
     """``thing.attribute``: what a function of nothing else returns."""
-    front = c.PyDict_GetItemWithError(word(w.FRONTS), item(word(row), 0))
-    if front == 0 or is_traced() or load(front + CLASS) != word(w.DICT):
+    name = item(word(row), 0)
+    made = lazy_transposed(thing) if is_lazy(thing) and name == word(w.TRANSPOSE_NAME) else 0
+    if made != 0:
+        return made
+    front = c.PyDict_GetItemWithError(word(w.FRONTS), name)
+    if front == 0 or is_traced() or not is_table(front):
         return 0
     state = begun(scratch())
     return remade(front, state) if is_described(state, thing) else 0

@@ -12,18 +12,21 @@ from . import (
     evaluation,
     fronts,
     launching,
+    lazy_views,
     operators,
     picks,
     remembered,
     replay,
+    reuse,
     scalars,
     scattered,
+    single_values,
     views,
 )
 
 _MODULES = (
-    *(assignment, basics, calls, evaluation, fronts, launching, operators, picks, remembered),
-    *(replay, scalars, scattered, views),
+    *(assignment, basics, calls, evaluation, fronts, launching, lazy_views, operators, picks),
+    *(remembered, replay, reuse, scalars, scattered, single_values, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...ir.kind import MUCH
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_double, scratch, store, word
@@ -13,6 +12,7 @@ from .basics import (
     MOST,
     call,
     dtype_of,
+    expression,
     get,
     give,
     is_array,
@@ -28,15 +28,8 @@ from .basics import (
     tuple_of,
     whole,
 )
+from .reuse import note_use, settled
 from .scalars import inside
-
-
-def is_used_again(thing: int) -> bool:
-    """Tell whether a lazy result was used before the last evaluation; the first use is noted."""
-    used, now = get(thing, w.USED), load(word(w.EVALUATIONS))
-    if used == 0:
-        return give(thing, w.USED, c.PyLong_FromLongLong(now)) == 0
-    return c.PyLong_AsLongLong(used) != now
 
 
 def is_ordinary(buffer: int) -> bool:
@@ -99,10 +92,7 @@ def give_snapshot(thing: int) -> int:
 
 
 def put(place: int, thing: int) -> int:
-    """Store an array's operands from an address on; return how many, -1 if they are not at hand.
-
-    Those of a result that is used again are not, if that is noted: Python has it computed.
-    """
+    """Store an array's operands from an address on; return how many, -1 if they are not at hand."""
     if not is_lazy(thing):
         snapshot = get(get(thing, w.OWN_BUFFER), w.SNAPSHOT)
         if snapshot == 0:
@@ -113,9 +103,6 @@ def put(place: int, thing: int) -> int:
     operands = get(thing, w.OPERANDS)
     count = load(operands + SIZE)
     if count > MOST:
-        return -1
-    noted = get(thing, w.USED) != 0 or get(get(thing, w.KIND), w.NOTED) == word(w.TRUE)
-    if noted and is_used_again(thing):
         return -1
     for k in range(count):
         store(place + 8 * k, item(operands, k))
@@ -157,55 +144,6 @@ def number_of(value: int, entry: int) -> int:
     if c.PyObject_RichCompareBool(low, value, LE) != 1:
         return 0
     return keep(value) if c.PyObject_RichCompareBool(value, item(entry, 2), LE) == 1 else 0
-
-
-def holds_much(place: int, count: int) -> bool:
-    """Tell whether one of the operands at an address is much memory."""
-    for k in range(count):
-        operand = load(place + 8 * k)
-        memory = load(operand + CLASS) == word(w.SNAPSHOT_CLASS)
-        if memory and c.PyLong_AsLongLong(get(operand, w.NBYTES)) >= MUCH:
-            return True
-    return False
-
-
-def expression(kind: int, shape: int, place: int, count: int) -> int:
-    """Return a new expression of operands at an address; 0 if there is no memory.
-
-    What is borrowed is kept before anything is allocated: the collector may run then, and with it
-    other threads.
-    """
-    keep(kind)
-    keep(shape)
-    for k in range(count):
-        keep(load(place + 8 * k))
-    made, operands = 0, tuple_of(count)
-    if operands != 0:
-        for k in range(count):
-            store(operands + word(w.TUPLE_ITEMS) + 8 * k, load(place + 8 * k))
-        made = new(word(w.EXPRESSION))
-        if made != 0:
-            give(made, w.KIND, kind)
-            give(made, w.SHAPE, shape)
-            made = give_last(made, operands)
-            if shape == word(w.EMPTY) and holds_much(place, count):
-                noted = call(word(w.NOTE), made, 0, 1)
-                c.Py_DecRef(made if noted == 0 else noted)
-                made = 0 if noted == 0 else made
-            return made
-        c.Py_DecRef(operands)
-    else:
-        for k in range(count):
-            c.Py_DecRef(load(place + 8 * k))
-    c.Py_DecRef(kind)
-    c.Py_DecRef(shape)
-    return 0
-
-
-def give_last(made: int, operands: int) -> int:
-    """Give an expression its operands; return it."""
-    give(made, w.OPERANDS, operands)
-    return made
 
 
 def leads(thing: int, key: int, other: int) -> int:
@@ -318,10 +256,20 @@ def with_value(left: int, right: int, key: int) -> int:
     return made
 
 
-def forward(left: int, right: int, row: int) -> int:
-    """``left + right``, for each operation that is an operator."""
-    give_snapshot(left)
-    give_snapshot(right)
+def after(made: int, thing: int, stands: int) -> int:
+    """Let go of what stood for an operand; note the operand's use where an operation was made."""
+    c.Py_DecRef(stands)
+    return note_use(thing) if made != 0 else 0
+
+
+def operand(thing: int) -> int:
+    """Return what stands for an operand, the caller's, with a snapshot; 0 where Python has to."""
+    one = settled(thing)
+    return give_snapshot(one) if one != 0 else 0
+
+
+def with_known(left: int, right: int, row: int) -> int:
+    """``left + right`` of operands that have snapshots; 0 if it is not known."""
     made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
     if made == 0 and is_float_value(left, right) and word(row) != word(w.POWER):
         number = inside(right)  # as which Python learns it
@@ -332,15 +280,24 @@ def forward(left: int, right: int, row: int) -> int:
     return made
 
 
+def forward(left: int, right: int, row: int) -> int:
+    """``left + right``, for each operation that is an operator."""
+    one = operand(left)
+    other = keep(one) if right == left else operand(right)
+    made = with_known(one, other, row) if one != 0 and other != 0 else 0
+    after(made, left, one)
+    after(made, right, other)
+    return made
+
+
 def exchanged(left: int, right: int, key: int) -> int:
     """Return an operation on a number and an operand like one met before; 0 if it is not known."""
     entry = leads(right, key, load(left + CLASS))
     return with_number(right, left, entry, True) if entry != 0 else 0
 
 
-def reflected(right: int, left: int, row: int) -> int:
-    """``left + right`` where the left one does not know how."""
-    give_snapshot(right)
+def reflection(right: int, left: int, row: int) -> int:
+    """``left + right`` of a number and an operand that has a snapshot; 0 if it is not known."""
     if is_number(left) and is_array(right) and not is_traced():
         return exchanged(left, right, word(row + w.REFLECTION))
     if not is_float_value(right, left):
@@ -355,6 +312,14 @@ def reflected(right: int, left: int, row: int) -> int:
     return made
 
 
+def reflected(right: int, left: int, row: int) -> int:
+    """``left + right`` where the left one does not know how."""
+    one = operand(right)
+    made = reflection(one, left, row) if one != 0 else 0
+    after(made, right, one)
+    return made
+
+
 def alone(thing: int, key: int) -> int:
     """Return an operation on one operand like one that was met before; 0 if it is not known."""
     kind, place = leads(thing, key, word(w.NONE)), scratch()
@@ -364,8 +329,10 @@ def alone(thing: int, key: int) -> int:
 
 def single(thing: int, row: int) -> int:
     """``-thing``."""
-    give_snapshot(thing)
-    return alone(thing, word(row)) if is_array(thing) and not is_traced() else 0
+    one = operand(thing)
+    made = alone(one, word(row)) if one != 0 and is_array(one) and not is_traced() else 0
+    after(made, thing, one)
+    return made
 
 
 def key_of(operand: int) -> int:
@@ -411,31 +378,47 @@ def chosen(first: int, second: int, third: int, key: int) -> int:
     return made
 
 
+def applied_to(items: int, count: int) -> int:
+    """``apply(op, *operands)`` of operands that have snapshots; 0 if it is not known."""
+    key, first = load(items), load(items + 8)
+    if count == 2:
+        return alone(first, key) if is_array(first) else 0
+    second = load(items + 16)
+    if count == 4:
+        return chosen(first, second, load(items + 24), key) if is_array(first) else 0
+    if is_array(first):
+        return combined(first, second, key)
+    usual = is_number(first) and is_array(second)
+    return exchanged(first, second, get(key, w.REFLECTED)) if usual else 0
+
+
 def applied(items: int, count: int) -> int:
     """``apply(op, *operands)``."""
+    if not 2 <= count <= 4 or is_traced():
+        return 0
+    place, usual = scratch(), True
+    store(place, load(items))
     for k in range(1, count):
-        give_snapshot(load(items + 8 * k))
-    key, first, made = load(items), load(items + 8), 0
-    if count == 2 and is_array(first) and not is_traced():
-        made = alone(first, key)
-    elif count == 3 and not is_traced():
-        second = load(items + 16)
-        if is_array(first):
-            made = combined(first, second, key)
-        elif is_number(first) and is_array(second):
-            made = exchanged(first, second, get(key, w.REFLECTED))
-    elif count == 4 and is_array(first) and not is_traced():
-        made = chosen(first, load(items + 16), load(items + 24), key)
+        store(place + 8 * k, operand(load(items + 8 * k)))
+        usual = usual and load(place + 8 * k) != 0
+    made = applied_to(place, count) if usual else 0
+    for k in range(1, count):
+        after(made, load(items + 8 * k), load(place + 8 * k))
     return made
 
 
-def folded(op: int, thing: int) -> int:
-    """Fold over all dimensions."""
-    give_snapshot(thing)
-    if not is_array(thing) or is_traced():
-        return 0
+def fold(op: int, thing: int) -> int:
+    """Fold an operand that has a snapshot over all dimensions; 0 if it is not known."""
     kind, shape, place = leads(thing, op, word(w.NONE)), get(thing, w.SHAPE), scratch()
     usual = kind != 0 and load(shape + SIZE) != 0 and size_of(shape) > 0
     count = put(place + 8, thing) if usual else -1
     store(place, shape)
     return expression(kind, word(w.EMPTY), place, count + 1) if count >= 0 else 0
+
+
+def folded(op: int, thing: int) -> int:
+    """Fold over all dimensions."""
+    one = operand(thing)
+    made = fold(op, one) if one != 0 and is_array(one) and not is_traced() else 0
+    after(made, thing, one)
+    return made

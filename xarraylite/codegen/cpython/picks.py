@@ -19,6 +19,7 @@ from .basics import (
     RANK,
     call,
     dtype_of,
+    expression,
     get,
     give,
     is_array_or_numpys,
@@ -44,7 +45,6 @@ from .evaluation import (
     new_array,
     new_buffer,
 )
-from .operators import expression
 from .scalars import value_of
 from .views import given_of, is_index, steps_of, tuple_from, view_class, view_of
 

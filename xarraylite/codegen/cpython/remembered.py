@@ -12,6 +12,7 @@ from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DATA,
     container_of,
+    expression,
     get,
     is_array,
     is_lazy,
@@ -21,7 +22,8 @@ from .basics import (
     member,
     tuple_of,
 )
-from .operators import expression, give_snapshot, put
+from .operators import give_snapshot, put
+from .reuse import note_use, settled
 from .views import view_class
 
 #: The state of a call: how many items its key has, and how many arrays it was given; then these,
@@ -195,10 +197,40 @@ def remade(known: int, state: int) -> int:
     return made
 
 
+def is_table(front: int) -> bool:
+    """Tell whether a front is what a memoised function remembers."""
+    return load(front + CLASS) == word(w.DICT) or load(front + CLASS) == word(w.VALUES_TABLE)
+
+
+def with_standing(args: int) -> int:
+    """Return arguments with what stands for lazy results, the caller's; 0 where Python has to."""
+    count = load(args + SIZE)
+    given = tuple_of(count)
+    for k in range(count if given != 0 else 0):
+        stands = settled(item(args, k))
+        if stands == 0:
+            c.Py_DecRef(given)
+            return 0
+        store(given + word(w.TUPLE_ITEMS) + 8 * k, stands)
+    return given
+
+
 def recall(known: int, args: int, options: int) -> int:
     """Return the result of a call of a memoised function; 0 if it is not known."""
     if is_traced():
         return 0
+    if load(known + CLASS) != word(w.VALUES_TABLE):
+        return recall_of(known, args, options)
+    given = with_standing(args)
+    made = recall_of(known, given, options) if given != 0 else 0
+    c.Py_DecRef(given)
+    for k in range(load(args + SIZE) if made != 0 else 0):
+        note_use(item(args, k))
+    return made
+
+
+def recall_of(known: int, args: int, options: int) -> int:
+    """Return the result of a call with such arguments; 0 if it is not known."""
     state, usual = begun(scratch()), True
     for k in range(load(args + SIZE)):
         usual = usual and is_noted(state, item(args, k))

@@ -26,6 +26,7 @@ from .basics import (
     FLAGS,
     container_of,
     dtype_of,
+    expression,
     get,
     give,
     is_array,
@@ -52,7 +53,6 @@ from .evaluation import (
     new_array,
     new_buffer,
 )
-from .operators import expression
 from .picks import (
     FEW_PICKED,
     HOLDER,

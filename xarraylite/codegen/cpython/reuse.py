@@ -1,0 +1,242 @@
+"""Lazy results that are used again, and the copies of their values that stand for them.
+
+What `arrays.ownership` decides for operands (`kept`, `shortened`), of few elements that are
+computed of little memory: all else is left to Python.  The copy says what it is of, so that `late`
+computes it anew.
+"""
+
+from __future__ import annotations
+
+from . import outside as c
+from . import words as w
+from .api import CLASS, SIZE, load, scratch, store, word
+from .basics import (
+    change,
+    expression,
+    get,
+    give,
+    is_lazy,
+    is_row_major,
+    is_traced,
+    item,
+    itemsize_of,
+    keep,
+    new,
+    size_of,
+    tuple_of,
+)
+from .evaluation import lazy_values
+
+#: Bytes of a result that is computed here, and of memory that it is computed of; elements of one
+#: that is computed for its length, and the operations that this takes (`arrays.ownership`).
+LITTLE, FEW_ELEMENTS, LONG = 1 << 16, 1 << 12, 32
+
+#: Results that were used twice, from which on one like them is computed (`arrays.ownership`), and
+#: results, each computed of the one before, of which no more is remembered (`arrays.recomputed`).
+OFTEN, DEEP = 8, 16
+
+#: What is noted of a lazy result that was computed: its operands, what stands for it among other
+#: operands, and the container of its values.
+OF, STANDING, VALUES = range(3)
+
+
+def own_memory(lazy: int) -> int:
+    """Return the container that a handle without kind stands for, borrowed; 0 if there is none."""
+    own = get(lazy, w.OWNING)
+    memory = get(own, w.FAMILY_MEMORY) if own != 0 else word(w.NONE)
+    return 0 if memory == word(w.NONE) else memory
+
+
+def noted(lazy: int, slot: int) -> int:
+    """Return what is noted of a lazy result's operands, borrowed; 0 if nothing is."""
+    used = get(lazy, w.USED)
+    if used == 0 or load(used + CLASS) != word(w.TUPLE):
+        return 0
+    return item(used, slot) if item(used, OF) == get(lazy, w.OPERANDS) else 0
+
+
+def depth_of(operand: int) -> int:
+    """Return how many results, each computed of the one before, an operand was computed of."""
+    if load(operand + CLASS) != word(w.COPY):
+        return 0
+    told = get(operand, w.COPY_MADE)
+    known = load(told + CLASS) == word(w.RECOMPUTED)
+    return c.PyLong_AsLongLong(get(told, w.DEPTH)) if known else 0
+
+
+def bare(snapshot: int) -> int:
+    """Return a snapshot of the same bytes that says nothing of them, the caller's."""
+    made = new(word(w.SNAPSHOT_CLASS))
+    if made != 0:
+        give(made, w.MEMORY, keep(get(snapshot, w.MEMORY)))
+        give(made, w.MEMORY_START, keep(get(snapshot, w.MEMORY_START)))
+        give(made, w.ADDRESS, keep(get(snapshot, w.ADDRESS)))
+        give(made, w.NBYTES, keep(get(snapshot, w.NBYTES)))
+        give(made, w.ORIGIN, keep(word(w.NONE)))
+    return made
+
+
+def recomputed(kind: int, shape: int, operands: int) -> int:
+    """Return what a copy is told of the result that it has the values of; 0 if it is not done.
+
+    It holds the operands, as the lazy result would.
+    """
+    count, depth = load(operands + SIZE), 0
+    items = tuple_of(count)
+    for k in range(count if items != 0 else 0):
+        one = item(operands, k)
+        cls, deep = load(one + CLASS), depth_of(one)
+        memory = cls == word(w.SNAPSHOT_CLASS) or cls == word(w.COPY)
+        if memory and c.PyLong_AsLongLong(get(one, w.NBYTES)) > LITTLE:
+            c.Py_DecRef(items)
+            return 0
+        store(items + word(w.TUPLE_ITEMS) + 8 * k, bare(one) if deep >= DEEP else keep(one))
+        depth = deep if depth < deep < DEEP else depth
+    part = tuple_of(3) if items != 0 else 0
+    made = new(word(w.RECOMPUTED)) if part != 0 else 0
+    if part != 0:
+        store(part + word(w.TUPLE_ITEMS), keep(kind))
+        store(part + word(w.TUPLE_ITEMS) + 8, keep(shape))
+        store(part + word(w.TUPLE_ITEMS) + 16, items)
+    else:
+        c.Py_DecRef(items)
+    if made == 0:
+        c.Py_DecRef(part)
+        return 0
+    give(made, w.DEPTH, c.PyLong_FromLongLong(depth + 1))
+    give(made, w.COPY_DTYPE, keep(get(kind, w.DTYPE)))
+    give(made, w.LAZILY, keep(word(w.UNCHANGED)))
+    give(made, w.PART, part)
+    return made
+
+
+def standing(values: int, told: int) -> int:
+    """Return an expression of the bytes of new values, and of what is told of them.
+
+    What is told is given to it.
+    """
+    copy, place = new(word(w.COPY)), scratch()
+    if copy == 0:
+        c.Py_DecRef(told)
+        return 0
+    buffer = get(values, w.OWN_BUFFER)
+    give(copy, w.MEMORY, keep(get(buffer, w.MEMORY)))
+    give(copy, w.MEMORY_START, keep(get(buffer, w.MEMORY_START)))
+    give(copy, w.ADDRESS, keep(get(buffer, w.ADDRESS)))
+    give(copy, w.NBYTES, keep(get(buffer, w.NBYTES)))
+    give(copy, w.ORIGIN, keep(word(w.NONE)))
+    give(copy, w.COPY_WHERE, keep(word(w.NONE)))
+    give(copy, w.COPY_MADE, told)
+    store(place, copy)
+    store(place + 8, word(w.ZERO))
+    made = expression(get(values, w.KIND), get(values, w.SHAPE), place, 2)
+    c.Py_DecRef(copy)
+    return made
+
+
+def settle(lazy: int) -> bool:
+    """Compute a small result, and note with it what stands for it; tell whether that was done."""
+    if noted(lazy, OF) != 0:
+        return True
+    kind, shape = get(lazy, w.KIND), get(lazy, w.SHAPE)
+    if not 0 <= size_of(shape) * itemsize_of(kind) <= LITTLE:
+        return False
+    operands = keep(get(lazy, w.OPERANDS))
+    told = recomputed(kind, shape, operands)
+    values = lazy_values(lazy) if told != 0 else 0
+    by_rows = values != 0 and get(values, w.KIND) != word(w.NODE) and is_row_major(values)
+    stands = standing(values, told) if by_rows else 0
+    if not by_rows:
+        c.Py_DecRef(told)
+    used = tuple_of(3) if stands != 0 else 0
+    done = used != 0 and get(lazy, w.OPERANDS) == operands  # it was not written meanwhile
+    if used != 0:
+        store(used + word(w.TUPLE_ITEMS), keep(operands))
+        store(used + word(w.TUPLE_ITEMS) + 8, keep(stands))
+        store(used + word(w.TUPLE_ITEMS) + 16, keep(values))
+    if done:
+        change(lazy, w.USED, used)
+    else:
+        c.PyErr_Clear()
+        c.Py_DecRef(used)
+    c.Py_DecRef(stands)
+    c.Py_DecRef(values)
+    c.Py_DecRef(operands)
+    return done
+
+
+def kept_values(lazy: int) -> int:
+    """Return the container of a small result's values, the caller's, which the result keeps.
+
+    0 where Python has to make it.
+    """
+    if get(lazy, w.KIND) == word(w.NODE):
+        return keep(own_memory(lazy))
+    values = noted(lazy, VALUES) if settle(lazy) else 0
+    return 0 if values == word(w.NONE) else keep(values)
+
+
+def looked_at(thing: int) -> int:
+    """``values_of(e)``: what is to be looked at only, of a small lazy result."""
+    usual = is_lazy(thing) and not is_traced() and get(thing, w.KIND) != word(w.NODE)
+    return kept_values(thing) if usual else 0
+
+
+def is_long(lazy: int) -> bool:
+    """Tell whether a small result has got so long that it is computed before it gets longer."""
+    if c.PyLong_AsLongLong(get(get(lazy, w.KIND), w.WEIGHT)) <= LONG:
+        return False
+    return 0 <= size_of(get(lazy, w.SHAPE)) <= FEW_ELEMENTS
+
+
+def is_used_again(lazy: int) -> bool:
+    """Tell whether a lazy result was used before the last evaluation."""
+    used = get(lazy, w.USED)
+    if used == 0 or load(used + CLASS) == word(w.TUPLE):
+        return False
+    return c.PyLong_AsLongLong(used) != load(word(w.EVALUATIONS))
+
+
+def note_use(thing: int) -> int:
+    """Note that a lazy result was used, if that is noted of its kind and it is the first time.
+
+    Where Python has to do the operation, it notes the use itself.
+    """
+    if not is_lazy(thing) or get(thing, w.KIND) == word(w.NODE) or is_traced():
+        return 0
+    used = get(thing, w.USED)
+    first = used == 0 or (load(used + CLASS) == word(w.TUPLE) and noted(thing, OF) == 0)
+    if first and get(get(thing, w.KIND), w.NOTED) == word(w.TRUE):
+        change(thing, w.USED, c.PyLong_FromLongLong(load(word(w.EVALUATIONS))))
+    return 0
+
+
+def is_used_twice(lazy: int) -> bool:
+    """Tell whether a small result was used before, and so were others like it; it is counted."""
+    used, kind = get(lazy, w.USED), get(lazy, w.KIND)
+    if used == 0 or load(used + CLASS) == word(w.TUPLE):
+        return False
+    if not 0 <= size_of(get(lazy, w.SHAPE)) * itemsize_of(kind) <= LITTLE:
+        return False
+    count = c.PyLong_AsLongLong(get(kind, w.REUSED))
+    if count < OFTEN:
+        change(kind, w.REUSED, c.PyLong_FromLongLong(count + 1))
+    return count >= OFTEN
+
+
+def settled(thing: int) -> int:
+    """Return what stands for an operand of which no view is made, the caller's.
+
+    0 where Python has to have it computed.
+    """
+    if not is_lazy(thing) or is_traced():
+        return keep(thing)
+    if get(thing, w.KIND) == word(w.NODE):
+        memory = own_memory(thing)
+        return keep(memory if memory != 0 else thing)
+    known = noted(thing, STANDING)
+    if known != 0:
+        return keep(known)
+    if is_used_twice(thing) or is_used_again(thing) or is_long(thing):
+        return keep(noted(thing, STANDING)) if settle(thing) else 0
+    return keep(thing)

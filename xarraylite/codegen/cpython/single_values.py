@@ -1,0 +1,79 @@
+"""Values without dimensions as Python's numbers."""
+
+from __future__ import annotations
+
+from . import outside as c
+from . import words as w
+from .api import SIZE, load, load_byte, load_double, scratch, store, word
+from .basics import (
+    FOLDS,
+    LIMIT,
+    REPEATED,
+    TWICE,
+    count_evaluation,
+    get,
+    is_array,
+    is_lazy,
+    is_traced,
+    itemsize_of,
+    keep,
+    size_of,
+)
+from .evaluation import begin_of, lazy_values, record_of
+from .launching import started
+
+
+def found(thing: int, dtype: int, place: int) -> bool:
+    """Store the only element of what has a dtype and no dimensions; tell whether that was done.
+
+    What is folded needs no memory of its own.  Nor are program and operands kept: folds are
+    launched under the interpreter's lock (`runtime.direct` gives them no more elements), so nobody
+    can let go of them before the kernel is done.
+    """
+    array = is_array(thing)
+    kind = get(thing, w.KIND) if array else 0
+    if kind == 0 or kind == word(w.NODE) or get(kind, w.DTYPE) != dtype or is_traced():
+        return False
+    if load(get(thing, w.SHAPE) + SIZE) != 0:
+        return False
+    nbytes = itemsize_of(kind)
+    store(place, 0)
+    if not is_lazy(thing):
+        c.memcpy(place, begin_of(thing), nbytes)
+        return True
+    operands = get(thing, w.OPERANDS) + word(w.TUPLE_ITEMS)
+    record = record_of(get(kind, w.FRESH))
+    if record != 0 and load(record + FOLDS) != 0:
+        size = size_of(load(operands))
+        usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
+        count_evaluation()
+        return usual and started(record, place, load(operands), operands + 8) != 0
+    made = lazy_values(thing)
+    if made != 0:
+        c.memcpy(place, begin_of(made), nbytes)
+        c.Py_DecRef(made)
+    return made != 0
+
+
+def to_float(thing: int) -> int:
+    """``float(thing)``, of one element of float64."""
+    place = scratch()
+    if found(thing, word(w.FLOAT64), place):
+        return c.PyFloat_FromDouble(load_double(place))
+    return 0
+
+
+def to_int(thing: int) -> int:
+    """``int(thing)``, of one element of int64."""
+    place = scratch()
+    if found(thing, word(w.INT64), place):
+        return c.PyLong_FromLongLong(load(place))
+    return 0
+
+
+def to_bool(thing: int) -> int:
+    """``bool(thing)``, of one truth value."""
+    place = scratch()
+    if found(thing, word(w.BOOL_DTYPE), place):
+        return keep(word(w.TRUE if load_byte(place) != 0 else w.FALSE))
+    return 0
