@@ -270,3 +270,24 @@ def test_parts_that_are_updated_in_place() -> None:
     fixed.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         fixed[1] = fixed[1]
+
+
+FOLDS: list[Callable[..., Any]] = [xl.sum, xl.prod, xl.min, xl.max, xl.std, xl.argmax]
+
+
+@pytest.mark.parametrize("fold", FOLDS, ids=lambda f: f.__name__)
+def test_folds_first_met_of_results_that_loops_compute(fold: Callable[..., Any]) -> None:
+    """What is learned of a fold is of what it was asked of, not of the values that it was given."""
+    xl.cache_clear()
+    b = np.array([[3, -1, 2], [5, 8, -4]], dtype=np.int16)
+    a, wanted = xl.asarray(b), getattr(np, fold.__name__)(np.sin(b.astype(np.float32)))
+    for k in range(20):
+        y = xl.sin(a)
+        np.testing.assert_allclose(np.asarray(y + float(k)), np.sin(b) + k, rtol=1e-5)
+        y * 2
+    for _ in range(4):
+        y = xl.sin(a)
+        y * 2
+        np.testing.assert_allclose(np.asarray(fold(y)), wanted, rtol=1e-5)
+        np.testing.assert_allclose(np.asarray(fold(xl.sin(a))), wanted, rtol=1e-5)
+        np.testing.assert_allclose(np.asarray(fold(xl.sin(a), axis=None)), wanted, rtol=1e-5)

@@ -101,16 +101,17 @@ class XContainer(Placed, DescribedMemory, XExpression):
             self._kind = leaf_kind(dtype, place, self._fixed)
             self._start = place.offset * dtype.itemsize
         else:
-            self._kind = NODE
+            self._kind, self._start = NODE, 0
 
     @property
     def _map(self) -> Map:
         try:
             return self._place
         except AttributeError:
-            kind, shape = self._kind, self._shape
-            offset = self._start // kind.dtype.itemsize
-            place = self._place = Strided(shape, strides_of(kind, shape), offset)
+            kind, shape, start = self._kind, self._shape, self._start
+            place = Strided(shape, strides_of(kind, shape), start // kind.dtype.itemsize)
+            if self._shape is shape and self._kind is kind:  # it does not lie elsewhere by now
+                self._place = place
             return place
 
     @property

@@ -132,7 +132,10 @@ def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
 
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
-    found = learned.fold(op, used(x))
+    lazy = x.__class__ is XExpression
+    found = learned.fold(op, ownership.standing(x) if lazy else x)
+    if found is not None and lazy:
+        ownership.note_use(x)
     return None if found is None else handle(*found)
 
 

@@ -156,7 +156,8 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool
     """Remember a small product: what BLAS was called with, ``in_place`` or not, or the fold."""
     left, right = operands
     code = left.dtype.char
-    lazy = left.lasting or right.lasting  # `product` learns those that it computes first
+    # `product` learns those that it computes first.
+    lazy = any([x.__class__ is plain and x.lasting for x in operands])
     if code in _BLAS or (code in _WRAPPING and not lazy):
         if not lazy:
             learn_product(left, right, made, in_place)

@@ -41,7 +41,7 @@ from . import xarray
 from .any_length import AnyLength, loosened, of_two
 from .container import XContainer
 from .expression import XExpression, handle
-from .ownership import kept
+from .ownership import note_use, standing
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -181,8 +181,16 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
         made = dispatch.recalled(known, args, options)
         if made is not None:
             return made
-        if reads:
-            args = tuple([kept(x) if x.__class__ is XExpression else x for x in args])
+        if not reads:
+            return missed(args, options)
+        lazy = [x for x in args if x.__class__ is XExpression]
+        given = [standing(x) if x.__class__ is XExpression else x for x in args]
+        made = missed(tuple(given), options)
+        for x in lazy:  # not before: the function uses them, which is the same use
+            note_use(x)
+        return made
+
+    def missed(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         arrays: list[Any] = []
         key = _key(args, options, arrays)
         if key is None and reads and any([isinstance(x, Gathers) for x in args]):

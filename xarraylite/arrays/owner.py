@@ -14,7 +14,6 @@ from ..dtypes.names import DType
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import as_shape, check_axes, infer_extent
-from ..ir.kind import NODE
 from ..layout.layout import Layout
 from ..layout.placement import map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
@@ -27,10 +26,11 @@ from .container import XContainer
 class Owner(XContainer):
     """A container that has a layout of its own, and may take another shape."""
 
-    __slots__ = ("_forced", "_policy")
+    __slots__ = ("_forced", "_policy", "_whose")
 
     _policy: Order | Layout
     _forced: bool
+    _whose: Self
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -49,16 +49,11 @@ class Owner(XContainer):
     def _still(self) -> Self:
         """Return the container as it lies now, whatever place other threads give it meanwhile."""
         made: Self = object.__new__(type(self))
-        try:  # with no call between
-            buffer, kind, shape, start = self._buffer, self._kind, self._shape, self._start
-        except AttributeError:
-            kind = NODE
-        if kind is NODE:
-            buffer, place = self._buffer, self._place
-            made._lie(buffer, place, self._dtype)
-        else:
-            made._buffer, made._kind, made._shape, made._start = buffer, kind, shape, start
-            made._dtype = self._dtype
+        _ = self._map  # which is kept
+        # With no call between, where another thread could give it another place.
+        found = self._buffer, self._kind, self._shape, self._start, self._place
+        made._buffer, made._kind, made._shape, made._start, made._place = found
+        made._dtype, made._whose = self._dtype, self
         made._policy = self._policy
         if hasattr(self, "_forced"):
             made._forced = self._forced

@@ -289,24 +289,37 @@ def used(plain: type[Any], x: object) -> Any:
 
 
 def kept(e: Any) -> Any:
-    """Return an operand, or what stands for it if it was used before; the first use is noted.
+    """Return an operand, or what stands for it if it was used before; the use is noted."""
+    stands = standing(e)
+    if stands is e:
+        note_use(e)
+    return stands
+
+
+def note_use(e: Any) -> None:
+    """Note that a lazy result was used, if that is noted of its kind and it is the first time."""
+    known = getattr(e, "_used", None).__class__ is int or _noted(e) is not None
+    if e._kind.noted and e._kind is not NODE and not known and not tracing.is_active():
+        e._used = evaluations.value
+
+
+def standing(e: Any) -> Any:
+    """Return what stands for an operand that was used before; itself if it was not.
 
     It was used before an evaluation, or it is small and eight like it were used twice.
     """
     used = getattr(e, "_used", None)
-    if (used is None and not e._kind.noted) or e._kind is NODE or tracing.is_active():
+    if used is None or e._kind is NODE or tracing.is_active():
         return e
     known = _noted(e)
     if known is not None:
         return known[1]
-    now = evaluations.value
     if used.__class__ is not int:
-        e._used = now
         return e
     nbytes = e.size * e._kind.itemsize
     if nbytes > _LITTLE and not e._kind.expensive:
         return e
-    if not (nbytes <= _LITTLE and _is_often_reused(e._kind)) and used == now:
+    if not (nbytes <= _LITTLE and _is_often_reused(e._kind)) and used == evaluations.value:
         return e
     reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
     if nbytes > max(_LITTLE, 2 * sum(reads.values())):
