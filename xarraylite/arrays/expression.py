@@ -78,7 +78,9 @@ def apply(op: Op, *operands: object) -> XExpression:
 def used(x: object) -> Any:
     """Return what stands behind an operand of which no view is made."""
     x = unwrapped(x)
-    return ownership.kept(x) if x.__class__ is XExpression else x
+    if x.__class__ is XExpression:
+        return ownership.kept(x)
+    return x._still() if isinstance(x, XExpression._container) else x
 
 
 def handle(kind: Kind, shape: tuple[int, ...], operands: Operands) -> XExpression:
