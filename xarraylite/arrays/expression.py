@@ -77,10 +77,7 @@ def apply(op: Op, *operands: object) -> XExpression:
 
 def used(x: object) -> Any:
     """Return what stands behind an operand of which no view is made."""
-    x = unwrapped(x)
-    if x.__class__ is XExpression:
-        return ownership.kept(x)
-    return x._still() if isinstance(x, XExpression._container) else x
+    return ownership.used(XExpression, x)
 
 
 def handle(kind: Kind, shape: tuple[int, ...], operands: Operands) -> XExpression:
