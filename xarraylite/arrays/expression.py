@@ -132,11 +132,12 @@ def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
 
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
-    lazy = x.__class__ is XExpression
-    found = learned.fold(op, ownership.standing(x) if lazy else x)
-    if found is not None and lazy:
+    found = learned.fold(op, ownership.used(XExpression, x, ownership.standing))
+    if found is None:
+        return None
+    if x.__class__ is XExpression:
         ownership.note_use(x)
-    return None if found is None else handle(*found)
+    return handle(*found)
 
 
 def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:

@@ -34,6 +34,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -265,7 +266,7 @@ def _noted(e: Any) -> Any:
     return used if used.__class__ is tuple and used[0] is e._operands else None
 
 
-def used(plain: type[Any], x: object) -> Any:
+def used(plain: type[Any], x: object, find: Callable[[Any], Any] | None = None) -> Any:
     """Return what stands behind an operand of which no view is made.
 
     Of an array of NumPy's a container of its memory, which has a kind.
@@ -276,6 +277,8 @@ def used(plain: type[Any], x: object) -> Any:
         The class of lazy results that are nothing more.
     x : object
         The operand.
+    find : callable, optional
+        What finds what stands for a lazy result: `kept`, or `standing`, which notes no use.
     """
     x = unwrapped(x)
     if x.__class__ is np.ndarray and x.dtype.char in _NUMBERS and x.flags.c_contiguous:
@@ -284,7 +287,7 @@ def used(plain: type[Any], x: object) -> Any:
         memory, place, dtype = borrowed(x, "operand")
         return plain._container._own(memory, place, dtype, DYNAMIC)
     if x.__class__ is plain:
-        return kept(x)
+        return (find or kept)(x)
     return x._still() if isinstance(x, plain._container) else x
 
 
