@@ -24,7 +24,6 @@ from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
-from ..ir.build import describe
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Node
 from ..ir.translation import node_of
@@ -133,11 +132,9 @@ def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
 def folded(op: Reduction, x: object) -> XExpression | None:
     """Return the fold over all dimensions of an expression like one that was folded before."""
     found = learned.fold(op, ownership.used(XExpression, x, ownership.standing))
-    if found is None:
-        return None
-    if x.__class__ is XExpression:
+    if found is not None and x.__class__ is XExpression:
         ownership.note_use(x)
-    return handle(*found)
+    return None if found is None else handle(*found)
 
 
 def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
@@ -431,7 +428,7 @@ class XExpression(
 
     def summary(self) -> str:
         """Return kind, dtype and shape, as error messages show them."""
-        return describe(self.node)
+        return build.describe(self.node)
 
     def __repr__(self) -> str:
         """Describe the expression; never computes it."""

@@ -266,7 +266,15 @@ def _noted(e: Any) -> Any:
     return used if used.__class__ is tuple and used[0] is e._operands else None
 
 
-def used(plain: type[Any], x: object, find: Callable[[Any], Any] | None = None) -> Any:
+def kept(e: Any) -> Any:
+    """Return an operand, or what stands for it if it was used before; the use is noted."""
+    stands = standing(e)
+    if stands is e:
+        note_use(e)
+    return stands
+
+
+def used(plain: type[Any], x: object, find: Callable[[Any], Any] = kept) -> Any:
     """Return what stands behind an operand of which no view is made.
 
     Of an array of NumPy's a container of its memory, which has a kind.
@@ -277,8 +285,8 @@ def used(plain: type[Any], x: object, find: Callable[[Any], Any] | None = None) 
         The class of lazy results that are nothing more.
     x : object
         The operand.
-    find : callable, optional
-        What finds what stands for a lazy result: `kept`, or `standing`, which notes no use.
+    find : callable, default kept
+        Finds what stands for a lazy result; `standing` notes no use.
     """
     x = unwrapped(x)
     if x.__class__ is np.ndarray and x.dtype.char in _NUMBERS and x.flags.c_contiguous:
@@ -287,16 +295,8 @@ def used(plain: type[Any], x: object, find: Callable[[Any], Any] | None = None) 
         memory, place, dtype = borrowed(x, "operand")
         return plain._container._own(memory, place, dtype, DYNAMIC)
     if x.__class__ is plain:
-        return (find or kept)(x)
+        return find(x)
     return x._still() if isinstance(x, plain._container) else x
-
-
-def kept(e: Any) -> Any:
-    """Return an operand, or what stands for it if it was used before; the use is noted."""
-    stands = standing(e)
-    if stands is e:
-        note_use(e)
-    return stands
 
 
 def note_use(e: Any) -> None:
