@@ -80,6 +80,10 @@ _NUMBERS = frozenset("?bBhHiIlLqQefdFD")
 #: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
 
+#: Bytes up to which a result is computed when it is used twice, in a loop: what takes less time to
+#: compute than to launch.  Larger ones stay lazy, so that expressions of them allocate nothing.
+_TINY = 1 << 13
+
 #: Members from which those that are gone are looked for.
 _MANY = 16
 
@@ -322,7 +326,7 @@ def standing(e: Any) -> Any:
     nbytes = e.size * e._kind.itemsize
     if nbytes > _LITTLE and not e._kind.expensive:
         return e
-    if not (nbytes <= _LITTLE and _is_often_reused(e._kind)) and used == evaluations.value:
+    if not (nbytes <= _TINY and _is_often_reused(e._kind)) and used == evaluations.value:
         return e
     reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
     if nbytes > max(_LITTLE, 2 * sum(reads.values())):

@@ -27,9 +27,10 @@ from .basics import (
 )
 from .evaluation import lazy_values
 
-#: Bytes of a result that is computed here, and of memory that it is computed of; elements of one
-#: that is computed for its length, and the operations that this takes (`arrays.ownership`).
-LITTLE, FEW_ELEMENTS, LONG = 1 << 16, 1 << 12, 32
+#: Bytes of a result that is computed here, and of memory that it is computed of; of one that is
+#: computed because it is used twice; elements of one that is computed for its length, and the
+#: operations that this takes (`arrays.ownership`).
+LITTLE, TINY, FEW_ELEMENTS, LONG = 1 << 16, 1 << 13, 1 << 12, 32
 
 #: Results that were used twice, from which on one like them is computed (`arrays.ownership`), and
 #: results, each computed of the one before, of which no more is remembered (`arrays.recomputed`).
@@ -216,7 +217,7 @@ def is_used_twice(lazy: int) -> bool:
     used, kind = get(lazy, w.USED), get(lazy, w.KIND)
     if used == 0 or load(used + CLASS) == word(w.TUPLE):
         return False
-    if not 0 <= size_of(get(lazy, w.SHAPE)) * itemsize_of(kind) <= LITTLE:
+    if not 0 <= size_of(get(lazy, w.SHAPE)) * itemsize_of(kind) <= TINY:
         return False
     count = c.PyLong_AsLongLong(get(kind, w.REUSED))
     if count < OFTEN:
