@@ -36,6 +36,9 @@ LITTLE, TINY, FEW_ELEMENTS, LONG = 1 << 16, 1 << 13, 1 << 12, 32
 #: results, each computed of the one before, of which no more is remembered (`arrays.recomputed`).
 OFTEN, DEEP = 8, 16
 
+#: Nodes up to which a result that is used twice is computed with each use (`arrays.ownership`).
+BRIEF = 12
+
 #: What is noted of a lazy result that was computed: its operands, what stands for it among other
 #: operands, and the container of its values.
 OF, STANDING, VALUES = range(3)
@@ -190,6 +193,11 @@ def is_long(lazy: int) -> bool:
     return 0 <= size_of(get(lazy, w.SHAPE)) <= FEW_ELEMENTS
 
 
+def is_heavy(lazy: int) -> bool:
+    """Tell whether it takes more to compute a result with each of its uses than to keep it."""
+    return c.PyLong_AsLongLong(get(get(lazy, w.KIND), w.WEIGHT)) > BRIEF
+
+
 def is_used_again(lazy: int) -> bool:
     """Tell whether a lazy result was used before the last evaluation."""
     used = get(lazy, w.USED)
@@ -225,10 +233,11 @@ def is_used_twice(lazy: int) -> bool:
     return count >= OFTEN
 
 
-def settled(thing: int) -> int:
+def settled(thing: int, twice: bool) -> int:
     """Return what stands for an operand of which no view is made, the caller's.
 
-    0 where Python has to have it computed.
+    What is short and was used ``twice`` is computed only where the operation on it is not known, as
+    the results of a loop else grow into one another.  0 where Python has to have it computed.
     """
     if not is_lazy(thing) or is_traced():
         return keep(thing)
@@ -238,6 +247,13 @@ def settled(thing: int) -> int:
     known = noted(thing, STANDING)
     if known != 0:
         return keep(known)
-    if is_used_twice(thing) or is_used_again(thing) or is_long(thing):
+    again = is_used_again(thing) or is_long(thing)
+    if again or ((twice or is_heavy(thing)) and is_used_twice(thing)):
         return keep(noted(thing, STANDING)) if settle(thing) else 0
     return keep(thing)
+
+
+def was_used(thing: int) -> bool:
+    """Tell whether an operand is a lazy result that was used, and not computed."""
+    used = get(thing, w.USED) if is_lazy(thing) else 0
+    return used != 0 and load(used + CLASS) != word(w.TUPLE)
