@@ -98,9 +98,9 @@ COLLECTED = """
 """
 
 
-@pytest.mark.parametrize(("freezes", "printed"), [([], "True True True"), (["1"], "False True True")])
-def test_the_collector_does_not_look_at_what_imports_make(freezes: list[str], printed: str) -> None:
+@pytest.mark.parametrize("freezes", [False, True])
+def test_the_collector_does_not_look_at_what_imports_make(freezes: bool) -> None:
     """But where the user keeps objects frozen, which stay so."""
-    command = [sys.executable, "-c", textwrap.dedent(COLLECTED), *freezes]
+    command = [sys.executable, "-c", textwrap.dedent(COLLECTED), *["1"] * freezes]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
-    assert done.stdout.strip() == printed, done.stderr
+    assert done.stdout.strip() == f"{not freezes} True True", done.stderr
