@@ -25,9 +25,16 @@ _importing = ForkLock()
 #: Seconds that a fork waits for imports.
 PATIENCE = 2.0
 
-wait_before_fork(
-    lambda: _importing.held.acquire(timeout=PATIENCE), lambda: _importing.held.release()
-)
+
+def _hold() -> bool:
+    return _importing.held.acquire(timeout=PATIENCE)  # a child has another lock than its parent
+
+
+def _let_go() -> None:
+    _importing.held.release()
+
+
+wait_before_fork(_hold, _let_go)
 
 
 def imported(name: str) -> Any:

@@ -40,7 +40,7 @@ _waits: list[tuple[Callable[[], object], Callable[[], None] | None]] = []
 
 
 class _Forks(threading.local):
-    """Of a thread, what ends the waits of each fork that it is in: a signal handler may fork too."""
+    """Of a thread, what ends the waits of the forks that it is in: signal handlers may fork too."""
 
     def __init__(self) -> None:
         self.ends: list[list[Callable[[], None]]] = []
@@ -87,14 +87,14 @@ def _after_fork() -> None:
     _end(_forks.ends.pop())
 
 
+def _forget() -> None:
+    _forks.ends.clear()  # of the one thread that the child has
+
+
 def _end(ends: list[Callable[[], None]]) -> None:
     while ends:
         ends.pop()()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork,
-        after_in_parent=_after_fork,
-        after_in_child=lambda: _forks.ends.clear(),  # that of the thread that forks
-    )
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_forget)
