@@ -21,8 +21,9 @@ its values are kept beside the handle (`kept`): ``y = xl.exp(x)`` of which one a
 then for the maximum, or labels that a loop compares with one number after another.  So is what
 NumPy is given of a lazy result (`values_of`).  Few cheap operations are done again wherever they
 are read, which costs less than memory, unless there are few elements, of which a kernel costs more
-to make than to run.  Of those a result is computed at its second use, from the ninth like it on:
-what a loop makes would else grow into what it makes of that, another expression at every step.
+to make than to run.  Of those a result is computed at its second use, from the ninth like it on, if
+it has more than a few operations; machine code does so too where it does not know the operation.
+What a loop makes would else grow into what it makes of that, another expression at every step.
 Among other operands a copy of the values stands for the result, which knows what it is of, so that
 nothing that looks at expressions (`late`, `to_hlo`) depends on what was computed when.
 
@@ -326,7 +327,8 @@ def standing(e: Any) -> Any:
     nbytes = e.size * e._kind.itemsize
     if nbytes > _LITTLE and not e._kind.expensive:
         return e
-    if not (nbytes <= _TINY and _is_often_reused(e._kind)) and used == evaluations.value:
+    grown = nbytes <= _TINY and e._kind.weight > _BRIEF
+    if used == evaluations.value and not (grown and _is_often_reused(e._kind)):
         return e
     reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
     if nbytes > max(_LITTLE, 2 * sum(reads.values())):

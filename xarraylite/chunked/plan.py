@@ -14,7 +14,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from ..dtypes.names import dtype_name
 from ..index.broadcast import as_shape
 from ..ir.build import describe
 from ..ir.node import Node
-from ..ir.walk import postorder
 from .budget import BudgetError
 from .cut import cut, is_even, joints, requests
 from .grid import Grid
@@ -52,7 +51,7 @@ WORTH = 0.95
 TRIED = 16
 
 #: Blocks that are counted, once extents are chosen, of what is picked or merged: all, or so many
-#: from the first to the last one.  At joints, all are.
+#: from the first to the last one.  At joints, all are.  A run counts each before it is read.
 COUNTED = 1 << 12
 
 Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
@@ -75,6 +74,8 @@ class Piece:
         order of its own.
     spread : bool
         Whether operands lie in memory as parts of the whole arrays do (`Load.apart`).
+    large : bool
+        Whether it is too large for others to be read meanwhile.
     """
 
     box: Box
@@ -82,6 +83,7 @@ class Piece:
     loads: list[Load]
     fold: Callable[[Node, Compute], Node] | None = None
     spread: bool = False
+    large: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -105,26 +107,36 @@ class Piece:
         Where these are many, they are read afterwards if that keeps all threads busy as well, with
         chunks to decode: memory that nothing has used before costs as much as they do.
         """
+        if self.inputs <= 2 * ENOUGH:
+            return (1 + AHEAD) * self.inputs
         busy = all([decodes(x.source) and x.scratch < x.moved for x in self.loads])
-        return self.inputs + AHEAD * min(self.inputs, 2 * ENOUGH if busy else self.inputs)
+        return self.inputs + AHEAD * (2 * ENOUGH if busy else self.inputs)
 
     def is_read_with(self, others: Sequence[Piece]) -> bool:
         """Tell whether it is read before these others are computed."""
         fit = [self.inputs + x.inputs <= max(self.operands, x.operands) for x in others]
-        return len(others) <= AHEAD and all(fit)
+        small = not any([x.large for x in (self, *others)])
+        return not others or (small and len(others) <= AHEAD and all(fit))
 
     @property
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
+        return self._in_flight(self.operands, 1 + AHEAD, 1 + BEHIND)
+
+    @property
+    def alone(self) -> int:
+        """Bytes in flight if no other block is read meanwhile, and at most one is written."""
+        return self._in_flight(self.inputs, 1, BEHIND)
+
+    def _in_flight(self, operands: int, blocks: int, results: int) -> int:
         copied = 2 * self.inputs if self.spread else 0
         shared: list[int] = [0]
         own: list[int] = []
         for load in self.loads:
             among = shared if load.source.shares(load.box) else own
             among.append(load.scratch)
-        reads = sorted((1 + AHEAD) * own)[-READERS:]  # at a time
-        results = self.nbytes * (1 + BEHIND)
-        return self.operands + copied + results + max(shared) + sum(reads)
+        reads = sorted(blocks * own)[-READERS:]  # at a time
+        return operands + copied + results * self.nbytes + max(shared) + sum(reads)
 
 
 def piece_of(root: Node, box: Box, spread: bool = False) -> Piece:
@@ -162,6 +174,22 @@ class Cutter:
         """The expression whose elements boxes are of."""
         return self.parcel.node
 
+    @property
+    def even(self) -> bool:
+        """Whether blocks of the same extents need as much as each other."""
+        return is_even(self.divided)
+
+
+class Maker(Protocol):
+    """Cuts blocks: a `Cutter`, or the parts of a reduction."""
+
+    @property
+    def even(self) -> bool:
+        """As of a cutter."""
+
+    def __call__(self, key: Any, /) -> Piece:
+        """Return a block."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
@@ -169,7 +197,7 @@ class Cuts:
 
     Attributes
     ----------
-    make : callable
+    make : Maker
         Cuts one.
     keys : iterable
         What it is given: where a block lies.
@@ -177,7 +205,7 @@ class Cuts:
         Whether a block begins with what the one before has read last.
     """
 
-    make: Callable[[Any], Piece]
+    make: Maker
     keys: Iterable[Any]
     carried: bool = False
 
@@ -256,7 +284,7 @@ def choose(
     SizeError
         If the budget is too small for one block; it says how much would do.
     """
-    even = all([is_even(node) for node in postorder(make.parcel.node)])
+    even = make.even
     tried = functools.partial(_tried, make, shape, even=even, widened=widened)
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
     best = _within(budget, make, tried, block, fixed, fits, known, keep)
@@ -351,7 +379,7 @@ def is_small(piece: Piece) -> bool:
     return piece.inputs + piece.nbytes <= SMALLEST
 
 
-def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
+def too_small(piece: Piece, budget: int, need: int = 0, late: bool = False) -> BudgetError:
     """Return the error of a budget that does not do for one block, or for one that needs more."""
     least = need or piece.need
     operands = dict.fromkeys(
@@ -361,7 +389,7 @@ def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
         f"a block {describe(piece.node)} reads {piece.inputs} bytes of {', '.join(operands)} "
         f"and needs {least} bytes in flight"
     )
-    return BudgetError(told, budget, least)
+    return BudgetError(told, budget, least, late)
 
 
 def _tried(
