@@ -450,7 +450,7 @@ def einsum(
             "of its groups"
         )
     ranks = products.ranks_of_matmul(subscripts) if dtype is None and len(operands) == 2 else None
-    if ranks and _meet(*operands, 1) and tuple([x.ndim for x in operands]) == ranks:
+    if ranks and _meet(operands[0], operands[1], 1) and tuple([x.ndim for x in operands]) == ranks:
         left, right = operands
         return matmul(left, right, out)
     made: XArray | XExpression
