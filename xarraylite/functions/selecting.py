@@ -232,7 +232,7 @@ def _digits(indices: Any, shape: Any, order: Any = "C") -> Any:
     return tuple(digits[::-1] if order == "C" else digits)
 
 
-@of_numpy(arithmetic=False, by=_digits)
+@of_numpy(by=_digits)
 def unravel_index(indices: Array, shape: int | tuple[int, ...], order: str = "C") -> Any:
     """Return the positions along each dimension of positions in the flattened array.
 
