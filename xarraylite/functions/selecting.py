@@ -217,9 +217,10 @@ def choose(a: Array, choices: Arrays, out: Container | None = None, mode: str = 
 
 def _digits(indices: Any, shape: Any, order: Any = "C") -> Any:
     """Return NumPy's `unravel_index`; of many positions by fast divisions of all by one number."""
-    values = np.asarray(indices)
-    extents = (shape,) if isinstance(shape, int) else tuple(shape)
-    usual = values.size >= running.MANY and values.dtype == np.int64 and order in ("C", "F")
+    if getattr(indices, "size", 0) < running.MANY:  # columns, which are few elements by rows
+        return tuple([part.copy() for part in np.unravel_index(indices, shape, order)])
+    values, extents = indices, (shape,) if isinstance(shape, int) else tuple(shape)
+    usual = values.dtype == np.int64 and order in ("C", "F")
     if not (usual and values.min() >= 0 and values.max() < math.prod(extents)):
         return np.unravel_index(indices, shape, order)
     digits = []
