@@ -419,4 +419,4 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> XArray:
     XArray([[4, 2, 1],
             [9, 3, 1]])
     """
-    return numpy.vander(x, N, increasing)  # type: ignore[return-value]
+    return numpy.vander(x, N, increasing)
