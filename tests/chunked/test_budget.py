@@ -197,3 +197,45 @@ def test_blocks_that_keep_all_threads_busy_decoding_are_read_one_by_one(
     assert events[:4] == (
         ["read", "compute"] * 2 if compressed else ["read", "read", "compute", "read"]
     )
+
+
+def test_a_block_that_was_not_counted_stays_in_the_budget() -> None:
+    """Of 300 blocks of what is picked, one reads from everywhere; it is read alone, or refused."""
+    values, index = np.arange(30_000.0), np.repeat(np.arange(300) * 100, 10)
+    index[710:720] = np.arange(10) * 2999
+    e, expected = xl.open(Kept(values, (100,)))[index] * 2, values[index] * 2
+
+    def least(memory: int) -> int:
+        with pytest.raises(BudgetError, match=r"^store: a block .* reads .* of tests Kept") as told:
+            xl.store(e, Array(np.zeros(expected.shape), (10,)), memory=memory)
+        return told.value.least
+
+    with mock.patch.object(plan, "COUNTED", 3), mock.patch.object(plan, "TRIED", 2):
+        counted = least(1)
+        needed = least(counted)
+        made = xl.store(e, Array(np.zeros(expected.shape), (10,)), memory=needed)
+    assert needed > counted
+    np.testing.assert_array_equal(made.values, expected)
+
+
+_RESHAPED: dict[str, Callable[[Any, Any], Any]] = {
+    "divided": lambda a, b: xl.reshape(a, (3000, 8, 8)) * 2,
+    "joined, and divided": lambda a, b: xl.reshape(xl.concat([a[:1507], b]), (-1, 16, 4)) + 1,
+    "divided across": lambda a, b: xl.reshape(xl.concat([a[:, 0], b[:, 0]]), (-1, 150)) + 1,
+    "divided and folded": lambda a, b: xl.sum(xl.reshape(xl.concat([a, b]), (-1, 8, 8)), axis=1),
+    "inside": lambda a, b: xl.sum(xl.concat([a, b[:600].T[:64, :64].T, a[:40]])[:, ::2]),
+}
+
+
+@pytest.mark.parametrize("name", _RESHAPED)
+def test_blocks_of_divided_dimensions_are_counted_at_joints(name: str) -> None:
+    values = np.ones((3000, 64))
+    a, b = xl.open(Kept(values, (10, 64))), xl.open(Kept(values[:600], (600, 64)))
+    one = _RESHAPED[name](a, b)
+    with (
+        mock.patch.object(plan, "COUNTED", 3),
+        mock.patch.object(division, "COUNTED", 3),
+        mock.patch.object(plan, "TRIED", 2),
+        mock.patch.object(division, "TRIED", 1),
+    ):
+        watched(one, tuple([min(10, n) for n in one.shape]), 1)

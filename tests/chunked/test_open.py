@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,34 @@ def test_a_path_where_nothing_of_zarr_is(tmp_path: Path) -> None:
             xl.open(path)
     with pytest.raises(xl.StorageError, match="there by the name 'y'"):
         xl.open(tmp_path / "group", "y")
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(0, "truncated; the file has 0 bytes"), (3, "truncated"), (60, "reading array header"),
+     (200, "the file has 200 bytes"), (-1, "does not begin as .npy files do")],
+)  # fmt: skip
+def test_a_npy_file_that_is_cut_short_or_none(tmp_path: Path, count: int, told: str) -> None:
+    path = _npy(tmp_path)
+    data = path.read_bytes()[:count] if count >= 0 else b"\x80\x04K\x01."  # of pickle
+    path.write_bytes(data)
+    with pytest.raises(xl.StorageError, match=rf"^open: .*a\.npy: ValueError: .*{told}"):
+        xl.open(path)
+
+
+def test_a_dtype_that_the_elements_do_not_have(tmp_path: Path) -> None:
+    for what in (VALUES, _npy(tmp_path)):
+        with pytest.raises(xl.DTypeError, match="elements of float64, not of bfloat16"):
+            xl.open(what, dtype="bfloat16")
+    with pytest.raises(xl.DTypeError, match="'float7' is not the name"):
+        xl.open(VALUES, dtype="float7")
+
+
+def test_an_array_that_is_removed_has_no_values(tmp_path: Path) -> None:
+    e = xl.open((_zarr(tmp_path, 3), tmp_path / "z")[1])
+    shutil.rmtree(tmp_path / "z")
+    with pytest.raises(xl.StorageError, match=r"chunks \(0, 0\): FileNotFound.* not there any lon"):
+        float(xl.sum(e))
 
 
 @pytest.mark.parametrize("what", [3.0, "nowhere.npy", "nowhere.h5", None, np.array(["a"])])

@@ -26,6 +26,13 @@ def kept(chunks: tuple[int, ...] = (5, 10)) -> Any:
     return xl.open(Kept(VALUES, chunks))
 
 
+class Taking(Kept):
+    """An array that can be written as well."""
+
+    def __setitem__(self, key: Any, values: Any) -> None:
+        self.values[key] = values
+
+
 def test_a_new_zarr_array_has_the_operands_chunks(tmp_path: Path) -> None:
     made = xl.store(kept() * 2, tmp_path / "a")
     assert made.chunks == (5, 10)
@@ -87,6 +94,33 @@ def test_a_target_in_memory_keeps_its_layout(layout: str) -> None:
 def test_targets_that_do_not_fit(other: Any) -> None:
     with pytest.raises((xl.ShapeError, xl.DTypeError), match=r"^store: "):
         xl.store(kept(), other)
+
+
+@pytest.mark.parametrize("chunks", [(0, 5), (5,), (5, 5, 5), (2.5, 5), (None, 5), "auto", 7])
+def test_chunks_that_are_none(chunks: Any) -> None:
+    """Of operands and of targets; they are what objects say of themselves."""
+    told = r"chunks .* are not one positive length for each dimension of shape \(20, 30\)"
+    with pytest.raises(xl.ShapeError, match=rf"^open\(tests Kept\): its {told}"):
+        xl.open(Kept(VALUES, chunks))
+    with pytest.raises(xl.ShapeError, match=rf"^store: the target tests Taking: its {told}"):
+        xl.store(kept(), Taking(VALUES, chunks))
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "a" * 300, "a" * 300 + ".npy"])
+def test_paths_that_cannot_be(tmp_path: Path, name: str) -> None:
+    with pytest.raises(xl.StorageError, match=r"^store: .*(no file or directory|too long)"):
+        xl.store(kept(), f"{tmp_path}/{name}" if name else name)
+    assert names_in(tmp_path) == []
+
+
+def test_a_dataset_of_a_file_that_was_closed(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        closed = file.create_dataset("x", data=VALUES)
+    with pytest.raises(xl.StorageError, match=r"^open: h5py Dataset: "):
+        xl.open(closed)
+    with pytest.raises(xl.DTypeError, match=r"^store: the target .* got Dataset"):
+        xl.store(kept(), closed)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +241,7 @@ def _limited(nbytes: int) -> Any:
 
 def test_a_full_disk(tmp_path: Path) -> None:
     code = f"""
-    import sys
+    import os, sys
     sys.dont_write_bytecode = True  # Python leaves files of bytecode cut short, for all to read
     import numpy as np, xarraylite as xl
     a = xl.open(np.random.default_rng(0).normal(size=(64, 64)))
@@ -216,12 +250,25 @@ def test_a_full_disk(tmp_path: Path) -> None:
             xl.store(a + 1, {str(tmp_path)!r} + "/" + name, chunks=(64, 64))
         except xl.StorageError as error:
             print(error)
+    print(os.path.exists({str(tmp_path / "a.npy")!r}))
     """
     child = child_of(code, preexec_fn=_limited(10_000))
     out, err = child.communicate(timeout=60)
     assert child.returncode == 0, err
     assert "elements [0:64, 0:64] in chunks (0, 0): OSError: [Errno 27]" in out
     assert "cannot make" in out
+    assert out.endswith("False\n")
+
+
+def test_what_a_target_keeps_back_is_written_at_the_end() -> None:
+    """HDF5 writes chunks when it has many of them, or is told; only then the disk is full."""
+
+    class Late(Taking):
+        def flush(self) -> None:
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(xl.StorageError, match=r"^write: tests Late, at its end: OSError: .* No sp"):
+        xl.store(kept(), Late(np.zeros((20, 30)), (10, 10)))
 
 
 @pytest.mark.parametrize(

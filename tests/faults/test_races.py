@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -16,6 +17,7 @@ import pytest
 
 import xarraylite as xl
 from tests.threads import run_all
+from xarraylite.transforms import natives
 
 ROUNDS = int(os.environ.get("XARRAYLITE_FAULT_ROUNDS", "200"))
 
@@ -111,3 +113,49 @@ def test_threads_that_keep_expressions_of_one_array() -> None:
             m[k] *= 3
 
     assert together(*[lambda k=k: work(k) for k in range(8)]) == []  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("installed", [False, True], ids=["methods", "machine code"])
+def test_resizing_beside_reads_and_writes(installed: bool) -> None:
+    """Whoever reads or writes meanwhile finds one place or the other, and is refused or not."""
+    sizes = (16, 300_000, 4, 70_000)
+    c, values, done = xl.zeros(16), [xl.asarray(np.ones(n)) for n in sizes], threading.Event()
+    works: list[Callable[[Any], object]] = [
+        lambda v: c.__setitem__(..., v * 2 + 1),
+        lambda v: c.__setitem__(slice(1, -1), 3.0),
+        lambda v: c[2:].__setitem__(..., 4.0),
+        lambda v: c.__iadd__(1.0),
+        lambda v: xl.noalias(c).__setitem__(..., v + 1),
+        lambda v: xl.eval(c[::-1] + 1),
+        lambda v: float(xl.sum(c * c)),
+        lambda v: c.copy(),
+    ]
+    if installed:
+        natives.install()
+    for n, value in zip(sizes, values, strict=True):
+        c.resize_(n)
+        for work in works * 3:
+            work(value)
+
+    def resize() -> None:
+        for k in range(5 * ROUNDS):
+            c.resize_(sizes[k % 4])
+        done.set()
+
+    def use(first: int) -> None:
+        k = first
+        while not done.is_set():
+            with contextlib.suppress(ValueError):  # of a shape that is another by now
+                works[k % len(works)](values[k // 3 % 4])
+            k += 1
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        errors = together(resize, lambda: use(0), lambda: use(5))
+    finally:
+        sys.setswitchinterval(before)
+        natives.remove()
+    assert not errors
+    c[...] = 7.0
+    assert float(xl.sum(c)) == 7.0 * c.size

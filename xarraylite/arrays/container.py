@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -100,23 +101,25 @@ class XContainer(Placed, DescribedMemory, XExpression):
             self._kind = leaf_kind(dtype, place, self._fixed)
             self._start = place.offset * dtype.itemsize
         else:
-            self._kind = NODE
+            self._kind, self._start = NODE, 0
 
     @property
     def _map(self) -> Map:
         try:
             return self._place
         except AttributeError:
-            kind, shape = self._kind, self._shape
-            offset = self._start // kind.dtype.itemsize
-            place = self._place = Strided(shape, strides_of(kind, shape), offset)
+            kind, shape, start = self._kind, self._shape, self._start
+            place = Strided(shape, strides_of(kind, shape), start // kind.dtype.itemsize)
+            if self._shape is shape and self._kind is kind:  # it does not lie elsewhere by now
+                self._place = place
             return place
 
     @property
     def node(self) -> Leaf:
         """A leaf over the memory as it is now."""
-        layout = self._map
-        return Leaf(layout.shape, self._dtype, snapshot_of(self._buffer), layout, self._fixed)
+        still = self._still()
+        layout = still._map
+        return Leaf(layout.shape, self._dtype, snapshot_of(still._buffer), layout, self._fixed)
 
     def references(self, snapshot: Snapshot) -> int:
         """Count what the container holds of a snapshot: nothing."""
@@ -279,7 +282,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if one.__class__ is not _NumpyArray and not tracing.is_active():
                 results.count_use()
                 return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
-        found: Any = basic_indexing.part(self, key)
+        found: Any = basic_indexing.part(self._still(), key)
         if found is None:
             found = few.selected(self, key)
         return super().__getitem__(key) if found is None else found
@@ -300,7 +303,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def _view(self, step: steps.Transform) -> XExpression:
         if not self._shape and self._is_value():
             return self.copy()._view(step)  # of a scalar NumPy makes another array
-        return self._over(self._map.apply(step))
+        still: XContainer = self._still()
+        return still._over(still._map.apply(step))
 
     def _over(self, layout: Map) -> XExpression:
         return self._view_class._wrap(self._buffer, layout, self._dtype)
@@ -308,10 +312,15 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
         if not self._shape and self._is_value():
             return self.copy()._reshaped(shape)
-        if self._kind is not NODE and self._kind.strides is None:
-            return basic_indexing.view_of(self, shape)  # type: ignore[no-any-return]
-        node = build.reshape(self.node, shape)
-        return self._over(node.map) if isinstance(node, Leaf) else XExpression(node)
+        still = self._still()
+        if (
+            still._kind is not NODE
+            and still._kind.strides is None
+            and still.size == math.prod(shape)
+        ):
+            return basic_indexing.view_of(still, shape)  # type: ignore[no-any-return]
+        node = build.reshape(still.node, shape)
+        return still._over(node.map) if isinstance(node, Leaf) else XExpression(node)
 
     def _one(self) -> Any:
         """Return the only element of rank 0 as a value."""
@@ -359,6 +368,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
         self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
+        self._still()._store_in(key, value, held, noalias)
+
+    def _store_in(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if isinstance(value, XExpression):
             checked = noalias and settings.check_noalias  # a broken promise is told of
             if not checked and few.stored(self, key, value, held):
@@ -438,15 +450,15 @@ class XContainer(Placed, DescribedMemory, XExpression):
         BroadcastError
             If the result would be larger than the destination.
         """
-        value = unwrapped(value)
-        if writes.updated(self, op, value, held, noalias):
+        value, to = unwrapped(value), self._still()
+        if writes.updated(to, op, value, held, noalias):
             return
-        result = operation((op, key_of(value)), op, self, value)
-        check_update(self, op.name, result.shape, result.dtype)
-        if noalias or not writes.assigned(self, result, False, used=None if held else value):
+        result = operation((op, key_of(value)), op, to, value)
+        check_update(to, op.name, result.shape, result.dtype)
+        if noalias or not writes.assigned(to, result, False, used=None if held else value):
             node = result.node
             del result  # whose references would be another reader's
-            write(self, node, value, held, noalias)
+            write(to, node, value, held, noalias)
 
     def __imatmul__(self, other: object) -> Self:
         """Apply ``matmul`` in place, by NumPy's rule."""
@@ -469,7 +481,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         return self
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
-        if value.__class__ is XExpression and writes.assigned(self, value, held, noalias):
+        to = self._still()
+        if value.__class__ is XExpression and writes.assigned(to, value, held, noalias):
             return
-        node = node_of(value, self)
-        write(self, node, value, held, noalias)
+        write(to, node_of(value, to), value, held, noalias)

@@ -77,8 +77,7 @@ def apply(op: Op, *operands: object) -> XExpression:
 
 def used(x: object) -> Any:
     """Return what stands behind an operand of which no view is made."""
-    x = unwrapped(x)
-    return ownership.kept(x) if x.__class__ is XExpression else x
+    return ownership.used(XExpression, x)
 
 
 def handle(kind: Kind, shape: tuple[int, ...], operands: Operands) -> XExpression:

@@ -26,10 +26,11 @@ from .container import XContainer
 class Owner(XContainer):
     """A container that has a layout of its own, and may take another shape."""
 
-    __slots__ = ("_forced", "_policy")
+    __slots__ = ("_forced", "_policy", "_whose")
 
     _policy: Order | Layout
     _forced: bool
+    _whose: Self
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -44,6 +45,19 @@ class Owner(XContainer):
     def _refuse_overlap(cls, place: Map, dtype: DType) -> None:
         """Refuse a layout under which elements share memory."""
         raise NotImplementedError(f"{cls.__name__} is abstract")
+
+    def _still(self) -> Self:
+        """Return the container as it lies now, whatever place other threads give it meanwhile."""
+        made: Self = object.__new__(type(self))
+        _ = self._map  # which is kept
+        # With no call between, where another thread could give it another place.
+        found = self._buffer, self._kind, self._shape, self._start, self._place
+        made._buffer, made._kind, made._shape, made._start, made._place = found
+        made._dtype, made._whose = self._dtype, self
+        made._policy = self._policy
+        if hasattr(self, "_forced"):
+            made._forced = self._forced
+        return made
 
     def _keep(self, asked: LayoutLike) -> None:
         """Note that the layout was asked for, so that it stays; a default may give way."""
@@ -79,13 +93,13 @@ class Owner(XContainer):
                 f"shape {place.shape} with {how} is not contiguous"
             )
 
-    def _reuses(self, place: Map) -> bool:
-        """Tell whether another shape takes the present memory as it is.
+    def _reuses(self, place: Map, buffer: Buffer) -> bool:
+        """Tell whether another shape takes a buffer as it is.
 
         Where there is padding the old elements would become padding.
         """
         low, high = place.byte_range(self._dtype.itemsize)
-        return low >= 0 and high + 1 == self._buffer.nbytes and place.is_contiguous()
+        return low >= 0 and high + 1 == buffer.nbytes and place.is_contiguous()
 
     def _move(self, buffer: Buffer, place: Map) -> None:
         """Give up the present memory for another."""
@@ -206,8 +220,9 @@ class Owner(XContainer):
         place = self._relayout(target, layout, strides, "resize_", 0)
         if place == self._map:
             return self
-        if self._reuses(place):
-            self._lie_elsewhere(self._buffer, place, self._dtype)
+        buffer = self._buffer
+        if self._reuses(place, buffer):
+            self._lie_elsewhere(buffer, place, self._dtype)
         else:
             self._move(raw(place, self._dtype), place)
         return self

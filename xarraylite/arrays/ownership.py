@@ -47,6 +47,7 @@ from ..memory.buffer import COUNTS
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import computed
+from ..operands.nodes import unwrapped
 from ..runtime.counting import evaluations
 from .recomputed import Recomputed, outlined
 
@@ -227,6 +228,22 @@ def values_of(e: Any) -> Any:
     if e._kind is not NODE and e._operands is operands:  # it reads nothing late, and is the same
         owning(e).values, e._used = (operands, made), _ALWAYS
     return made
+
+
+def used(plain: type[Any], x: object) -> Any:
+    """Return what stands behind an operand of which no view is made.
+
+    Parameters
+    ----------
+    plain : type
+        The class of lazy results that are nothing more.
+    x : object
+        The operand.
+    """
+    x = unwrapped(x)
+    if x.__class__ is plain:
+        return kept(x)
+    return x._still() if isinstance(x, plain._container) else x
 
 
 def kept(e: Any) -> Any:

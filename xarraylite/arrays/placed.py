@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import builtins
+from collections import deque
 from contextlib import suppress
+from functools import partial
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,6 +30,10 @@ else:
     specs = later(".xla.spec")
 
 
+#: What says where a container's elements lie.
+_PLACE = ("_buffer", "_dtype", "_kind", "_place", "_shape", "_start")
+
+
 class Placed:
     """Base of containers: memory, and a map from indices to places in it."""
 
@@ -40,16 +47,31 @@ class Placed:
     def _map(self) -> Map:
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
+    @classmethod
+    def _wrap(cls, buffer: Buffer, layout: Map, dtype: np.dtype[Any]) -> Any:
+        """Return a container over existing memory, unchecked."""
+        raise NotImplementedError(f"{cls.__name__} is abstract")
+
     def _lie(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
         """Have the elements of a new container lie in a buffer as a map says."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def _lie_elsewhere(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
-        """Have the elements of a container that is in use lie in a buffer as a map says."""
-        self._lie(buffer, place, dtype)
+        """Have the elements of a container that is in use lie in a buffer as a map says.
+
+        At once, as no code of Python runs between: other threads find one place or the other.
+        """
+        before, other = self._buffer, self._wrap(buffer, place, dtype)
+        found = [(name, getattr(other, name)) for name in _PLACE if hasattr(other, name)]
+        deque(starmap(partial(setattr, self), found), 0)
+        del before  # not earlier: what goes with it may run code
         for remembered in ("_steps", "_array"):
             with suppress(AttributeError):
                 delattr(self, remembered)
+
+    def _still(self) -> Any:
+        """Return the container as it lies now, whatever place other threads give it meanwhile."""
+        return self
 
     def summary(self) -> str:
         """Return kind, dtype, shape and tiled layout, as error messages show them."""

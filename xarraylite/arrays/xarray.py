@@ -347,25 +347,27 @@ class XArray(Owner):
 
     def _assign(self, value: object, held: bool, noalias: bool) -> None:
         """Take the shape of ``value`` and its elements, converted to this container's dtype."""
-        if value.__class__ is XExpression and writes.assigned(self, value, held, noalias):
+        to = self._still()
+        if value.__class__ is XExpression and writes.assigned(to, value, held, noalias):
             return
-        node = node_of(value, self)
-        if node.shape == self.shape:
-            write(self, node, value, held, noalias)
+        node = node_of(value, to)
+        if node.shape == to.shape:
+            write(to, node, value, held, noalias)
             return
         check_writable(self, "assign")
         self._check(node.shape, self._dtype, "assign")
         self._check_owner(node.shape, "assign")
-        foreign = self._buffer.owner is not None
+        buffer = self._buffer
+        foreign = buffer.owner is not None
         place = self._policy_layout(node.shape, self._first() if foreign else 0)
         if foreign:
             self._check_dense(place)
         fitted = converted(node, self._dtype)
-        if foreign or (self._reuses(place) and not self._buffer.is_awaited()):
-            with protect(self._buffer, fitted, node, value, held and not noalias):
-                target = Target(self._buffer, place, self._dtype)
+        if foreign or (self._reuses(place, buffer) and not buffer.is_awaited()):
+            with protect(buffer, fitted, node, value, held and not noalias):
+                target = Target(buffer, place, self._dtype)
                 engine.assign(target, fitted, noalias and foreign)
-                self._lie_elsewhere(self._buffer, place, self._dtype)
+                self._lie_elsewhere(buffer, place, self._dtype)
             return
         self._move(store(fitted, place), place)
 

@@ -50,19 +50,22 @@ Part = tuple[Kind, tuple[Any, ...]]
 _REPEATED = 1 << 15
 
 
-def has_program(kind: Kind) -> bool:
-    """Tell whether a kind has a program for new memory, which is made when it is first asked."""
-    if kind.fresh is None and kind is not NODE and not uses_reference():
-        kind.fresh = direct.fresh(kind) or False
-    return bool(kind.fresh)
+def program_of(kind: Kind) -> Any:
+    """Return a kind's program for new memory, made when it is first asked for; None: it has none.
+
+    Another thread may have kinds forget their programs at any time, so whoever asks holds it.
+    """
+    program = kind.fresh
+    if program is None and kind is not NODE and not uses_reference():
+        program = kind.fresh = direct.fresh(kind) or False
+    return program or None
 
 
-def program_of(kind: Kind, size: int) -> Any:
-    """Return the program of a kind that has one; that of a fold of so many values.
+def fold_of(kind: Kind, program: Any, size: int) -> Any:
+    """Return the program of a fold for so many values, given the one that the kind has.
 
     What folded fewer is not asked for any more: the other one folds these, too, to the same bits.
     """
-    program = kind.fresh
     if program.__class__ is Direct and program.short and size > program.limit:
         program = kind.fresh = direct.fresh(kind, short=False)
     return program
@@ -203,7 +206,7 @@ class _Parts:
         found = self.known.get(key)
         if found is None:
             size = math.prod(shape)
-            program: Any = program_of(kind, size) if has_program(kind) else None
+            program = fold_of(kind, program_of(kind), size)
             buffer = computed(program, shape, size, items)
             if buffer is None:
                 return None
@@ -219,8 +222,7 @@ class _Parts:
         key = leaf, own, *map(id, items)
         found = self.known.get(key)
         if found is None:
-            program = leaf.fresh if has_program(leaf) else None
-            buffer = computed(program, own, math.prod(own), items)
+            buffer = computed(program_of(leaf), own, math.prod(own), items)
             if buffer is None:
                 return None
             counters.temporaries += 1

@@ -24,7 +24,7 @@ from ..runtime import tiers
 from ..runtime.counting import evaluations
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct, HostCall
-from .parts import computed, has_program, materialised, program_of, repeats
+from .parts import computed, fold_of, materialised, program_of, repeats
 
 if TYPE_CHECKING:
     from ..runtime import bound, launch, replay
@@ -74,9 +74,9 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     """
     if kind.fresh is None and tiers.begins(kind, shape, operands):
         return None
-    if not has_program(kind):
+    program = program_of(kind)
+    if program is None:
         return again(usual, kind, shape, operands)
-    program = kind.fresh
     if program.__class__ is not Direct:
         known = program.__class__ is not HostCall
         made = replayed(program, shape, tuple(operands)) if known else None
@@ -86,7 +86,7 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     folds = program.folds
     over, items = (operands[0], operands[1:]) if folds else (shape, operands)
     size = math.prod(over)
-    program = program_of(kind, size) if folds else program
+    program = fold_of(kind, program, size) if folds else program
     unfit = size > program.limit or (folds and not size)
     if unfit or (program.twins and repeats(program, operands, size)):
         if unfit and not folds:

@@ -35,7 +35,7 @@ from .extras import imported
 from .grid import Grid
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
-from .plan import Cuts, Piece, chunks_for, piece_of
+from .plan import Cuts, Piece, chunks_for, piece_of, too_small
 from .selection import Box
 from .stream import reduced
 from .trees import imagined
@@ -147,20 +147,22 @@ class Work:
         Writes it; None if it is given back.
     kernels : mapping
         Object code of the kernels that blocks run, by key.
+    need : int
+        Bytes in flight that were counted for a block.
     """
 
-    __slots__ = ("kernels", "make", "write")
+    __slots__ = ("kernels", "make", "need", "write")
 
-    def __init__(self, make: Any, write: Any, kernels: Mapping[str, bytes]) -> None:
-        self.make, self.write, self.kernels = make, write, kernels
+    def __init__(self, make: Any, write: Any, kernels: Mapping[str, bytes], need: int) -> None:
+        self.make, self.write, self.kernels, self.need = make, write, kernels, need
 
     def __reduce__(self) -> Any:
-        return _received, (self.make, self.write, self.kernels)
+        return _received, (self.make, self.write, self.kernels, self.need)
 
 
-def _received(make: Any, write: Any, kernels: Mapping[str, bytes]) -> Work:
+def _received(make: Any, write: Any, kernels: Mapping[str, bytes], need: int) -> Work:
     store.offer(kernels)
-    return Work(make, write, kernels)
+    return Work(make, write, kernels, need)
 
 
 def _same(work: Work) -> Work:
@@ -172,6 +174,8 @@ def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
     made: list[NumpyArray] = []
     for key in keys:
         piece = work.make(key)
+        if piece.alone > work.need:  # of very many blocks, some were counted
+            raise too_small(piece, work.need, piece.alone, late=True)
         values = computed_of(piece)
         if work.write is None:
             made.append(values)
@@ -241,9 +245,9 @@ class DaskCluster:
         workers = list(self.client.scheduler_info()["workers"].values())
         threads = max(1, sum(self.client.nthreads().values()))  # the former may be of some only
         tasks = threads * (_QUEUED if take is None else _AHEAD)
-        options = _asked_of(workers, piece.need)
+        options = _asked_of(workers, need)
         per = 1 if take is not None else max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
-        work = Work(pieces.make, write, _kernels_of(piece))
+        work = Work(pieces.make, write, _kernels_of(piece), need)
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
         def started(per: int, tasks: int) -> Wave:

@@ -13,7 +13,7 @@ Walks are iterative, and a node that is needed twice for the same elements becom
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
@@ -382,8 +382,8 @@ def _(node: ir.View, args: list[list[Marks]]) -> list[Marks]:
         for left, right in _groups(node.step.source, node.step.shape):
             long = [k for k in left if node.step.source[k] != 1]
             wide = [k for k in right if node.step.shape[k] != 1]
-            for k in wide:
-                found[k] = own[long[0]] if len(long) == len(wide) == 1 else None
+            if long and wide:  # whole rows are read, whatever of those inside is asked for
+                found[wide[0]] = _split_at(own[long[0]], node.step.shape, long, wide)
         return found
     for (start, pace, axis), marks in zip(node.step.maps, own, strict=True):
         if axis != FIXED and marks is None:
@@ -396,6 +396,14 @@ def _(node: ir.View, args: list[list[Marks]]) -> list[Marks]:
             some = frozenset([at for at in moved if 0 < at < node.shape[axis]])
             found[axis] = _both(found[axis], some)
     return found
+
+
+def _split_at(marks: Marks, shape: Sequence[int], long: list[int], wide: list[int]) -> Marks:
+    """Return where the first of some dimensions has joints of one that was divided into them."""
+    if marks is None or len(long) > 1:
+        return None
+    row = math.prod([shape[k] for k in wide[1:]])
+    return frozenset([at for k in marks for at in (k // row, -(-k // row))])
 
 
 @_joints.register

@@ -237,8 +237,8 @@ def _some(
 
     Where any piece may read more than others of its form, all, or some from the first to the last.
     """
-    along, *inside = marks[plan.first : plan.last + 1]
-    if along is None or any([own is None or own for own in inside]):
+    along = marks[plan.first]  # inside of it, all is read
+    if along is None:
         return spans[:: -(-len(spans) // COUNTED)]
     found, order = {}, sorted(along)
     for number, (low, high) in enumerate(spans):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from .budget import BudgetError
 from .grid import Grid
-from .pipeline import Run
+from .pipeline import Run, weighed
 from .plan import Cuts, Piece
 from .selection import Box
 
@@ -26,11 +27,13 @@ class Idle:
     ----------
     keeps : bool, default True
         Whether blocks can share chunks.
+    budget : int, optional
+        What every block must fit; without one some blocks are looked at.
     """
 
-    def __init__(self, keeps: bool = True) -> None:
+    def __init__(self, keeps: bool = True, budget: int = 0) -> None:
         self.keeps = keeps
-        self._blocks = 0
+        self._blocks, self._budget = 0, budget
 
     def begin(self, what: str, blocks: int) -> None:
         """Hear of a pass that begins."""
@@ -51,6 +54,10 @@ class Idle:
         need: int,
     ) -> Iterator[Piece]:
         """Cut some of the blocks."""
+        if self._budget:
+            pieces = replace(pieces, keys=[*pieces.keys])
+            for _ in weighed(pieces, Run(self._budget), kept, need):
+                pass
         blocks = self._blocks
         every = 1 + blocks // _CUT
         keys = pieces.keys
@@ -110,7 +117,7 @@ def with_least(
     except BudgetError as error:
         least = error.least
         while True:
-            idle = Idle(run.keeps)
+            idle = Idle(run.keeps, least if error.late else 0)
             try:
                 again(Run(least, report=idle.begin, cluster=idle))
             except BudgetError as more:

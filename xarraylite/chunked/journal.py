@@ -113,9 +113,7 @@ class Journal:
             replace_file(self._place, write)  # without a line that was cut short
             self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
         except OSError as error:
-            raise StorageError(
-                f"store: cannot keep a record in {self._place}: {error.strerror}"
-            ) from error
+            raise StorageError(f"store: cannot keep a record in {self._place}: {error}") from error
 
     def record(self, corner: Corner) -> None:
         """Say that a block is finished."""

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import MAGIC_PREFIX
 
-from .._errors import DTypeError, StorageError
+from .._errors import DTypeError, StorageError, XarrayliteError
 from ..arrays.expression import XExpression
+from ..dtypes.names import DType, as_dtype, dtype_name
 from ..ir.node import Stored
 from .extras import imported
 from .inner import layout_codec
@@ -71,55 +73,79 @@ def open_(
     """
     if isinstance(what, XExpression):
         return what
-    if isinstance(what, str | os.PathLike):
-        array, name = _from_path(local(os.fspath(what)), key, dtype)
-    else:
-        array, name = _chosen(what, key), f"{name_of(what)}:{key}" if key else name_of(what)
+    own = None if dtype is None else as_dtype(dtype)
+    path = local(os.fspath(what)) if isinstance(what, str | os.PathLike) else None
+    name = path or f"{library_of(what)} {type(what).__name__}"
+    try:
+        name = (name_of(what) if path is None else path) + (f":{key}" if key else "")
+        array = _chosen(what, key) if path is None else _from_path(path, key, own)
+        source = _source(what, array, name, complete)
+    except (ImportError, XarrayliteError):
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        if path is not None and os.path.exists(path):  # noqa: PTH110 (of any text)
+            told = _about(path, key, error)
+        raise StorageError(f"open: {name}: {told}") from error
+    if own not in (None, source.dtype):
+        raise DTypeError(
+            f"open: {name} has elements of {dtype_name(source.dtype)}, not of {dtype_name(own)}; "
+            "convert it with xl.astype"
+        )
+    return XExpression(Stored(source.shape, source.dtype, source))
+
+
+def _source(what: object, array: Any, name: str, complete: bool) -> Source:
     if not (hasattr(array, "shape") and hasattr(array, "dtype") and hasattr(array, "__getitem__")):
         raise DTypeError(
             f"open: got {type(what).__name__}; it must be a path, a URL or an object with shape, "
             "dtype and __getitem__"
         )
-    source = Source(array, name, library_of(array) == "h5py", complete)
-    return XExpression(Stored(source.shape, source.dtype, source))
+    return Source(array, name, library_of(array) == "h5py", complete)
 
 
-def _from_path(path: str, key: str, dtype: object) -> tuple[Any, str]:
-    name = f"{path}:{key}" if key else path
-    try:
-        if path.endswith(".npy") and key:
-            raise StorageError(f"open: {path} is one array, and has no {key!r} in it")
-        if path.endswith(".npy"):
-            return _mapped(path, dtype), name
-        if path.endswith(HDF5):
-            return _chosen(imported("h5py", "hdf5").File(path, "r"), key), name
-        zarr = imported("zarr", "zarr")
-        layout_codec()
-        store = zarr.storage.ZipStore(path, mode="r") if path.endswith(ZIP) else path
-        found = patiently(lambda: zarr.open(store, path=key or None, mode="r"))
-        return _chosen(found, ""), name
-    except (ImportError, StorageError, DTypeError):
-        raise
-    except Exception as error:
-        told = f"{type(error).__name__}: {error}"
-        if isinstance(error, FileNotFoundError) and Path(path).exists():  # zarr's words say less
-            told = "nothing of zarr's is there" + (f" by the name {key!r}" if key else "")
-            told += (
-                f"; names of other files that are opened here end in {', '.join(('.npy', *HDF5))}; "
-                "of any other format, open an array that its library gives"
-            )
-        raise StorageError(f"open: {name}: {told}") from error
+def _about(path: str, key: str, error: Exception) -> str:
+    """Return why what is under a path cannot be opened."""
+    told = f"{type(error).__name__}: {error}"
+    if isinstance(error, FileNotFoundError):  # zarr's words say less
+        told = "nothing of zarr's is there" + (f" by the name {key!r}" if key else "")
+        told += (
+            f"; names of other files that are opened here end in {', '.join(('.npy', *HDF5))}; "
+            "of any other format, open an array that its library gives"
+        )
+    elif isinstance(error, ValueError | EOFError) and Path(path).is_file():
+        told += f"; the file has {Path(path).stat().st_size} bytes"
+    return told
 
 
-def _mapped(path: str, dtype: object) -> Any:
+def _from_path(path: str, key: str, dtype: DType | None) -> Any:
+    if path.endswith(".npy") and key:
+        raise StorageError(f"open: {path} is one array, and has no {key!r} in it")
+    if path.endswith(".npy"):
+        return _mapped(path, dtype)
+    if path.endswith(HDF5):
+        return _chosen(imported("h5py", "hdf5").File(path, "r"), key)
+    zarr = imported("zarr", "zarr")
+    layout_codec()
+    store = zarr.storage.ZipStore(path, mode="r") if path.endswith(ZIP) else path
+    return _chosen(patiently(lambda: zarr.open(store, path=key or None, mode="r")), "")
+
+
+def _mapped(path: str, dtype: DType | None) -> Any:
     """Return the array in a ``.npy`` file, whose format forgets the names of narrow dtypes."""
+    with Path(path).open("rb") as file:
+        begin = file.read(len(MAGIC_PREFIX))
+    if begin != MAGIC_PREFIX:  # NumPy would take it for a pickle
+        cut = MAGIC_PREFIX.startswith(begin)
+        raise ValueError("it is truncated" if cut else "it does not begin as .npy files do")
     array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
     if dtype is None and array.dtype.kind == "V" and array.dtype.fields is None:
         raise DTypeError(
             f"open: {path} has elements of {array.dtype.itemsize} bytes, and the format does not "
             "say of which dtype; tell it, such as dtype='bfloat16'"
         )
-    return array if dtype is None else array.view(dtype)
+    same = dtype is None or dtype.itemsize != array.itemsize
+    return array if same else array.view(dtype)
 
 
 def _chosen(what: Any, key: str) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import threading
 import time
 from collections import deque
@@ -33,7 +34,7 @@ from .cache import ChunkCache, Held
 from .cut import bind
 from .frames import new_array
 from .loads import Load, within
-from .plan import BEHIND, Cuts, Piece
+from .plan import BEHIND, Cuts, Piece, too_small
 from .retries import give_up_at
 from .selection import Box, select
 from .source import READERS
@@ -203,17 +204,17 @@ def run_blocks(
         return
     clock, ended = run.clock, threading.Event()
     pool.trim(max(0, run.budget - need))  # what other passes have used has other sizes, often
-    run.held.fit(run.budget - need)
     cache = ChunkCache(0 if pieces.carried else kept, run.held, pieces.carried)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read", give_up_at, (cache.closed,))
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write", give_up_at, (ended,))
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
-    left, start, before = iter(pieces), time.perf_counter(), clock.read + clock.written
+    left = weighed(pieces, run, kept, need)
+    start, before = time.perf_counter(), clock.read + clock.written
     try:
         following = next(left, None)
         while coming or following:
-            while following and following.is_read_with([piece for piece, _ in coming]):
+            while following and following.is_read_with([x for x, _ in coming], run.budget - kept):
                 coming.append((following, cache.begin(readers, following.loads)))
                 following = next(left, None)
             piece, reads = coming.popleft()
@@ -229,8 +230,8 @@ def run_blocks(
             del node
             if write is None:
                 yield piece
-                continue
-            leaving.append((piece, writers.submit(write, piece.box, made)))
+            else:
+                leaving.append((piece, writers.submit(write, piece.box, made)))
             del made
             while len(leaving) >= BEHIND or (leaving and leaving[0][1].done()):
                 yield _written(leaving, clock)
@@ -249,6 +250,28 @@ def run_blocks(
         writers.shutdown(wait=False)
         cache.close()
         ended.set()
+
+
+def weighed(pieces: Cuts, run: Run, kept: int, need: int) -> Iterator[Piece]:
+    """Yield blocks; of very many, one may need more than those that were counted.
+
+    Then it is read alone (`Piece.is_read_with`), without what other passes would read again.
+
+    Raises
+    ------
+    SizeError
+        If that is too much as well; it says what would do for this block and all after it.
+    """
+    left = iter(pieces)
+    run.held.fit(run.budget - need)
+    for piece in left:
+        if piece.need + kept > need:
+            need = piece.need + kept
+            run.held.fit(run.budget - need)
+            if min(piece.need, piece.alone) + kept > run.budget:
+                worst = max(itertools.chain([piece], left), key=lambda piece: piece.alone)
+                raise too_small(worst, run.budget, worst.alone + kept, late=True)
+        yield piece
 
 
 def _written(leaving: deque[tuple[Piece, Future[None]]], clock: Clock) -> Piece:

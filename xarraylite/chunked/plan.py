@@ -52,7 +52,7 @@ WORTH = 0.95
 TRIED = 16
 
 #: Blocks that are counted, once extents are chosen, of what is picked or merged: all, or so many
-#: from the first to the last one.  At joints, all are.
+#: from the first to the last one.  At joints, all are.  A run counts each before it is read.
 COUNTED = 1 << 12
 
 Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
@@ -108,23 +108,34 @@ class Piece:
         busy = all([decodes(x.source) and x.scratch < x.moved for x in self.loads])
         return self.inputs + AHEAD * min(self.inputs, 2 * ENOUGH if busy else self.inputs)
 
-    def is_read_with(self, others: Sequence[Piece]) -> bool:
-        """Tell whether it is read before these others are computed."""
-        fit = [self.inputs + x.inputs <= max(self.operands, x.operands) for x in others]
+    def is_read_with(self, others: Sequence[Piece], room: int) -> bool:
+        """Tell whether it is read before these others are computed, in so many bytes."""
+        fit = [
+            self.inputs + x.inputs <= max(self.operands, x.operands)
+            and max(self.need, x.need) <= room
+            for x in others
+        ]
         return len(others) <= AHEAD and all(fit)
 
     @property
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
+        return self._in_flight(self.operands, 1 + AHEAD, 1 + BEHIND)
+
+    @property
+    def alone(self) -> int:
+        """Bytes in flight if no other block is read meanwhile, and at most one is written."""
+        return self._in_flight(self.inputs, 1, BEHIND)
+
+    def _in_flight(self, operands: int, blocks: int, results: int) -> int:
         copied = 2 * self.inputs if self.spread else 0
         shared: list[int] = [0]
         own: list[int] = []
         for load in self.loads:
             among = shared if load.source.shares(load.box) else own
             among.append(load.scratch)
-        reads = sorted((1 + AHEAD) * own)[-READERS:]  # at a time
-        results = self.nbytes * (1 + BEHIND)
-        return self.operands + copied + results + max(shared) + sum(reads)
+        reads = sorted(blocks * own)[-READERS:]  # at a time
+        return operands + copied + results * self.nbytes + max(shared) + sum(reads)
 
 
 def piece_of(root: Node, box: Box, spread: bool = False) -> Piece:
@@ -351,7 +362,7 @@ def is_small(piece: Piece) -> bool:
     return piece.inputs + piece.nbytes <= SMALLEST
 
 
-def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
+def too_small(piece: Piece, budget: int, need: int = 0, late: bool = False) -> BudgetError:
     """Return the error of a budget that does not do for one block, or for one that needs more."""
     least = need or piece.need
     operands = dict.fromkeys(
@@ -361,7 +372,7 @@ def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
         f"a block {describe(piece.node)} reads {piece.inputs} bytes of {', '.join(operands)} "
         f"and needs {least} bytes in flight"
     )
-    return BudgetError(told, budget, least)
+    return BudgetError(told, budget, least, late)
 
 
 def _tried(

@@ -12,6 +12,7 @@ import functools
 import hashlib
 import itertools
 import math
+import operator
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -90,7 +91,7 @@ class StoredArray:
         except TypeError as error:
             raise DTypeError(f"open({name}): {error}") from None
         chunks = getattr(array, "chunks", None)
-        self.chunks = chunks_of(chunks, self.shape) or self.shape
+        self.chunks = chunks_of(chunks, self.shape, f"open({name})") or self.shape
         self.whole_chunks = chunks is not None
         self._serial, self._complete = serial, complete
         self._fetch = _fetcher(array, self.dtype, complete)
@@ -288,9 +289,25 @@ def _from_any(
     return made
 
 
-def chunks_of(chunks: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return chunks, of which dask's have lengths for each dimension, as one length for each."""
+def chunks_of(chunks: Any, shape: tuple[int, ...], operation: str) -> tuple[int, ...] | None:
+    """Return chunks, of which dask's have lengths for each dimension, as one length for each.
+
+    Raises
+    ------
+    ShapeError
+        If they are no lengths, or not of so many dimensions.
+    """
     if chunks is None:
         return None
-    lengths = [max(c, default=1) if isinstance(c, Sequence) else int(c) for c in chunks]
+    try:
+        lengths = [
+            max(c, default=1) if isinstance(c, Sequence) else operator.index(c) for c in chunks
+        ]
+        if any([c < 1 <= n for c, n in zip(lengths, shape, strict=True)]):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"{operation}: its chunks {chunks!r} are not one positive length for each dimension of "
+            f"shape {shape}"
+        ) from None
     return tuple([max(1, min(c, n)) for c, n in zip(lengths, shape, strict=True)])

@@ -173,8 +173,13 @@ class Sink:
 
     def finish(self) -> Any:
         """Return the array; everything has been written."""
-        if isinstance(self.array, np.memmap):
-            self.array.flush()
+        flush = getattr(self.array, "flush", None)  # of maps, and of HDF5, which writes late
+        try:
+            if flush is not None:
+                flush()
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise StorageError(f"write: {self.name}, at its end: {reason}") from error
         if self._journal is not None:
             self._journal.remove()
         return self.array
@@ -276,19 +281,19 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
                 f"are kept, got {path}"
             )
         return Sink(None, chunks, path, None, lambda: form.new_zarr(path, root, overwrite))
-    place = Path(path)
+    place, there = Path(path), os.path.exists(path)  # noqa: PTH110 (names that are too long too)
     if resume:
         journal = Journal.found(place, form.mark)
         if journal is not None and journal.done:
             array = _existing(place, root)
             return Sink(array, _chunks(array, root.shape), path, journal)
         overwrite = overwrite or journal is not None  # what was begun is made anew
-        if place.exists() and not overwrite:
+        if there and not overwrite:
             raise StorageError(
                 f"store: {path} exists and there is no record of an interrupted store beside it; "
                 "it is finished, or was made by something else"
             )
-    elif place.exists() and not overwrite:
+    elif there and not overwrite:
         more = " (an interrupted store: resume=True continues it)" if Journal.beside(place) else ""
         raise StorageError(f"store: {path} exists{more}; overwrite=True replaces it")
     flat = path.endswith(".npy")
@@ -320,6 +325,8 @@ def written_at_once(
     if not isinstance(target, str | os.PathLike):
         return _chunks(_checked(target, root), root.shape), hasattr(target, "chunks")
     path = local(os.fspath(target))
+    if not Path(path).name or "\0" in path:
+        raise StorageError(f"store: {path!r} names no file or directory")
     if path.endswith(HDF5 + ZIP + FOREIGN):
         raise StorageError(
             f"store: {path} has the name of another format; a new array is a directory of zarr "
@@ -330,24 +337,25 @@ def written_at_once(
 
 
 def _chunks(array: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-    known = chunks_of(getattr(array, "shards", None) or getattr(array, "chunks", None), shape)
+    told = getattr(array, "shards", None) or getattr(array, "chunks", None)
+    known = chunks_of(told, shape, f"store: the target {name_of(array)}")
     return known or tuple([max(1, min(n, 1024)) for n in shape])
 
 
 def _checked(array: Any, root: Node) -> Any:
-    for name in ("shape", "dtype", "__setitem__"):
-        if not hasattr(array, name):
-            raise DTypeError(
-                f"store: the target must be a path or an array with shape, dtype and __setitem__, "
-                f"got {type(array).__name__}"
-            )
-    if tuple(array.shape) != root.shape:
-        raise ShapeError(
-            f"store: {describe(root)} does not fit a target of shape {tuple(array.shape)}"
-        )
-    if np.dtype(array.dtype).newbyteorder("=") != root.dtype:
+    try:
+        shape, dtype = tuple(array.shape), np.dtype(array.dtype).newbyteorder("=")
+        _ = array.__setitem__
+    except Exception as error:  # a data set whose file is closed has no shape, for one
         raise DTypeError(
-            f"store: {describe(root)} does not fit a target of {dtype_name(array.dtype)}; convert "
+            f"store: the target must be a path or an array with shape, dtype and __setitem__, "
+            f"got {type(array).__name__} ({error})"
+        ) from error
+    if shape != root.shape:
+        raise ShapeError(f"store: {describe(root)} does not fit a target of shape {shape}")
+    if dtype != root.dtype:
+        raise DTypeError(
+            f"store: {describe(root)} does not fit a target of {dtype.name}; convert "
             f"it with xl.astype"
         )
     return array
@@ -379,4 +387,6 @@ def _new_npy(place: Path, root: Node) -> Any:
                 os.posix_fallocate(file.fileno(), 0, place.stat().st_size)
         return made
     except OSError as error:
+        with contextlib.suppress(OSError):
+            place.unlink()
         raise StorageError(f"store: cannot make {place}: {error}") from error

@@ -113,6 +113,8 @@ class ZarrReader:
     def _by_library(self, key: Any, shape: tuple[int, ...]) -> NumpyArray:
         if self._complete:
             refuse_missing(self._array, key)
+        if not self._place.exists():  # all chunks would be fill value
+            raise FileNotFoundError(f"{self._place} is not there any longer")
         if self._codec and self._codec.codec_id == "blosc":
             for path in self._files(key):
                 with contextlib.suppress(FileNotFoundError), path.open("rb") as file:

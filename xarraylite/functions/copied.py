@@ -26,7 +26,7 @@ from ..arrays.memo import growing
 from ..arrays.recomputed import Part, Recomputed, node_of_part, outlined
 from ..assignment import results
 from ..assignment.elements import array_of
-from ..assignment.parts import has_program
+from ..assignment.parts import program_of
 from ..assignment.results import count_launch
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
@@ -156,7 +156,7 @@ def settled_at_once(node: Node) -> Node:
     """
 
     def fill(kind: Kind, operands: Operands, to: Snapshot) -> bool:
-        program: Any = kind.fresh if has_program(kind) else None
+        program = program_of(kind)
         size = math.prod(node.shape)
         if program.__class__ is not Direct or program.folds or size > program.limit:
             return False

@@ -185,7 +185,7 @@ class XLabelled:
 
     def is_update_of(self, container: object) -> bool:
         """Tell whether it came from an in-place operator on this container's labels."""
-        return self._updated is container
+        return self._updated is getattr(container, "_whose", container)
 
     def check_result(self, labels: Labels, operation: str) -> None:
         """Refuse labels of a dense result that some term does not have.

@@ -77,8 +77,8 @@ def _is_one_kernel(kind: Kind) -> bool:
 def fresh(kind: Kind, short: bool = True) -> Direct | HostCall | None:
     """Return the program that evaluates expressions of a kind into new row-major memory.
 
-    ``short``: that of a fold may be for few values, for `assignment.parts.program_of` knows what to
-    do where there are more.
+    ``short``: that of a fold may be for few values, for `assignment.parts.fold_of` knows what to do
+    where there are more.
     """
     if not _is_one_kernel(kind):
         return None

@@ -58,7 +58,8 @@ class NoAlias(InPlace):
         """Assign by the view rule, without alias analysis."""
         held = sys.getrefcount(value) > HELD_SETITEM
         if value.__class__ is XExpression and isinstance(self.target, XContainer):
-            to = self.target if key is Ellipsis else basic_indexing.part(self.target, key)
+            still = self.target._still()
+            to = still if key is Ellipsis else basic_indexing.part(still, key)
             if to is not None and writes.promised(to, value, held):
                 return
         if not isinstance(value, NoAlias):  # the end of ``noalias(c)[key] += e``
@@ -68,7 +69,8 @@ class NoAlias(InPlace):
         return f"noalias({self.target.summary()})"
 
     def _update(self, op: Op, value: object, held: bool) -> None:
-        to = self.target
+        to: Any = self.target
+        to = to._still() if isinstance(to, XContainer) else to
         plain = value.__class__ is XExpression or isinstance(value, XContainer)
         fast = plain and isinstance(to, XContainer) and not settings.check_noalias
         if not fast or not writes.promised(to, apply(op, to, value), False):
