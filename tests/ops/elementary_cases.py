@@ -158,5 +158,5 @@ SINGLE = {
     "tanh": 1.5,
 }
 BOUND_F32 = 0.54
-IN_TURNS = ("sin", "cos", "tan")  # their arguments are reduced in float64
+IN_TURNS = ("sin", "cos", "tan")  # arguments beyond 16384 are reduced in float64
 NAMES = [(name, t) for name in CASES for t in TYPES]

@@ -358,7 +358,7 @@ TAIL = """
 The errors of `logaddexp` are in units of the larger of the result and the larger argument: where
 `exp(x) + exp(y)` is close to 1 in float64 the result nearly cancels, as it does in NumPy's.
 float32 functions with errors up to 0.54 but `cbrt` compute in float64 and round once, the others in
-float32 ({in_turns} reduce their arguments in float64). 16-bit and smaller floats run the
+float32 ({in_turns} reduce arguments beyond 16384 in float64). 16-bit and smaller floats run the
 float32 function and round once more. No function uses the C library, but for multiply-adds on CPUs
 that have none, and these are fused on every machine: so results are the same bits on all of them.
 """

@@ -54,7 +54,7 @@ ROWS: tuple[Op, ...] = (
         "Sine of an angle in radians.",
         15,
         hlo="sine",
-        near=_near("sin", "angle"),
+        near=_near("sin", "angle", "f64 f32"),
         steep=True,
     ),
     _smooth(
@@ -62,7 +62,7 @@ ROWS: tuple[Op, ...] = (
         "Cosine of an angle in radians.",
         15,
         hlo="cosine",
-        near=_near("cos", "angle"),
+        near=_near("cos", "angle", "f64 f32"),
         steep=True,
     ),
     _smooth(
@@ -70,7 +70,7 @@ ROWS: tuple[Op, ...] = (
         "Tangent of an angle in radians.",
         20,
         hlo="tan",
-        near=_near("tan", "angle"),
+        near=_near("tan", "angle", "f64 f32"),
         steep=True,
     ),
     _smooth(

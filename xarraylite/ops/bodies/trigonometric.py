@@ -13,8 +13,8 @@ numerator ``2*num - den`` is exact.
 *asin, acos.*  A polynomial in ``x*x`` up to 1/2; above, ``asin(x) = pi/2 - 2 asin(sqrt((1-x)/2))``,
 with the rounding error of the square root put back.
 
-In float32 the angle is reduced in float64 to ``[-pi/2, pi/2]``, one conversion rounds what is left,
-and one polynomial in float32 serves sine and cosine; ``atan`` is one polynomial on ``[0, 1]``.
+In float32 the angle is reduced to ``[-pi/2, pi/2]``, one that is not near in float64, and one
+polynomial in float32 serves sine and cosine; ``atan`` is one polynomial on ``[0, 1]``.
 """
 
 from __future__ import annotations
@@ -24,10 +24,19 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f32, bits_f64, float_f64, fma
-from .angle import NEAR, near_turns_f64, quarter_turns_f64, turns_f32
+from ...dtypes.bits import bits_f32, bits_f64, float_f32, float_f64, fma
+from .angle import (
+    NEAR,
+    NEAR_F32,
+    SHIFTER_F32,
+    less_half_turns_f32,
+    near_turns_f64,
+    quarter_turns_f64,
+    turns_f32,
+)
 
 f32 = np.float32
+i32 = np.int32
 
 _SIGN = -0x8000000000000000
 _PIO2 = 1.5707963267948966
@@ -37,6 +46,8 @@ _PI_LO = 1.2246467991473532e-16
 _PIO2_F32_LO = -4.371139e-08  # what rounding pi/2 and pi to float32 left off
 _PI_F32_LO = -8.742278e-08
 _TURN = 6.283185307179586
+_ONE_OVER_PI = np.float32(0.31830987)
+_TWO_OVER_PI = np.float32(0.63661975)
 _HALVES = 3377699720527872.0  # 1.5 * 2**51: adding it rounds to a multiple of 1/2
 _QUARTERS = 1688849860263936.0  # 1.5 * 2**50: to a multiple of 1/4
 # atan(1/2), pi/2 - atan(1/2), pi/2 + atan(1/2), pi - atan(1/2) and what their rounding left off.
@@ -144,11 +155,57 @@ def tan_near_f64(x: Any) -> Any:
     return tangent_f64(x, q, s, c)
 
 
+def angle_is_hard_f32(x: Any) -> Any:
+    """Whether an angle is beyond those of `sin_near_f32` and the like, or none."""
+    return not abs(x) <= NEAR_F32
+
+
 def sin_half_turn_f32(r: Any) -> Any:
-    """Sine for ``|r| <= pi/2``."""
+    """Sine for ``|r| <= pi/2`` and a little more."""
     z = r * r
     p = fma(z, fma(z, f32(2.6061095e-06), f32(-0.0001980978)), f32(0.008333069))
-    return fma(r * z, fma(z, p, f32(-0.1666666)), r)
+    y = fma(r * z, fma(z, p, f32(-0.1666666)), r)
+    return y if r != f32(0.0) else r  # of either sign
+
+
+def signed_f32(r: Any, t: Any) -> Any:
+    """``r``, negated if the whole number in the sum ``t`` with `SHIFTER_F32` is odd."""
+    return float_f32(i32(bits_f32(r) ^ (bits_f32(t) << i32(31))))
+
+
+def sin_near_angle_f32(x: Any) -> Any:
+    """What has the sine of a near angle, within half a turn."""
+    t = fma(x, _ONE_OVER_PI, SHIFTER_F32)
+    return signed_f32(less_half_turns_f32(x, t - SHIFTER_F32), t)
+
+
+def cos_near_angle_f32(x: Any) -> Any:
+    """What has as its sine the cosine of a near angle, within half a turn."""
+    a = abs(x)
+    t = fma(a, _ONE_OVER_PI, f32(0.5)) + SHIFTER_F32
+    return signed_f32(less_half_turns_f32(a, (t - SHIFTER_F32) - f32(0.5)), t)
+
+
+def tan_near_angle_f32(x: Any) -> Any:
+    """``(r, odd)``: a near angle is ``r`` and quarter turns, of which ``odd`` has the last bit."""
+    t = fma(x, _TWO_OVER_PI, SHIFTER_F32)
+    return less_half_turns_f32(x, (t - SHIFTER_F32) * f32(0.5)), bits_f32(t) & i32(1)
+
+
+def sin_near_f32(x: Any) -> Any:
+    """`sin_f32` of near angles."""
+    return sin_half_turn_f32(sin_near_angle_f32(x))
+
+
+def cos_near_f32(x: Any) -> Any:
+    """`cos_f32` of near angles."""
+    return sin_half_turn_f32(cos_near_angle_f32(x))
+
+
+def tan_near_f32(x: Any) -> Any:
+    """`tan_f32` of near angles."""
+    r, odd = tan_near_angle_f32(x)
+    return tan_quarter_turn_f32(r, odd)
 
 
 def sin_f32(x: Any) -> Any:
@@ -157,14 +214,24 @@ def sin_f32(x: Any) -> Any:
     t = (q + u) + _HALVES
     r = (q - (t - _HALVES)) + u  # in turns, at most 1/4; the last bit of t is the sign
     r = f32(float_f64(bits_f64(r) ^ (bits_f64(t) << 63)) * _TURN)
-    return sin_half_turn_f32(r) if r != f32(0.0) else r  # of either sign
+    return sin_half_turn_f32(sin_near_angle_f32(x) if abs(x) <= NEAR_F32 else r)
 
 
 def cos_f32(x: Any) -> Any:
     """Cosine of any angle in radians, however large: the sine of what is left to a quarter turn."""
     q, u = turns_f32(x)
     r = (q - np.rint(q + u)) + u
-    return sin_half_turn_f32(f32((0.25 - abs(r)) * _TURN))
+    r = f32((0.25 - abs(r)) * _TURN)
+    return sin_half_turn_f32(cos_near_angle_f32(x) if abs(x) <= NEAR_F32 else r)
+
+
+def tan_quarter_turn_f32(r: Any, odd: Any) -> Any:
+    """Tangent of ``r`` and quarter turns, an odd number or an even one, for ``|r| <= pi/4``."""
+    z = r * r
+    p = fma(z, fma(z, f32(0.0043704137), f32(0.000102860875)), f32(0.010823859))
+    p = fma(z, fma(z, fma(z, p, f32(0.021287534)), f32(0.054058682)), f32(0.13332677))
+    y = fma(r * z, fma(z, p, f32(0.3333335)), r)
+    return y if odd == 0 else f32(-1.0) / y
 
 
 def tan_f32(x: Any) -> Any:
@@ -172,11 +239,9 @@ def tan_f32(x: Any) -> Any:
     q, u = turns_f32(x)
     t = (q + u) + _QUARTERS
     r = f32(((q - (t - _QUARTERS)) + u) * _TURN)  # at most pi/4
-    z = r * r
-    p = fma(z, fma(z, f32(0.0043704137), f32(0.000102860875)), f32(0.010823859))
-    p = fma(z, fma(z, fma(z, p, f32(0.021287534)), f32(0.054058682)), f32(0.13332677))
-    y = fma(r * z, fma(z, p, f32(0.3333335)), r)
-    return y if bits_f64(t) & 1 == 0 else f32(-1.0) / y
+    near = abs(x) <= NEAR_F32
+    s, odd = tan_near_angle_f32(x)
+    return tan_quarter_turn_f32(s if near else r, odd if near else i32(bits_f64(t) & 1))
 
 
 def atan_ratio_f64(num: Any, den: Any) -> Any:
