@@ -82,3 +82,25 @@ def test_a_fork_that_holds_what_an_import_wants_goes_on() -> None:
         timeout=120,
     )
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
+
+
+COLLECTED = """
+    import gc, sys
+    import xarraylite as xl
+
+    if sys.argv[1:]:
+        gc.freeze()
+    frozen, found = gc.get_freeze_count(), []
+    gc.callbacks.append(lambda phase, _: found.append(len(gc.get_objects(0))))
+    assert float(xl.sum(xl.asarray([1.0, 2.0]) * 2)) == 6.0
+    kept = gc.get_freeze_count() >= 0.9 * frozen
+    print(max(found, default=0) < 10_000, kept, gc.isenabled())
+"""
+
+
+@pytest.mark.parametrize("freezes", [False, True])
+def test_the_collector_does_not_look_at_what_imports_make(freezes: bool) -> None:
+    """But where the user keeps objects frozen, which stay so."""
+    command = [sys.executable, "-c", textwrap.dedent(COLLECTED), *["1"] * freezes]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240)
+    assert done.stdout.strip() == f"{not freezes} True True", done.stderr

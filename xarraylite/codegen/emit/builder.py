@@ -49,6 +49,7 @@ _METADATA = """\
 !13 = !{i32 1}
 !14 = !{!"llvm.loop.unroll.disable"}
 !15 = !{!"llvm.loop.interleave.count", i32 1}
+!16 = !{!"llvm.loop.interleave.count", i32 2}
 """
 
 #: What a kernel's function may be told: it ends, and exceptions do not pass through it.
@@ -68,6 +69,8 @@ class Pace(Enum):
 
     FULL = 0
     """As much as LLVM sees fit."""
+    PAIRED = 4
+    """Two vectors at a time, whatever registers there are: what one waits for, the other uses."""
     ROLLED = 1
     """It may become vectors, several at a time, but it is not unrolled."""
     SLOW = 2
@@ -77,6 +80,7 @@ class Pace(Enum):
 
 
 _HINTS = {
+    Pace.PAIRED: "!16",
     Pace.ROLLED: "!14",
     Pace.SLOW: "!14, !15",
     Pace.SINGLE: '!{!"llvm.loop.vectorize.enable", i1 false}',
@@ -297,7 +301,7 @@ class Builder:
         """Return what a loop's last branch tells LLVM."""
         if pace is Pace.FULL:
             return ""
-        number = 16 + len(self._loops)
+        number = 17 + len(self._loops)
         hints = _HINTS[pace]
         self._loops.append(f"!{number} = distinct !{{!{number}, {hints}}}\n")
         return f", !llvm.loop !{number}"

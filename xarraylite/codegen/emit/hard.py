@@ -19,6 +19,9 @@ from .builder import Builder, Local, Pace, Value
 #: How many times elements are taken to be hard after some were.
 PATIENCE = 8
 
+#: How fast the loop that takes elements for usual ones may be where the other one is not.
+_FAST = (Pace.FULL, Pace.PAIRED)
+
 
 class Near(Enum):
     """Whether what takes less time for most arguments is tried first."""
@@ -77,7 +80,7 @@ def each(
     with b.when(hard.get()):
         if patience is not None:
             patience.add(-1)
-            with b.loop(*bounds, pace=Pace.SLOW if pace is Pace.FULL else pace) as j:
+            with b.loop(*bounds, pace=Pace.SLOW if pace in _FAST else pace) as j:
                 put(j, compute(j))
         else:
             with b.loop(*bounds, pace=Pace.SINGLE) as j:

@@ -72,6 +72,10 @@ COPIED_UNTIL = 4096
 #: Cost of an element up to which memory is waited for, not arithmetic.
 LIGHT = 5
 
+#: Cost of an element from which LLVM, for want of registers, would compute one vector at a time,
+#: each step of which waits for the one before.
+LONG = 64
+
 _STAGES = frozenset((Mode.STAGED, Mode.FALLING, Mode.NONTEMPORAL))
 _ASKED = frozenset((Access.APART, Access.SHARED))
 _SECOND = frozenset((Mode.TILED, Mode.INTERLEAVED))
@@ -245,6 +249,8 @@ class _Row:
         pace: Pace = Pace.FULL,
     ) -> None:
         """Emit a loop over some elements."""
+        long = self.spec.near is Near.MANY and self.spec.body.cost >= LONG
+        pace = Pace.PAIRED if long and pace is Pace.FULL else pace
         each(self.b, self.spec.near, self.patience, (low, high), compute, put, pace)
 
     def drain(self, low: Value, high: Value) -> None:
