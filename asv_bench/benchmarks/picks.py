@@ -388,6 +388,61 @@ class FewMade(FewFiltered):
         return self.operand[self.mask]
 
 
+class FewIndexed(FewMade):
+    """An index view that is made for one statement."""
+
+    title = "eval(index_view(a, idx)), 10 float64"
+
+    def pick(self) -> object:
+        self.mask = np.array([7, 1, 1, 9, 0])
+        return None
+
+    def xarraylite(self) -> object:
+        return xl.eval(xl.index_view(self.a, self.mask))
+
+
+class FewSelected(FewIndexed):
+    """An index array in brackets, evaluated as it is."""
+
+    title = "eval(a[idx]), 10 float64"
+
+    def xarraylite(self) -> object:
+        return xl.eval(self.a[self.mask])
+
+
+class FewMoved(FewFiltered):
+    """Elements at some positions written to others, both kept in the statement."""
+
+    title = "view(a, keep(0, 3, 4)) = view(a, drop(...)), 10 float64"
+
+    def xarraylite(self) -> object:
+        a = self.a
+        xl.view(a, xl.keep(0, 3, 4))[...] = xl.view(a, xl.drop(0, 3, 4, 5, 6, 8, 9))
+        return a
+
+    def numpy(self) -> object:
+        self.operand[[0, 3, 4]] = self.operand[[1, 2, 7]]
+        return self.operand
+
+
+class Extremes(Reduce):
+    """The least and the greatest element, asked for one after the other."""
+
+    title = "float of each of minmax(a), 10^6 float64"
+
+    def setup(self) -> None:
+        self.operand = values(size(1_000_000, 1000))
+        self.a = xl.asarray(self.operand)
+        for _ in range(5):
+            self.xarraylite()
+
+    def xarraylite(self) -> object:
+        return [float(e) for e in xl.minmax(self.a)]
+
+    def numpy(self) -> object:
+        return [float(self.operand.min()), float(self.operand.max())]
+
+
 class FixedShape(Comparison):
     """A small assignment between containers of fixed shape, against the same of dynamic rank.
 
