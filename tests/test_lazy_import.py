@@ -84,6 +84,50 @@ def test_a_fork_that_holds_what_an_import_wants_goes_on() -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr
 
 
+ASKED = """
+    import os, sys, threading, time
+    import xarraylite as xl
+    from xarraylite import _lazy_import
+
+    found, begun = [], threading.Event()
+    sys.unraisablehook = lambda what: found.append(repr(what.exc_value))
+
+    def load():
+        with _lazy_import._importing.held:
+            begun.set()
+            time.sleep(0.3)  # the fork has begun
+            from xarraylite.codegen import worker
+            worker.run(lambda: None)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if not child:
+        assert float(xl.sum(xl.asarray([1.0, 2.0]) * 2)) == 6.0
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], found)
+    thread.join()
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], found)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_an_import_may_ask_a_fork_that_has_begun_to_wait() -> None:
+    """What was not begun before the fork is not ended after it."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(ASKED)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.split("\n")[:2] == ["0 []", "0 []"], (done.stdout, done.stderr)
+
+
 COLLECTED = """
     import gc, sys
     import xarraylite as xl

@@ -12,14 +12,12 @@ without end, as what is imported may want a lock that the one who forks holds (l
 from __future__ import annotations
 
 import gc
-import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from ._locks import ForkLock
+from ._locks import ForkLock, wait_before_fork
 
 #: Held while something is imported; re-entrant, as what is imported may import more.
 _importing = ForkLock()
@@ -27,24 +25,16 @@ _importing = ForkLock()
 #: Seconds that a fork waits for imports.
 PATIENCE = 2.0
 
-#: Of each thread, the lock that it holds while it forks.
-_forking = threading.local()
+
+def _hold() -> bool:
+    return _importing.held.acquire(timeout=PATIENCE)  # a child has another lock than its parent
 
 
-def _before_fork() -> None:
-    held = _importing.held
-    _forking.lock = held if held.acquire(timeout=PATIENCE) else None
+def _let_go() -> None:
+    _importing.held.release()
 
 
-def _after_fork() -> None:
-    lock = getattr(_forking, "lock", None)
-    if lock is not None:
-        _forking.lock = None
-        lock.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork)
+wait_before_fork(_hold, _let_go)
 
 
 def imported(name: str) -> Any:

@@ -1,13 +1,18 @@
-"""Locks that outlive a fork: a child makes them anew.
+"""Locks that outlive a fork: a child makes them anew; and what a fork waits for.
 
 Another thread of the parent may have held a lock when it forked; in the child nobody would ever
 give it back.
+
+Rooms are imported late, so a room may ask forks to wait for it while one has begun: of hooks that
+are registered then, Python calls those after the fork and not those before it.  So all that forks
+wait for is in one list here, behind hooks that are as old as the package.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 
 
 class ForkLock:
@@ -28,3 +33,68 @@ class ForkLock:
 
     def _renew(self) -> None:
         self.held = threading.RLock()
+
+
+#: What a fork waits for, each with what ends that in the parent.
+_waits: list[tuple[Callable[[], object], Callable[[], None] | None]] = []
+
+
+class _Forks(threading.local):
+    """Of a thread, what ends the waits of the forks that it is in: signal handlers may fork too."""
+
+    def __init__(self) -> None:
+        self.ends: list[list[Callable[[], None]]] = []
+
+
+_forks = _Forks()
+
+
+def wait_before_fork(begin: Callable[[], object], end: Callable[[], None] | None = None) -> None:
+    """Have forks call ``begin`` and, if it says so, ``end`` afterwards in the parent.
+
+    The last one is called first, as `os.register_at_fork` has it.
+
+    Parameters
+    ----------
+    begin : callable
+        Tells whether ``end`` is to be called; for example the method that acquires a lock.
+    end : callable, optional
+        For example the method that releases it.
+    """
+    _waits.append((begin, end))
+
+
+def _before_fork() -> None:
+    ends: list[Callable[[], None]] = []
+    _forks.ends.append(ends)
+    interrupt: BaseException | None = None
+    while True:
+        waits = tuple(_waits)
+        for begin, end in reversed(waits):
+            try:
+                if begin() and end is not None:
+                    ends.append(end)
+            except BaseException as error:  # it ends this wait, and Python reports it
+                interrupt = error
+        if len(waits) == len(_waits):
+            break
+        _end(ends)  # an import that was waited for has more to wait for
+    if interrupt is not None:
+        raise interrupt
+
+
+def _after_fork() -> None:
+    _end(_forks.ends.pop())
+
+
+def _forget() -> None:
+    _forks.ends.clear()  # of the one thread that the child has
+
+
+def _end(ends: list[Callable[[], None]]) -> None:
+    while ends:
+        ends.pop()()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_forget)

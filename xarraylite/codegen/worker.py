@@ -40,6 +40,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
+from .._locks import wait_before_fork
 from .latch import Latch
 
 T = TypeVar("T")
@@ -268,11 +269,8 @@ def _after_fork() -> None:
 
 
 atexit.register(_close)
+wait_before_fork(partial(_gate.acquire, True, PATIENCE), _gate.release)
 if hasattr(os, "register_at_fork"):
     # Replacing the gate would need Python code; the standard library opens its locks like this too.
-    os.register_at_fork(
-        before=partial(_gate.acquire, True, PATIENCE),
-        after_in_parent=_gate.release,
-        after_in_child=_gate._at_fork_reinit,  # type: ignore[attr-defined]
-    )
+    os.register_at_fork(after_in_child=_gate._at_fork_reinit)  # type: ignore[attr-defined]
     os.register_at_fork(after_in_child=_after_fork)

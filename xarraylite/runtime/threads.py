@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Generic, TypeVar
 
+from .._locks import wait_before_fork
 from ..codegen import worker
 from ..codegen.latch import Latch
 
@@ -232,7 +233,7 @@ def _keep_off(core: int) -> None:
 
 pool = Pool()
 
+# A fork does this before it waits for the worker, which is imported earlier: helpers may need it.
+wait_before_fork(pool.before_fork)
 if hasattr(os, "register_at_fork"):
-    # The hook before a fork runs before the worker's, which is registered earlier: helpers may
-    # need the worker.
-    os.register_at_fork(before=pool.before_fork, after_in_child=pool.after_fork)
+    os.register_at_fork(after_in_child=pool.after_fork)
