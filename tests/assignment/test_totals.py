@@ -115,6 +115,11 @@ def test_what_was_computed_with_another_total_keeps_its_meaning() -> None:
 @pytest.mark.usefixtures("compiled")
 def test_folds_of_one_memory_read_it_once() -> None:
     x = xl.asarray(np.arange(4.0 * SIZE))
+    for _ in range(4):
+        parts = [x[::2], x[: 2 * SIZE], x.view("int64")[: 2 * SIZE], x[::2][::-1]]
+        totals = [f(part) for part in parts for f in (xl.max, xl.min)]
+        want = [f(np.asarray(part)) for part in parts for f in (np.max, np.min)]
+        assert [total.item() for total in totals] == [value.item() for value in want]
     plan = str(xl.explain(xl.max(x) - xl.min(x) + xl.sum(x[::2])))
     assert plan.count("parts at a time") == 1
     for _ in range(4):

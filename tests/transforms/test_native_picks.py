@@ -301,7 +301,8 @@ def test_references_are_balanced() -> None:
         other[...] = xl.eval(c[p])
         kept = xl.view(c, xl.keep(4, 1, 1))
         kept[...] = xl.view(c, xl.drop(0, 2, 5))
-        xl.view(grid, xl.range(), xl.keep(2, 0, 0))[...] = xl.view(grid, xl.range(), xl.keep(1, 2, 2))
+        columns = xl.view(grid, xl.range(), xl.keep(2, 0, 0))
+        columns[...] = xl.view(grid, xl.range(), xl.keep(1, 2, 2))
         xl.eval(xl.view(grid, xl.keep(0)) + kept[0])
         xl.eval(xl.flatten(grid, "column_major"))
         with pytest.raises(xl.IndexRangeError):

@@ -79,7 +79,7 @@ def evaluate(e: Any) -> Any:
 
 def _first_of(folds: list[Any], e: Any) -> Any:
     """Compute totals of the same memory together; return the first's value, None if not done."""
-    joint = totals.together(folds)
+    joint = totals.together([x for _, x, _ in folds])
     if joint is None:
         return None
     made = evaluated(e._container, joint[0], (len(folds),), joint[1])
@@ -181,7 +181,7 @@ def again(
     stand in several places, and what is of them is computed once.  So is what is folded twice of
     much memory: it is read once.
     """
-    items = [x for x in operands if x.__class__ is tuple]
+    items: list[Any] = [x for x in operands if x.__class__ is tuple]
     if shared or (len(items) > 1 and _folds_again(operands, items)):
         shared, items = True, [bound.sameness(operands)]
     key: Any = (shape, shared, *items)

@@ -74,24 +74,25 @@ def known(e: Any) -> Any:
     return None
 
 
-def beside(e: Any) -> list[_Total]:
-    """Return those of this thread's totals that fold what a total folds, itself the first.
+def beside(e: Any) -> list[tuple[_Total, Any, Operands]]:
+    """Return this thread's totals that fold what a total folds, with their notes, it first.
 
     None if it is the only one.
     """
     own, kind = e._operands, e._kind
     if len(_noted.totals) < 2 or not _folds_memory(kind) or tracing.running.value:
         return []
-    found = []
+    found: list[tuple[_Total, Any, Operands]] = []
     for total in _noted.totals:
         x = total()
         if x is e:
-            found.insert(0, total)
+            found.insert(0, (total, e, own))
         elif x is not None and total.operands is None and _folds_memory(x._kind):
-            same = x._operands[1] is own[1] and x._operands == own
-            if same and x._kind.dtype is kind.dtype and x._kind.fixed == kind.fixed:
-                found.append(total)
-    return found if len(found) > 1 and found[0]() is e else []
+            items, of = x._operands, x._kind
+            alike = of.args == kind.args and of.dtype is kind.dtype and of.fixed == kind.fixed
+            if alike and items == own:
+                found.append((total, x, items))
+    return found if len(found) > 1 and found[0][1] is e else []
 
 
 def _folds_memory(kind: Kind) -> bool:
@@ -99,11 +100,11 @@ def _folds_memory(kind: Kind) -> bool:
     return isinstance(kind.op, Reduction) and kind.args[0].op is None and kind.items == 3
 
 
-def together(folds: list[_Total]) -> tuple[Kind, Operands] | None:
+def together(folds: list[Any]) -> tuple[Kind, Operands] | None:
     """Return the kind of an array of totals that fold the same memory, and its operands."""
-    first, *others = [total() for total in folds]
+    first, *others = folds
     key = (*[x._kind for x in others], first._operands[0])
-    joint = first._kind.leads("together", key)
+    joint: Kind | None = first._kind.leads("together", key)
     if joint is None:
         own = node_of(first._kind, (), first._operands)
         nodes = [own, *[with_args(node_of(x._kind, (), x._operands), own.args) for x in others]]
@@ -117,12 +118,10 @@ def together(folds: list[_Total]) -> tuple[Kind, Operands] | None:
     return joint, first._operands[1:]
 
 
-def keep(folds: list[_Total], values: Any) -> None:
+def keep(folds: list[tuple[_Total, Any, Operands]], values: Any) -> None:
     """Note what totals are that were computed together, until each is asked for."""
-    for total, value in zip(folds, values, strict=True):
-        e = total()
-        if e is not None:
-            total.operands, total.value = e._operands, value
+    for (total, _, operands), value in zip(folds, values, strict=True):
+        total.value, total.operands = value, operands
 
 
 def settle(buffer: Buffer) -> None:

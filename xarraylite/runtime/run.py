@@ -123,10 +123,10 @@ def run_bands(step: BandedStep, addresses: list[int], nodes: Nodes, buffers: lis
 
     def make(keep: list[Memory] = buffers) -> Callable[[int], None]:
         ready = []
-        for one, filled in zip(step.kernels, blocks, strict=True):
-            block, slot = filled[:], one.addresses[0][0]
-            place = block.buffer_info()[0]
-            ready.append((one.kernel.run, block, place, one.work.chunks, slot, block[slot]))
+        for k, shared in zip(step.kernels, blocks, strict=True):
+            own, slot = shared[:], k.addresses[0][0]
+            place = own.buffer_info()[0]
+            ready.append((k.kernel.run, own, place, k.work.chunks, slot, own[slot]))
 
         def one(first: int) -> None:
             for kernel, block, address, chunks, slot, base in ready:
