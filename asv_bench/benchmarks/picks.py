@@ -384,23 +384,14 @@ class FewMade(FewFiltered):
         return self.operand[self.mask]
 
 
-class FewIndexed(FewMade):
-    """An index view that is made for one statement."""
+class FewSelected(FewMade):
+    """An index array in brackets, evaluated as it is."""
 
-    title = "eval(index_view(a, idx)), 10 float64"
+    title = "eval(a[5 positions]), 10 float64"
 
     def pick(self) -> object:
         self.mask = np.array([7, 1, 1, 9, 0])
         return None
-
-    def xarraylite(self) -> object:
-        return xl.eval(xl.index_view(self.a, self.mask))
-
-
-class FewSelected(FewIndexed):
-    """An index array in brackets, evaluated as it is."""
-
-    title = "eval(a[idx]), 10 float64"
 
     def xarraylite(self) -> object:
         return xl.eval(self.a[self.mask])
