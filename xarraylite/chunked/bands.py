@@ -102,8 +102,8 @@ def choose_bands(
     chunks, budget, fixed, known
         As `choose` takes them.
     """
-    nodes, inner = postorder(root), _folds_of(root)
-    if not inner or not math.prod(root.shape) or not all([is_even(node) for node in nodes]):
+    inner = _folds_of(root)
+    if not inner or not math.prod(root.shape) or not is_even(root):
         return None
     passes = sum([_moved(part) for part in [root, *[node.arg for node in inner]]])
     once = piece_of(root, whole(root.shape)).moved

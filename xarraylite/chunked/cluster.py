@@ -148,7 +148,7 @@ class Work:
     kernels : mapping
         Object code of the kernels that blocks run, by key.
     need : int
-        Bytes in flight that were counted for a block.
+        Bytes in flight that were counted for a block; 0 where all need as much.
     """
 
     __slots__ = ("kernels", "make", "need", "write")
@@ -174,7 +174,7 @@ def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
     made: list[NumpyArray] = []
     for key in keys:
         piece = work.make(key)
-        if piece.alone > work.need:  # of very many blocks, some were counted
+        if 0 < work.need < piece.alone:  # of very many blocks, some were counted
             raise too_small(piece, work.need, piece.alone, late=True)
         values = computed_of(piece)
         if work.write is None:
@@ -247,7 +247,7 @@ class DaskCluster:
         tasks = threads * (_QUEUED if take is None else _AHEAD)
         options = _asked_of(workers, need)
         per = 1 if take is not None else max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
-        work = Work(pieces.make, write, _kernels_of(piece), need)
+        work = Work(pieces.make, write, _kernels_of(piece), 0 if pieces.make.even else need)
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
         def started(per: int, tasks: int) -> Wave:

@@ -132,8 +132,12 @@ def has_stored(root: ir.Node) -> bool:
 _EVEN = (ir.Elementwise, ir.Iota, ir.Leaf, ir.Reduce, ir.Scalar, ir.Stored, ir.View)
 
 
-def is_even(node: ir.Node) -> bool:
-    """Tell whether what blocks need of an operation's arguments follows from their extents."""
+def is_even(root: ir.Node) -> bool:
+    """Tell whether what blocks of an expression need follows from their extents."""
+    return all([_is_even(node) for node in postorder(root)])
+
+
+def _is_even(node: ir.Node) -> bool:
     if isinstance(node, ir.View) and isinstance(node.step, Reshape):
         return [n for n in node.shape if n != 1] == [n for n in node.arg.shape if n != 1]
     return isinstance(node, _EVEN)

@@ -16,8 +16,7 @@ from typing import Any
 
 from ..dtypes.names import NumpyArray
 from ..ir.node import Node
-from ..ir.walk import postorder
-from .cut import Marks, is_even, joints, requests
+from .cut import Marks, joints, requests
 from .grid import Grid
 from .pipeline import Run, run_blocks
 from .plan import COUNTED, TRIED, WORTH, Cuts, Piece, is_small, too_small
@@ -217,7 +216,7 @@ def _tried(
 ) -> Division | None:
     """Return pieces of a step if all are parts of the tree."""
     spans, need = list(plan.spans(step)), 0
-    even = all([is_even(node) for node in postorder(plan.node.arg)])
+    even = plan.even
     marks = joints(plan.node.arg)
     boxes = [grid.widened(box) for box in grid.telling([marks[k] for k in plan.kept], COUNTED)]
     for (low, high), box in itertools.product(_forms(plan, spans, even), grid.ends(True)):

@@ -16,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -214,7 +214,7 @@ def run_blocks(
     try:
         following = next(left, None)
         while coming or following:
-            while following and following.is_read_with([x for x, _ in coming], run.budget - kept):
+            while following and following.is_read_with([piece for piece, _ in coming]):
                 coming.append((following, cache.begin(readers, following.loads)))
                 following = next(left, None)
             piece, reads = coming.popleft()
@@ -255,23 +255,24 @@ def run_blocks(
 def weighed(pieces: Cuts, run: Run, kept: int, need: int) -> Iterator[Piece]:
     """Yield blocks; of very many, one may need more than those that were counted.
 
-    Then it is read alone (`Piece.is_read_with`), without what other passes would read again.
+    Then it is read alone (`Piece.large`), without what other passes would read again.
 
     Raises
     ------
     SizeError
         If that is too much as well; it says what would do for this block and all after it.
     """
-    left = iter(pieces)
+    left, even = iter(pieces), pieces.make.even
     run.held.fit(run.budget - need)
     for piece in left:
-        if piece.need + kept > need:
-            need = piece.need + kept
+        own = 0 if even else piece.need + kept
+        if own > need:
+            need = own
             run.held.fit(run.budget - need)
             if min(piece.need, piece.alone) + kept > run.budget:
                 worst = max(itertools.chain([piece], left), key=lambda piece: piece.alone)
                 raise too_small(worst, run.budget, worst.alone + kept, late=True)
-        yield piece
+        yield replace(piece, large=True) if own > run.budget else piece
 
 
 def _written(leaving: deque[tuple[Piece, Future[None]]], clock: Clock) -> Piece:

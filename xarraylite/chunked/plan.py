@@ -14,7 +14,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from ..dtypes.names import dtype_name
 from ..index.broadcast import as_shape
 from ..ir.build import describe
 from ..ir.node import Node
-from ..ir.walk import postorder
 from .budget import BudgetError
 from .cut import cut, is_even, joints, requests
 from .grid import Grid
@@ -75,6 +74,8 @@ class Piece:
         order of its own.
     spread : bool
         Whether operands lie in memory as parts of the whole arrays do (`Load.apart`).
+    large : bool
+        Whether it is too large for others to be read meanwhile.
     """
 
     box: Box
@@ -82,6 +83,7 @@ class Piece:
     loads: list[Load]
     fold: Callable[[Node, Compute], Node] | None = None
     spread: bool = False
+    large: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -105,17 +107,16 @@ class Piece:
         Where these are many, they are read afterwards if that keeps all threads busy as well, with
         chunks to decode: memory that nothing has used before costs as much as they do.
         """
+        if self.inputs <= 2 * ENOUGH:
+            return (1 + AHEAD) * self.inputs
         busy = all([decodes(x.source) and x.scratch < x.moved for x in self.loads])
-        return self.inputs + AHEAD * min(self.inputs, 2 * ENOUGH if busy else self.inputs)
+        return self.inputs + AHEAD * (2 * ENOUGH if busy else self.inputs)
 
-    def is_read_with(self, others: Sequence[Piece], room: int) -> bool:
-        """Tell whether it is read before these others are computed, in so many bytes."""
-        fit = [
-            self.inputs + x.inputs <= max(self.operands, x.operands)
-            and max(self.need, x.need) <= room
-            for x in others
-        ]
-        return len(others) <= AHEAD and all(fit)
+    def is_read_with(self, others: Sequence[Piece]) -> bool:
+        """Tell whether it is read before these others are computed."""
+        fit = [self.inputs + x.inputs <= max(self.operands, x.operands) for x in others]
+        small = not any([x.large for x in (self, *others)])
+        return not others or (small and len(others) <= AHEAD and all(fit))
 
     @property
     def need(self) -> int:
@@ -173,6 +174,22 @@ class Cutter:
         """The expression whose elements boxes are of."""
         return self.parcel.node
 
+    @property
+    def even(self) -> bool:
+        """Whether blocks of the same extents need as much as each other."""
+        return is_even(self.divided)
+
+
+class Maker(Protocol):
+    """Cuts blocks: a `Cutter`, or the parts of a reduction."""
+
+    @property
+    def even(self) -> bool:
+        """As of a cutter."""
+
+    def __call__(self, key: Any, /) -> Piece:
+        """Return a block."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
@@ -180,7 +197,7 @@ class Cuts:
 
     Attributes
     ----------
-    make : callable
+    make : Maker
         Cuts one.
     keys : iterable
         What it is given: where a block lies.
@@ -188,7 +205,7 @@ class Cuts:
         Whether a block begins with what the one before has read last.
     """
 
-    make: Callable[[Any], Piece]
+    make: Maker
     keys: Iterable[Any]
     carried: bool = False
 
@@ -267,7 +284,7 @@ def choose(
     SizeError
         If the budget is too small for one block; it says how much would do.
     """
-    even = all([is_even(node) for node in postorder(make.parcel.node)])
+    even = make.even
     tried = functools.partial(_tried, make, shape, even=even, widened=widened)
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
     best = _within(budget, make, tried, block, fixed, fits, known, keep)

@@ -28,7 +28,7 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import undivided
-from .cut import Request, bind, cut, requests
+from .cut import Request, bind, cut, is_even, requests
 from .joins import Join, leaf_length, leaf_of, rest_length
 from .loads import gathered
 from .parcel import Parcel
@@ -133,6 +133,11 @@ class Parts:
         """Return the same with the leaves of parts; None if parts have no others."""
         leaf = leaf_length(self.node, self.tree, self.inner)
         return replace(self, leaf=leaf) if leaf and leaf < self.unit else None
+
+    @property
+    def even(self) -> bool:
+        """As of a `Cutter`."""
+        return is_even(self.node.arg)
 
     @property
     def length(self) -> int:
