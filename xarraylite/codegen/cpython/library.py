@@ -14,6 +14,7 @@ from . import (
     launching,
     operators,
     picks,
+    places,
     remembered,
     replay,
     scalars,
@@ -22,8 +23,8 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, evaluation, fronts, launching, operators, picks, remembered),
-    *(replay, scalars, scattered, views),
+    *(assignment, basics, calls, evaluation, fronts, launching, operators, picks, places),
+    *(remembered, replay, scalars, scattered, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
@@ -33,6 +34,7 @@ INLINE = frozenset(
         "count_of",
         "counted",
         "dtype_of",
+        "integer",
         "is_promise",
         "get",
         "inside",
@@ -46,6 +48,7 @@ INLINE = frozenset(
         "item",
         "itemsize_of",
         "keep",
+        "moved",
         "spread",
     }
 )
