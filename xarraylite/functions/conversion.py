@@ -463,12 +463,17 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     device : {"cpu"}, optional
         Where to put it.
     copy : bool, optional
-        True: copy.  By default and for False: share the memory.
+        True: copy.  False: share the memory, or raise.  By default: copy what cannot be shared.
 
     Returns
     -------
     XContainer
         An `XArray`; read-only if the memory is.
+
+    Raises
+    ------
+    BufferError
+        If the object refuses; for False also of what only a copy could give, such as tiles.
 
     Examples
     --------
@@ -479,5 +484,5 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     """
     check_device(device, "from_dlpack")
     ours = isinstance(x, XContainer) and x._is_strided()  # whose memory needs no capsule
-    shared = adapt(x.__array__() if ours else imported(x, None))
+    shared = adapt(x.__array__() if ours else imported(x, None if copy else copy))
     return XArray(shared) if copy else shared
