@@ -51,6 +51,10 @@ class DTypeError(XarrayliteError, TypeError):
     """A dtype is unsupported, or not allowed by the operation."""
 
 
+class DTypeValueError(DTypeError, ValueError):
+    """A dtype is asked for what others have."""
+
+
 class CastError(DTypeError):
     """A cast is not allowed by the casting rule of the operation."""
 

@@ -17,6 +17,7 @@ import xarraylite as xl
 from xarraylite.arrays.container import XContainer
 from xarraylite.arrays.evaluation import eval_
 from xarraylite.arrays.expression import XExpression
+from xarraylite.arrays.xarray import XArray
 
 from . import SMALL, Comparison, Times, values
 from .calls import CALLS
@@ -52,9 +53,10 @@ def operands(n: int, dtype: str = "float64") -> dict[str, Any]:
 
 def evaluated(made: Any) -> Any:
     """Have a lazy result computed; NumPy's side has no such call, so that of most costs little."""
-    if made.__class__ is XExpression:
-        return eval_(made)
-    if isinstance(made, tuple | list):
+    kind = made.__class__
+    if kind is XArray:
+        return made
+    if kind is tuple or kind is list:
         return [evaluated(part) for part in made]
     lazy = isinstance(made, XExpression) and not isinstance(made, XContainer)
     return eval_(made) if lazy else made

@@ -173,6 +173,9 @@ CASES: dict[str, Case] = {
     "no copy": (lambda: xl.asarray([1], copy=False), ValueError, "without a copy"),
     "step 0": (lambda: xl.arange(0, 1, 0), ZeroDivisionError, "step must not be 0"),
     "attribute": (lambda: xl.nothing, AttributeError, "'nothing'"),
+    "too small an out": (lambda: xl.add(B, B, out=xl.ones(3)), ValueError, r"add: .*\(3,\)"),
+    "too long a mask": (lambda: xl.sum(A, where=xl.ones(4, bool)), ValueError, r"sum: .*\(2, 3\)"),
+    "a matrix for a vector": (lambda: xl.vander(A), ValueError, r"vander\(float64\[2, 3\]\): "),
     "complex number": (lambda: float(C[0]), TypeError, "complex|float"),
     "truth": (lambda: bool(A), ValueError, r"bool\(XArray float64\[2, 3\]\).*6 elements.*any"),
 }

@@ -107,6 +107,7 @@ REFUSED: list[tuple[Callable[[xl.XArray], Any], type[Exception], str]] = [
     (lambda a: a.to_layout("tiled"), xl.LayoutError, "'tiled' is unknown"),
     (lambda a: np.asarray(a, copy=False), ValueError, r"T\(2,4\)\} needs a copy"),
     (lambda a: np.from_dlpack(a, copy=False), BufferError, r"T\(2,4\)\} needs a copy"),
+    (lambda a: xl.from_dlpack(a, copy=False), BufferError, r"T\(2,4\)\} needs a copy"),
     (lambda a: xl.zeros((2, 2), layout=T, strides=(2, 1)), xl.LayoutError, r"zeros: strides"),
     (lambda a: xl.XArray(VALUES, layout=T, strides=(5, 1)), xl.LayoutError, r"XArray: strides"),
     (lambda a: xl.broadcast_to(a, (2, 3, 5)).fill(1), xl.ReadOnlyError, "assignment: .*read-only"),

@@ -73,3 +73,55 @@ def test_late_operands_are_read_late() -> None:
     x[...] = 2.0
     assert float(total) == 2 * SIZE
     assert float(others[1]) == SIZE
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("make", [xl.asarray, xl.XTensor])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool"])
+def test_totals_of_one_memory_are_computed_together(make: Callable[[Any], Any], dtype: str) -> None:
+    values = (np.arange(4 * SIZE) % 1001).astype(dtype)
+    x = make(values)
+    for size in [4 * SIZE] * 4 + [3 * SIZE]:  # the first ones are not yet
+        part, own = x[:size], values[:size]
+        low, high = xl.minmax(part)
+        others = [xl.max(x[1:]), xl.sum(part)]
+        got = [xl.eval(high), xl.eval(low), *map(xl.eval, others)]
+        want = [own.max(), own.min(), values[1:].max(), own.sum()]
+        for one, other in zip(got, want, strict=True):
+            assert_same_bits(one, other)
+            assert type(one) is type(xl.eval(make(values[:2])[0] + make(values[:2]).max()))
+        got[0][...] = 0
+        assert_same_bits(xl.eval(high), own.max())
+
+
+@pytest.mark.usefixtures("compiled")
+def test_what_was_computed_with_another_total_keeps_its_meaning() -> None:
+    values = np.arange(4.0 * SIZE)
+    for missing in (False, True, False):
+        x = xl.asarray(values, copy=True)
+        if missing:
+            x[7] = np.nan
+        low, high, late = xl.min(x), xl.max(x), xl.late(xl.max(x))
+        first = float(low)
+        again = xl.late(high)
+        x[-1] = 1e9
+        high += 1
+        assert_same_bits(first, np.nan if missing else 0.0)
+        assert_same_bits(xl.eval(high), np.nan if missing else 4.0 * SIZE)
+        x[7] = 2e9
+        assert (float(late), float(again)) == (2e9, 2e9)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_folds_of_one_memory_read_it_once() -> None:
+    x = xl.asarray(np.arange(4.0 * SIZE))
+    for _ in range(4):
+        parts = [x[::2], x[: 2 * SIZE], x.view("int64")[: 2 * SIZE], x[::2][::-1]]
+        totals = [f(part) for part in parts for f in (xl.max, xl.min)]
+        want = [f(np.asarray(part)) for part in parts for f in (np.max, np.min)]
+        assert [total.item() for total in totals] == [value.item() for value in want]
+    plan = str(xl.explain(xl.max(x) - xl.min(x) + xl.sum(x[::2])))
+    assert plan.count("parts at a time") == 1
+    for _ in range(4):
+        assert float(xl.max(x) - xl.min(x)) == 4 * SIZE - 1
+        assert float((x[1:].max() - x.sum() / x[1:].min()) * 0 + x.max()) == 4 * SIZE - 1

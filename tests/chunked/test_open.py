@@ -119,6 +119,25 @@ def test_narrow_dtypes(tmp_path: Path) -> None:
         xl.open(tmp_path / "a.npy")
 
 
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e5m2", "float8_e8m0fnu", "int4", "uint1"])
+def test_narrow_dtypes_are_known_again(tmp_path: Path, name: str) -> None:
+    """What `store` writes, and `save`; after an interrupted store too."""
+    narrow = np.ones((6, 10)).astype(xl.eval(xl.astype(xl.asarray(VALUES), name)).numpy().dtype)
+    source, memory = Kept(narrow, (2, 10)), 140 * narrow.itemsize
+    rows = [narrow[:2], narrow[:2], KeyboardInterrupt, KeyboardInterrupt]
+    stops = mock.patch.object(Kept, "__getitem__", side_effect=rows)
+    with stops, pytest.raises(KeyboardInterrupt):
+        xl.store(xl.open(source), tmp_path / "a.npy", memory=memory)
+    made = xl.store(xl.open(source), tmp_path / "a.npy", memory=memory, resume=True)
+    assert len(source.read) < 3
+    xl.save(tmp_path / "b.npy", xl.asarray(narrow))
+    assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
+    assert made.dtype == narrow.dtype
+    for found in (xl.open(tmp_path / "a.npy"), xl.load(tmp_path / "a.npy")):
+        assert found.dtype == narrow.dtype
+        np.testing.assert_array_equal(xl.eval(found).numpy(), narrow)
+
+
 def test_a_path_where_nothing_of_zarr_is(tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     (tmp_path / "a.tif").write_bytes(b"II*")

@@ -65,6 +65,10 @@ def test_full() -> None:
     assert xl.full((2, 2), 7.5).tolist() == [[7.5, 7.5], [7.5, 7.5]]
     assert xl.full(2, 1.9, dtype="int8").tolist() == [1, 1]
     assert xl.full(3, xl.asarray([1.0, 2.0])[1] * 2).tolist() == [4, 4, 4]
+    assert xl.full(2, "7", dtype=int).tolist() == [7, 7]
+    assert xl.full_like(xl.ones(2), ["1.5", "2"]).tolist() == [1.5, 2.0]
+    with pytest.raises(ValueError, match=r"full: invalid literal.*'x'"):
+        xl.full(2, "x", dtype=int)
     with pytest.raises(OverflowError, match=r"300.*uint8"):
         xl.full(2, 300, dtype="uint8")
     with pytest.raises(xl.BroadcastError, match=r"float64\[3\] cannot be broadcast"):

@@ -90,3 +90,12 @@ def test_positions_of_several_dimensions_lie_by_rows() -> None:
         assert made.strides == (2, 1)
     made = xl.take(xl.asarray([[1, 2], [3, 4]]), 1, axis=1)
     assert made.tolist() == [2, 4]
+
+
+def test_parts_that_are_real_are_a_view() -> None:
+    z = xl.asarray([1.0 + 0j, 2.0])
+    xl.real_if_close(z)[0] = 7.0
+    assert z.tolist() == [7.0, 2.0]
+    assert xl.real_if_close(z + 1j).dtype == np.complex128
+    assert xl.real_if_close(z + 1e-13j, tol=1000).tolist() == [7.0, 2.0]
+    assert xl.real_if_close([1, 2]).dtype == np.int64

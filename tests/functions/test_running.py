@@ -41,6 +41,20 @@ def test_many_elements(name: str, dtype: str) -> None:
             getattr(xl, name)(xl.asarray(values), bad)
 
 
+@pytest.mark.parametrize("shape", [60, (60,), (3, 20), (5, 1, 2, 6)])
+def test_positions_of_many_dimensions(shape: Any) -> None:
+    v = rng.integers(0, 60, (6, 7))
+    for order in ("C", "F"):
+        for values in (v, v.T, v.astype("int32"), v[:1, :2]):
+            want = np.unravel_index(values, shape, order)
+            made = xl.unravel_index(xl.asarray(values), shape, order)
+            np.testing.assert_array_equal(made, want)
+            assert {(type(x), x.dtype) for x in made} == {(xl.XArray, np.dtype("int64"))}
+    for bad in (v - 1, v + 1):
+        with pytest.raises(ValueError, match=r"unravel_index\(int64\[6, 7\], .*out of bounds"):
+            xl.unravel_index(xl.asarray(bad * 60), shape)
+
+
 def test_options_and_other_memory() -> None:
     v = rng.random((8, 8))
     out = xl.zeros((8, 8))

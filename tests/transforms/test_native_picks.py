@@ -45,6 +45,19 @@ WORK: dict[str, Callable[[Any], Any]] = {
     "reversed": lambda c: xl.index_view(c, AT)[::-1],
     "a filter of a filter": lambda c: xl.filter(xl.filter(c, M), np.array([True, False, True])),
     "of an expression": lambda c: xl.filter(c + 1, M),
+    "kept": lambda c: xl.view(c, xl.keep(5, 0, -1, 2, 2)),
+    "dropped": lambda c: xl.view(c, xl.drop(1, -2)),
+    "kept evenly": lambda c: xl.view(c, xl.keep(4, 2, 0)),
+    "one kept": lambda c: xl.view(c, xl.keep(-1)),
+    "one kept twice": lambda c: xl.view(c, xl.keep(3, 3)),
+    "none kept": lambda c: xl.view(c, xl.keep()),
+    "all dropped": lambda c: xl.view(c, xl.drop(*range(6))),
+    "kept out of range": lambda c: xl.view(c, xl.keep(0, 6)),
+    "dropped far out of range": lambda c: xl.view(c, xl.drop(1 << 70)),
+    "too many items": lambda c: xl.view(c, xl.range(), xl.keep(0, 2, 3)),
+    "kept of every second": lambda c: xl.view(c[::2], xl.keep(2, 0, 1)),
+    "kept of a part": lambda c: xl.view(c[1:], xl.keep(4, 0, 1)),
+    "kept of kept": lambda c: xl.view(xl.view(c, xl.keep(5, 0, 1, 4)), xl.drop(1)),
 }
 
 
@@ -163,6 +176,34 @@ def test_writes_are_the_same(name: str, dtype: str) -> None:
         both(lambda p=pick: work(p))
 
 
+KEEP = xl.keep(2, 0, 0)
+
+#: Items of a view of an array of three dimensions.
+KEPT: list[tuple[Any, ...]] = [
+    *((KEEP,), (xl.range(), KEEP), (xl.range(), xl.range(), KEEP), (xl.drop(1),)),
+    *((KEEP, xl.range()), (..., KEEP), (xl.newaxis, KEEP), (1, KEEP), (KEEP, KEEP), (KEEP, 1)),
+    *((xl.keep(2, 1), xl.range()), (xl.range(1, None), KEEP), (xl.range(), xl.drop(0, -1))),
+    *((xl.keep(3),), (xl.range(), xl.drop(9)), (xl.range(), xl.keep(-1, -1))),
+    (xl.range(), xl.range(), xl.range(), KEEP),
+]
+
+
+@pytest.mark.parametrize("make", [xl.asarray, xl.XTensor])
+def test_positions_kept_along_any_dimension(make: Callable[[Any], Any]) -> None:
+    def work(items: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+        c = make(np.arange(np.prod(shape)).reshape(shape).astype("float64"))
+        view, waiting = xl.view(c, *items), c * 3
+        before = told(view), (view[..., ::-1] + 1).tolist(), xl.late(view * 2)
+        view[...] = xl.view(c + 1, *items)
+        view += xl.view(c, *items)
+        view[...] = xl.view(xl.view(c, xl.range(None, None, -1)), *items)
+        return *before[:2], before[2].tolist(), c.tolist(), waiting.tolist()
+
+    for items in KEPT:
+        for shape in ((3, 4, 3), (4, 3, 0)):
+            both(lambda items=items, shape=shape: work(items, shape))
+
+
 def test_read_only_memory_is_not_written() -> None:
     c = xl.asarray([1.0, 2.0, 3.0])
     view = xl.filter(c, c > 1)
@@ -258,6 +299,12 @@ def test_references_are_balanced() -> None:
         xl.view(grid, xl.newaxis, xl.range(None, None, -1))[...] = 1.5
         xl.flatten(grid[:, :2])[...] = 2.0
         other[...] = xl.eval(c[p])
+        kept = xl.view(c, xl.keep(4, 1, 1))
+        kept[...] = xl.view(c, xl.drop(0, 2, 5))
+        columns = xl.view(grid, xl.range(), xl.keep(2, 0, 0))
+        columns[...] = xl.view(grid, xl.range(), xl.keep(1, 2, 2))
+        xl.eval(xl.view(grid, xl.keep(0)) + kept[0])
+        xl.eval(xl.flatten(grid, "column_major"))
         with pytest.raises(xl.IndexRangeError):
             xl.index_view(c, np.array([9]))
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._errors import DTypeError, LayoutError, OverlapError
 from .._lazy_import import later
+from ..assignment import results
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from ..layout.layout import Layout
@@ -126,6 +127,7 @@ def _placed(
 
 def adapted(buffer: object) -> XArray | None:
     """Return a container over an ordinary array; None: only machine code beats `adapt`."""
+    results.count_use()
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,19 @@ else:
     assignment = later(".labels.assignment")
 
 
-def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None) -> XContainer:
+def at_once(value: Any) -> XContainer | None:
+    """Return what a value's kind, or its class, knows how to evaluate; None of all others."""
+    made: XContainer | None = None
+    if value.__class__ is XExpression:
+        made = results.evaluate(value)
+    elif isinstance(value, XExpression):
+        made = value._evaluated()
+    elif isinstance(value, XScalar):
+        made = xarray.owned(np.asarray(value.value))
+    return made
+
+
+def eval_(value: object, labels: str | None = None, layout: LayoutLike = None) -> XContainer:
     """Evaluate an expression into a new container; return a container as it is.
 
     The result is an `XArray`, or where all operands are of fixed rank an `XTensor`, and where
@@ -67,13 +79,7 @@ def eval_(value: object, labels: str | None = None, *, layout: LayoutLike = None
     's64[2]{0:T(4)}'
     """
     if layout is None and labels is None:
-        made: XContainer | None = None
-        if value.__class__ is XExpression:
-            made = results.evaluate(value)
-        elif isinstance(value, XExpression):
-            made = value._evaluated()
-        elif isinstance(value, XScalar):
-            made = xarray.owned(np.asarray(value.value))
+        made = at_once(value)
         if made is not None:
             return made
     if labels is not None or not isinstance(value, XExpression):

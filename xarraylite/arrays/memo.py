@@ -202,6 +202,8 @@ def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
         recipe = known.get(key)
         if recipe:
             return recipe(arrays)
+        if recipe is False and not growing.value:  # what is computed at once has none
+            return _called(function, args, options)
         loose, new = loosened(key, arrays), key not in known
         rule = None if loose is None else rules.get(loose)
         if new and rule.__class__ is AnyLength:

@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from .._config import settings
 from .._lazy_import import imported, later
-from ..ir.kind import NODE, Form, Kind, Operands
-from ..ir.node import Shape
+from ..compiler.limits import CHUNK
+from ..ir.kind import NODE, Form, Kind, Operands, row_major
+from ..ir.node import RANK, Shape
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..operands.convert import policy_of
+from ..ops.reductions import Reduction
 from ..runtime import tiers
 from ..runtime.counting import evaluations
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct, HostCall
+from . import elements, totals
 from .parts import computed, fold_of, materialised, program_of, repeats
 
 if TYPE_CHECKING:
@@ -63,7 +66,36 @@ def count_use() -> None:
 
 def evaluate(e: Any) -> Any:
     """Return the values of an expression that is no container; None if it is not done."""
-    return evaluated(e._container, e._kind, e._shape, e._operands)
+    kind = e._kind
+    if not e._shape and isinstance(kind.op, Reduction):
+        value = totals.known(e)
+        folds = totals.beside(e) if value is None else []
+        if folds:
+            value = _first_of(folds, e)
+        if value is not None:
+            return _holding(e, value)
+    return evaluated(e._container, kind, e._shape, e._operands)
+
+
+def _first_of(folds: list[Any], e: Any) -> Any:
+    """Compute totals of the same memory together; return the first's value, None if not done."""
+    joint = totals.together([x for _, x, _ in folds])
+    if joint is None:
+        return None
+    made = evaluated(e._container, joint[0], (len(folds),), joint[1])
+    if made is None:
+        return None
+    values = elements.array_of(made)
+    totals.keep(folds, values)
+    return values[0]
+
+
+def _holding(e: Any, value: Any) -> Any:
+    """Return a new container of the value of an expression of rank 0."""
+    place = row_major(e._kind.dtype, 0, min(e._kind.fixed, RANK))
+    made = elements.new_container(place.owned(()) or e._container, place, (), 1)
+    elements.array_of(made)[...] = value
+    return made
 
 
 def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
@@ -146,9 +178,12 @@ def again(
 
     What is evaluated once or twice in parts need not be kept ready, so a plan is made when it is
     asked for again; what has no parts is planned for the second time.  ``shared``: some operands
-    stand in several places, and what is of them is computed once.
+    stand in several places, and what is of them is computed once.  So is what is folded twice of
+    much memory: it is read once.
     """
-    items = [bound.sameness(operands)] if shared else [x for x in operands if x.__class__ is tuple]
+    items: list[Any] = [x for x in operands if x.__class__ is tuple]
+    if shared or (len(items) > 1 and _folds_again(operands, items)):
+        shared, items = True, [bound.sameness(operands)]
     key: Any = (shape, shared, *items)
     known = kind.replays.get(key) if items != [None] else False
     if known is None or known is ONCE:
@@ -165,6 +200,12 @@ def again(
             kind.fresh = known
     made = replayed(known, shape, tuple(operands)) if is_plan(known) else None
     return planned(usual, kind, shape, operands) if made is None else made
+
+
+def _folds_again(operands: Sequence[Any], extents: Sequence[Any]) -> bool:
+    """Tell whether the same memory is folded twice, and so much that each fold has parts."""
+    folded = [id(operands[k + 1]) for k, x in enumerate(operands) if x.__class__ is tuple]
+    return len({*folded}) < len(folded) and math.prod(extents[0]) >= 2 * CHUNK
 
 
 def remember(kind: Kind, key: object, found: Replay | Rewrite | str | bool | None) -> None:

@@ -175,8 +175,10 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
 
 def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:
     """Return the sum of ``conj(left) * right`` of complex vectors, in an array of rank 0."""
+    if left.size <= DOT:
+        return np.asarray(np.vdot(left, right))
     out = np.empty((), left.dtype)
-    (np.vecdot if left.size <= DOT else long_dot)(left, right, out)
+    long_dot(left, right, out)
     return out
 
 

@@ -147,22 +147,22 @@ class Work:
         Writes it; None if it is given back.
     kernels : mapping
         Object code of the kernels that blocks run, by key.
-    need : int
-        Bytes in flight that were counted for a block; 0 where all need as much.
+    room : int
+        Bytes in flight that a block may need; 0 where all need as much as was counted.
     """
 
-    __slots__ = ("kernels", "make", "need", "write")
+    __slots__ = ("kernels", "make", "room", "write")
 
-    def __init__(self, make: Any, write: Any, kernels: Mapping[str, bytes], need: int) -> None:
-        self.make, self.write, self.kernels, self.need = make, write, kernels, need
+    def __init__(self, make: Any, write: Any, kernels: Mapping[str, bytes], room: int) -> None:
+        self.make, self.write, self.kernels, self.room = make, write, kernels, room
 
     def __reduce__(self) -> Any:
-        return _received, (self.make, self.write, self.kernels, self.need)
+        return _received, (self.make, self.write, self.kernels, self.room)
 
 
-def _received(make: Any, write: Any, kernels: Mapping[str, bytes], need: int) -> Work:
+def _received(make: Any, write: Any, kernels: Mapping[str, bytes], room: int) -> Work:
     store.offer(kernels)
-    return Work(make, write, kernels, need)
+    return Work(make, write, kernels, room)
 
 
 def _same(work: Work) -> Work:
@@ -174,8 +174,8 @@ def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
     made: list[NumpyArray] = []
     for key in keys:
         piece = work.make(key)
-        if 0 < work.need < piece.alone:  # of very many blocks, some were counted
-            raise too_small(piece, work.need, piece.alone, late=True)
+        if 0 < work.room < piece.alone:  # of very many blocks, some were counted
+            raise too_small(piece, work.room, piece.alone, late=True)
         values = computed_of(piece)
         if work.write is None:
             made.append(values)
@@ -216,16 +216,18 @@ class DaskCluster:
     ----------
     client : distributed.Client
         Of the cluster.
+    budget : int
+        Bytes that may be in flight.
     """
 
     keeps = False  # tasks go to any worker
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, budget: int) -> None:
         if not hasattr(client, "scheduler_info"):
             raise TypeError(
                 f"store: client must be a distributed.Client, got {type(client).__name__}"
             )
-        self.client = client
+        self.client, self._budget = client, budget
 
     def run_blocks(
         self,
@@ -247,7 +249,8 @@ class DaskCluster:
         tasks = threads * (_QUEUED if take is None else _AHEAD)
         options = _asked_of(workers, need)
         per = 1 if take is not None else max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
-        work = Work(pieces.make, write, _kernels_of(piece), 0 if pieces.make.even else need)
+        room = 0 if pieces.make.even else max(need, self._budget)
+        work = Work(pieces.make, write, _kernels_of(piece), room)
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
         def started(per: int, tasks: int) -> Wave:

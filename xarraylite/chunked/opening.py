@@ -12,6 +12,7 @@ from numpy.lib.format import MAGIC_PREFIX
 from .._errors import DTypeError, StorageError, XarrayliteError
 from ..arrays.expression import XExpression
 from ..dtypes.names import DType, as_dtype, dtype_name
+from ..io.header import read_dtype
 from ..ir.node import Stored
 from .extras import imported
 from .inner import layout_codec
@@ -132,14 +133,15 @@ def _from_path(path: str, key: str, dtype: DType | None) -> Any:
 
 
 def _mapped(path: str, dtype: DType | None) -> Any:
-    """Return the array in a ``.npy`` file, whose format forgets the names of narrow dtypes."""
+    """Return the array in a ``.npy`` file, where NumPy does not write names of narrow dtypes."""
     with Path(path).open("rb") as file:
         begin = file.read(len(MAGIC_PREFIX))
     if begin != MAGIC_PREFIX:  # NumPy would take it for a pickle
         cut = MAGIC_PREFIX.startswith(begin)
         raise ValueError("it is truncated" if cut else "it does not begin as .npy files do")
     array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
-    if dtype is None and array.dtype.kind == "V" and array.dtype.fields is None:
+    array = array.view(read_dtype(array.dtype))
+    if dtype is None and array.dtype.type is np.void and array.dtype.fields is None:
         raise DTypeError(
             f"open: {path} has elements of {array.dtype.itemsize} bytes, and the format does not "
             "say of which dtype; tell it, such as dtype='bfloat16'"

@@ -111,7 +111,7 @@ def store(
     keep = chunks_for(root, chunks, "store")
     sink = sink_of(target, root, Form.of(target, root, keep, layout, overwrite, resume))
     with Progress(progress) as shown:
-        cluster = None if client is None else DaskCluster(client)
+        cluster = None if client is None else DaskCluster(client, budget)
         run = Run(budget, shown.clock, shown.start, shown.advance, cluster)
         return _stored(root, sink, run)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._errors import DTypeError, LayoutError, ShapeError, StorageError
 from ..dtypes.names import NumpyArray, dtype_name
+from ..io.header import read_dtype, written_dtype
 from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.convert import LayoutLike
@@ -365,6 +366,7 @@ def _existing(place: Path, root: Node) -> Any:
     try:
         if place.suffix == ".npy":
             array: Any = np.load(place, mmap_mode="r+", allow_pickle=False)
+            array = array.view(read_dtype(array.dtype))
         else:
             layout_codec()
             zarr = imported("zarr", "zarr")
@@ -381,11 +383,11 @@ def _existing(place: Path, root: Node) -> Any:
 
 def _new_npy(place: Path, root: Node) -> Any:
     try:
-        made = np.lib.format.open_memmap(place, "w+", root.dtype, root.shape)
+        made = np.lib.format.open_memmap(place, "w+", written_dtype(root.dtype), root.shape)
         if hasattr(os, "posix_fallocate") and place.stat().st_size:
             with place.open("r+b") as file:  # a disk that is full says so now, not by a signal
                 os.posix_fallocate(file.fileno(), 0, place.stat().st_size)
-        return made
+        return made.view(root.dtype)
     except OSError as error:
         with contextlib.suppress(OSError):
             place.unlink()

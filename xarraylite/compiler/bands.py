@@ -13,6 +13,9 @@ What is folded and then read again element by element, as a softmax's powers are
 twice.  If it is expensive, an assignment computes it into the destination, folds it from there, and
 the last kernel works in place (`folded_and_read`).
 
+Folds of one memory that have the same fixed parts (`max(a) - min(a)`) go through these together:
+each part is read from memory by the first kernel and from the caches by the others.
+
 Reference: the strip-mining and fusion of loops, Kennedy and McKinley, "Maximizing loop parallelism
 and improving data locality via loop fusion and distribution" (LCPC 1993).
 """
@@ -52,8 +55,64 @@ def into_bands(program: Program, apart: bool) -> None:
     apart : bool
         Whether no operand shares memory with the target.
     """
-    groups = itertools.groupby(program.steps, _rows)
+    groups = itertools.groupby(_side_by_side(program.steps), _rows)
     program.steps = [one for rows, group in groups for one in _joined(list(group), rows, apart)]
+
+
+def _side_by_side(steps: Sequence[Step]) -> list[Step]:
+    """Return steps of which those that fold the same parts of one memory are one step."""
+    made: list[Step] = []
+    for step in steps:
+        at = _first_beside(made, step)
+        if at is None:
+            made.append(step)
+        else:
+            kernels = [*_kernels(made[at]), *_kernels(step)]
+            made[at] = BandedStep(kernels, len(kernels[0].work.chunks), 1)
+    return made
+
+
+def _first_beside(made: Sequence[Step], step: Step) -> int | None:
+    """Return which step so far folds the parts that a step folds, if it may run beside that."""
+    if not _folds_parts(step):
+        return None
+    to, own = _slots(step)
+    for at in reversed(range(len(made))):
+        before = made[at]
+        written, known = _slots(before)
+        if not known or written & own or to & known:
+            return None
+        first = _kernels(before)[0]
+        if _folds_parts(first) and _ranges(first) == _ranges(step) and own & known:
+            return at
+    return None
+
+
+def _kernels(step: Step) -> list[KernelStep]:
+    """Return the kernels of a step that runs nothing else."""
+    if isinstance(step, BandedStep):
+        return step.kernels
+    return [step] if isinstance(step, KernelStep) else []
+
+
+def _slots(step: Step) -> tuple[set[int], set[int]]:
+    """Return the slots that a step writes, and all that it uses; none where that is unknown."""
+    kernels = _kernels(step)
+    used = {slot for kernel in kernels for _, slot, *_ in kernel.addresses}
+    return {kernel.addresses[0][1] for kernel in kernels}, used
+
+
+def _folds_parts(step: Step) -> bool:
+    """Tell whether a step folds fixed parts of memory to one result each."""
+    if not isinstance(step, KernelStep):
+        return False
+    work = step.work
+    return bool(work.chunks) and work.outer == 1 and not work.split_inner
+
+
+def _ranges(step: Step) -> list[tuple[int, ...]]:
+    """Return the parts that a step folds."""
+    return [part[:4] for kernel in _kernels(step)[:1] for part in kernel.work.chunks]
 
 
 def folded_and_read(graph: Graph, root: int, target: Target) -> int | None:

@@ -150,7 +150,7 @@ class BandedStep:
     Attributes
     ----------
     kernels : list of KernelStep
-        In order; each has the rows as its outer loop.
+        In order; each has the rows as its outer loop, or folds as many fixed parts.
     rows, band : int
         How many there are, and how many at once.
     """
@@ -163,7 +163,8 @@ class BandedStep:
     def note(self) -> str:
         """What the step does, for `explain`."""
         each = "; then ".join([kernel.note for kernel in self.kernels])
-        return f"{self.band} of {self.rows} rows at a time: {each}"
+        what = "parts" if self.kernels[0].work.chunks else "rows"
+        return f"{self.band} of {self.rows} {what} at a time: {each}"
 
     @property
     def traffic(self) -> int:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import ml_dtypes
 import numpy as np
 
-from .._errors import DTypeError
+from .._errors import DTypeError, DTypeValueError
 from .._records import record
 from . import names
 from .formats import INT_BITS
@@ -126,7 +126,7 @@ def finfo(x: object, /) -> FInfo:
 @cache
 def _finfo(dt: DType) -> FInfo:
     if names.kind(dt) != "f":
-        raise DTypeError(f"finfo: got {dt.name}; a real or complex floating type is needed")
+        raise DTypeValueError(f"finfo: got {dt.name}; a real or complex floating type is needed")
     limits = ml_dtypes.finfo(dt)  # type: ignore[no-untyped-call]
     return FInfo(
         bits=int(limits.bits),
@@ -165,7 +165,7 @@ def iinfo(x: object, /) -> IInfo:
     """
     dt = _dtype_of(x)
     if names.kind(dt) not in ("i", "u"):
-        raise DTypeError(f"iinfo: got {dt.name}; an integer type is needed")
+        raise DTypeValueError(f"iinfo: got {dt.name}; an integer type is needed")
     low, high = int_bounds(dt)
     return IInfo(INT_BITS.get(dt, 8 * dt.itemsize), high, low, dt)
 

@@ -66,17 +66,18 @@ def apply_along_axis(
     along = check_axis(axis, values.ndim, "apply_along_axis")
     moved = np.moveaxis(values, along, -1)
     outer = moved.shape[:-1]
-    made = []
+    joined: Any = None
     for place in np.ndindex(outer):
         vector = xarray.owned(moved[place]) if moved.shape[-1] <= FEW else None
         one = func1d(container(moved[place]) if vector is None else vector, *args, **kwargs)
-        made.append(values_of(one) if isinstance(one, HasNode) else np.asarray(one))
-    if not made:
+        part = values_of(one) if isinstance(one, HasNode) else np.asarray(one)
+        if joined is None:
+            inner, joined = part.shape, np.empty(outer + part.shape, part.dtype)
+        elif part.shape != inner:
+            raise ShapeError("apply_along_axis: the function returns arrays of different shapes")
+        joined[place] = part
+    if joined is None:
         raise ShapeError(f"apply_along_axis: {outer} has no vectors to call the function with")
-    if len({part.shape for part in made}) > 1:
-        raise ShapeError("apply_along_axis: the function returns arrays of different shapes")
-    inner = made[0].shape
-    joined = np.stack(made).reshape(*outer, *inner)
     last = range(len(outer), len(outer) + len(inner))
     return container(np.moveaxis(joined, last, range(along, along + len(inner))))
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..arrays.few import values_of
+from .computed import numpy
+from .conversion import asarray
 from .of_numpy import Array, of_numpy
 
 
@@ -107,13 +110,30 @@ def i0(x: Array) -> Any:
     """
 
 
-@of_numpy
 def real_if_close(a: Array, tol: float = 100) -> Any:
-    """Return the real parts, if all imaginary parts are negligible, else the array.
+    """Return a view of the real parts, if all imaginary parts are negligible, else the array.
 
+    Parameters
+    ----------
+    a : array
+        What to look at.
+    tol : float, default 100
+        Imaginary parts up to that many epsilons count as zero; up to 1 it is itself the limit.
+
+    Returns
+    -------
+    XContainer
+        The parts, or all.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
     >>> xl.real_if_close([2.0 + 0j])
-    XArray([2.])
+    XView([2.])
     """
+    array = asarray(a)
+    looked_at = numpy.real_if_close(values_of(array), tol)
+    return array if looked_at.dtype == array.dtype else array.real
 
 
 @of_numpy

@@ -213,6 +213,8 @@ def results(made: Any, narrow: Narrow) -> Any:
 
 def _finished(made: Any, given: tuple[Any, ...]) -> Any:
     """Return what a NumPy function returned for arrays of usual dtypes, as `results` does."""
+    if not isinstance(made, np.ndarray | tuple | list):
+        return made
     if isinstance(made, np.ndarray) and made.size <= elements.FEW and made.dtype in COMMON:
         few = xarray.owned(made.copy("C"))  # in other orders: machine code takes rows
         if few is not None:

@@ -10,6 +10,7 @@ import numpy as np
 from .._config import settings
 from .._errors import DTypeError, ShapeError
 from .._lazy_import import later
+from ..arrays import adapt as adapting
 from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
@@ -371,7 +372,8 @@ def frombuffer(
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
     if other is not None:
         return cast("XContainer", made)
-    return adapt(made)
+    known = adapting.adapted(made)
+    return adapt(made) if known is None else known
 
 
 def fromstring(string: str, dtype: object = float, count: int = -1, *, sep: str) -> XContainer:
@@ -461,12 +463,17 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     device : {"cpu"}, optional
         Where to put it.
     copy : bool, optional
-        True: copy.  By default and for False: share the memory.
+        True: copy.  False: share the memory, or raise.  By default: copy what cannot be shared.
 
     Returns
     -------
     XContainer
         An `XArray`; read-only if the memory is.
+
+    Raises
+    ------
+    BufferError
+        If the object refuses; for False also of what only a copy could give, such as tiles.
 
     Examples
     --------
@@ -476,5 +483,6 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     XArray([0, 1, 2])
     """
     check_device(device, "from_dlpack")
-    shared = adapt(imported(x, None))
+    ours = isinstance(x, XContainer) and x._is_strided()  # whose memory needs no capsule
+    shared = adapt(x.__array__() if ours else imported(x, None if copy else copy))
     return XArray(shared) if copy else shared

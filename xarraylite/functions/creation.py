@@ -21,13 +21,13 @@ from ..dtypes.names import NumpyArray, as_dtype, dtype_name, float64, kind
 from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
 from ..ir import build
 from ..ir.kind import NODE, Kind, owner_class, row_major
-from ..ir.node import FREE, RANK, Scalar
+from ..ir.node import FREE, RANK, Node, Scalar
 from ..layout.layout import Layout
 from ..layout.placement import layout_for
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..operands.convert import LayoutLike, layout_of, raw, values_node, zeroed
-from ..operands.non_numeric import array_of, dtype_of
+from ..operands.non_numeric import array_of, dtype_of, numbers_of
 from .arguments import check_device
 from .jagged_like import makes_rows
 from .partials import sibling
@@ -266,7 +266,7 @@ def full(
     other = None if plain else array_of(fill_value, wanted)
     if other is not None:
         return np.full(shape, other)  # type: ignore[arg-type,return-value]
-    node = None if plain else values_node(fill_value, None, "full")
+    node = None if plain else _filling(fill_value, dtype)
     if dtype is not None:
         kind_ = as_dtype(dtype)
     else:
@@ -281,6 +281,17 @@ def full(
     else:
         made[...] = XExpression(value)  # stretched, as whatever is assigned
     return made
+
+
+def _filling(values: object, dtype: object) -> Node:
+    """Return what an array is filled with; of text the numbers, where a dtype asks for them."""
+    try:
+        return values_node(values, None, "full")
+    except DTypeError:
+        numbers = None if dtype is None else numbers_of(values, as_dtype(dtype), "full")
+        if numbers is None:
+            raise
+        return values_node(numbers, None, "full")
 
 
 def _made_before(shape: Any, number: Any, dtype: object) -> XArray | None:

@@ -10,7 +10,7 @@ are bool.
 
 from __future__ import annotations
 
-import functools
+import math
 import operator
 import string
 from collections.abc import Callable, Sequence
@@ -142,9 +142,10 @@ def vecdot(
     >>> xl.vecdot(xl.asarray([1j]), xl.asarray([1j]))
     XArray(1.+0.j)
     """
-    if axis.__class__ is int and axis == -1 and _are_real_vectors(x1, x2):
+    numbers = _vectors_of(x1, x2) if axis.__class__ is int and axis == -1 else ""
+    if numbers == "real":
         return matmul(x1, x2, out)
-    if axis.__class__ is int and axis == -1 and _are_complex_vectors(x1, x2):
+    if numbers == "complex":
         return into(out, _conjugate_dot(x1, x2), "vecdot")
     result: XArray | XExpression = _values("vecdot", axis, x1, x2)
     return into(out, result, "vecdot")
@@ -186,52 +187,46 @@ def _values(name: str, option: Any, *operands: Any) -> Any:
     return done
 
 
-_COMPLEX = (("F", "F"), ("D", "D"))
+#: Dtypes of products that are NumPy's, by their characters.
+_REAL, _COMPLEX = "fd?bBhHiIlLqQ", "FD"
 
 #: Products of two sizes up to which `@` is asked, which has the least to look at.
 _FEW = 1 << 14
 
 
-def _are_real(a: object, b: object) -> bool:
-    """Tell whether two operands are vectors or small, of one real dtype that NumPy multiplies."""
+def _vectors_of(a: Any, b: Any) -> str:
+    """Tell whether two arrays are vectors as long as each other, of "real" numbers or "complex".
+
+    The product of real ones is `@`'s; complex ones are conjugated in memory.  Else "".
+    """
+    if not isinstance(a, XExpression) or not isinstance(b, XExpression):
+        return ""
+    dtype = a.dtype
+    if len(a._shape) != 1 or a._shape != b._shape or dtype != b.dtype:
+        return ""
+    if dtype.char in _REAL:
+        return "real"
+    in_memory = isinstance(a, XContainer) and isinstance(b, XContainer)
+    return "complex" if dtype.char in _COMPLEX and in_memory and not tracing.is_active() else ""
+
+
+def _meet(a: Any, b: Any, count: int) -> bool:
+    """Tell whether two arrays are vectors or small, and so many dimensions of them meet.
+
+    These are the last of the one and the first of the other, and the dtype is one real one that
+    NumPy multiplies; others have messages of their own function's.
+    """
     if not isinstance(a, XExpression) or not isinstance(b, XExpression):
         return False
-    vectors = a._shape == b._shape and len(a._shape) == 1
-    small = vectors or a.size * b.size <= _FEW  # others have messages of their own function's
-    return small and a.dtype.char in "fd?bBhHiIlLqQ" and a.dtype == b.dtype
-
-
-def _are_real_vectors(a: Any, b: Any) -> bool:
-    """Tell whether two arrays are real vectors as long as each other, whose product is `@`'s."""
-    return _are_real(a, b) and len(a._shape) == 1 and a._shape == b._shape
-
-
-def _are_complex_vectors(a: Any, b: Any) -> bool:
-    """Tell whether two operands are complex vectors in memory, as long as each other."""
-    if not isinstance(a, XContainer) or not isinstance(b, XContainer) or tracing.is_active():
+    left, right = a._shape, b._shape
+    small = len(left) == len(right) == 1 or a.size * b.size <= _FEW
+    first = len(left) - count
+    if not small or first < 0 or len(right) < count or left[first:] != right[:count]:
         return False
-    return len(a._shape) == 1 and a._shape == b._shape and (a.dtype.char, b.dtype.char) in _COMPLEX
+    return a.dtype.char in _REAL and a.dtype == b.dtype
 
 
 _conjugate_dot: Callable[..., XArray] = computed("left", "right")(calls.conjugate_dot)  # type: ignore[arg-type]
-
-
-def _meet(a: Any, b: Any) -> bool:
-    """Tell whether vectors or matrices can be multiplied."""
-    return bool(0 < a.ndim <= 2 and 0 < b.ndim <= 2 and a.shape[-1] == b.shape[0])
-
-
-@functools.lru_cache(256)
-def _product_ranks(subscripts: str) -> tuple[int, int] | None:
-    """Return the ranks of vectors or matrices whose `@` subscripts say; None of all others."""
-    given, arrow, result = subscripts.replace(" ", "").partition("->")
-    left, _, right = given.partition(",")
-    if not (left + right).isalpha() or not (left and right) or left[-1] != right[0]:
-        return None
-    kept = left[:-1] + right[1:]
-    wanted = result if arrow else "".join(sorted(kept))
-    plain = kept == wanted and len({*kept, left[-1]}) == len(kept) + 1
-    return (len(left), len(right)) if plain and max(len(left), len(right)) <= 2 else None
 
 
 @or_numpy
@@ -270,8 +265,12 @@ def tensordot(a: Any, b: Any, axes: int | tuple[Axes, Axes] = 2) -> XArray | XEx
     XArray([[ 506, 1298],
             [1298, 3818]])
     """
-    if axes.__class__ is int and axes == 1 and _are_real(a, b) and _meet(a, b):
-        return matmul(a, b)
+    if axes.__class__ is int and axes >= 0 and _meet(a, b, axes):
+        kept, rest = a._shape[: len(a._shape) - axes], b._shape[axes:]
+        inner = math.prod(b._shape[:axes])
+        rows, columns = reshape(a, (math.prod(kept), inner)), reshape(b, (inner, math.prod(rest)))
+        made = matmul(rows, columns)
+        return made if len(kept) == len(rest) == 1 else reshape(made, kept + rest).copy()
     result: XArray | XExpression = _values("tensordot", axes, a, b)
     return result
 
@@ -354,7 +353,7 @@ def inner(a: object, b: object, /) -> XExpression:
     >>> xl.inner(xl.asarray([[1, 2], [3, 4]]), xl.asarray([1, 10]))
     XArray([21, 43])
     """
-    if _are_real_vectors(a, b):
+    if _vectors_of(a, b) == "real":
         return a @ b  # type: ignore[no-any-return,operator]
     if not as_node(a, "inner").shape or not as_node(b, "inner").shape:
         return dot(a, b)
@@ -371,9 +370,10 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     >>> complex(xl.vdot(xl.asarray([1j]), xl.asarray([1j])))
     (1+0j)
     """
-    if _are_real_vectors(a, b):
+    numbers = _vectors_of(a, b)
+    if numbers == "real":
         return a @ b  # type: ignore[no-any-return,operator]
-    if _are_complex_vectors(a, b):
+    if numbers == "complex":
         return _conjugate_dot(a, b)
     first, second = [x if isinstance(x, HasNode) else as_array(x, "vdot") for x in (a, b)]
     return vecdot(*[x if len(x._shape) == 1 else reshape(x, (-1,)) for x in (first, second)])
@@ -449,9 +449,8 @@ def einsum(
             f"einsum({subscripts!r}, ...): takes a text of subscripts, and an operand for each "
             "of its groups"
         )
-    ranks = _product_ranks(subscripts) if dtype is None and len(operands) == 2 else None
-    plain = ranks is not None and _are_real(*operands)
-    if plain and tuple([x.ndim for x in operands]) == ranks and _meet(*operands):
+    ranks = products.ranks_of_matmul(subscripts) if dtype is None and len(operands) == 2 else None
+    if ranks and _meet(operands[0], operands[1], 1) and tuple([x.ndim for x in operands]) == ranks:
         left, right = operands
         return matmul(left, right, out)
     made: XArray | XExpression

@@ -23,6 +23,7 @@ from .computed import Narrow, container, numpy_of
 from .conversion import asarray
 from .creation import MemoryOrder, empty
 from .foreign import called, value_of
+from .of_numpy import Array, of_numpy
 
 
 class nditer:
@@ -127,35 +128,15 @@ def _one(x: Any, flags: Sequence[str]) -> Any:
     return to.numpy()
 
 
-def broadcast(*args: object) -> np.broadcast:
+@of_numpy(arithmetic=False)
+def broadcast(*args: Array | np.broadcast) -> Any:
     """Return what goes through arrays as they broadcast against each other.
 
-    Parameters
-    ----------
-    *args : array
-        What is broadcast.
+    Returns: numpy.broadcast, which has ``shape``, ``ndim``, ``size``, and yields tuples of values
 
-    Returns
-    -------
-    numpy.broadcast
-        Its ``shape``, ``ndim``, ``size``; it yields tuples of values.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not broadcast.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
     >>> xl.broadcast(xl.ones((3, 1)), [1, 2]).shape
     (3, 2)
     """
-    narrow = Narrow()
-    known: Any = np.broadcast  # which it takes, too
-    parts = [x if isinstance(x, known) else numpy_of(x, "broadcast", narrow) for x in args]
-    made: np.broadcast = known(*parts)
-    return made
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:

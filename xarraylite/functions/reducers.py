@@ -93,7 +93,8 @@ def chosen_of(where: object, node: Node, operation: str) -> Node | None:
         return None
     if is_jagged(where):
         raise ShapeError(f"{operation}: where must be dense, as the array is")
-    return build.broadcast_to(build.cast(as_node(where, operation), bool_), node.shape)
+    mask = build.cast(as_node(where, operation), bool_)
+    return build.broadcast_to(mask, node.shape, operation)
 
 
 def others(node: Node, chosen: Node | None, value: object) -> Node:

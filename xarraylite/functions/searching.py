@@ -29,8 +29,8 @@ from .computed import numpy as np
 
 Side = Literal["left", "right"]
 
-#: Elements from which a faster unstable sort is worth being checked.
-_MANY = 1 << 10
+#: Elements from which a faster unstable sort is worth being checked, and positions looked for so.
+_CHECKED, _MANY = 1 << 8, 1 << 10
 
 
 @computed("a", arithmetic=False)
@@ -83,9 +83,10 @@ def sort(
         return np.flip(made, axis) if descending else made
     keep = stable and kind in (None, "stable", "mergesort")
     made = np.array(a)  # whose methods cost less than NumPy's functions
-    many = made.size >= _MANY
-    made.sort(axis=axis, kind=kind if not keep else None if many else "stable")
-    if keep and many and _has_negative_zero(made):
+    # Integers that are equal are the same.
+    fast = made.size >= _CHECKED or made.dtype.kind in "biu"
+    made.sort(axis=axis, kind=kind if not keep else None if fast else "stable")
+    if keep and fast and _has_negative_zero(made):
         made = np.sort(a, axis=axis, kind="stable")
     if descending:
         if keep and _has_negative_zero(made):
@@ -96,11 +97,11 @@ def sort(
 
 def _has_negative_zero(values: NumpyArray) -> bool:
     """Tell whether equal elements may differ: there are zeros of both signs, perhaps."""
-    if values.dtype.kind not in "fc":
+    if values.dtype.kind not in "fc" or not values.size:
         return False
-    bits = np.ascontiguousarray(values).view(np.finfo(values.dtype).dtype)
-    words = bits.view(f"i{bits.itemsize}")
-    return bool((words == np.iinfo(words.dtype).min).any())
+    size = values.itemsize // (2 if values.dtype.kind == "c" else 1)
+    least = np.ascontiguousarray(values).view(f"i{size}").min()
+    return int(least) == -1 << (8 * size - 1)  # of all bits the least integer
 
 
 @computed("a", arithmetic=False)

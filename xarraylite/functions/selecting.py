@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from . import running
 from .of_numpy import Array, Arrays, Container, of_numpy
 
 
@@ -213,7 +215,25 @@ def choose(a: Array, choices: Arrays, out: Container | None = None, mode: str = 
     """
 
 
-@of_numpy(arithmetic=False)
+def _digits(indices: Any, shape: Any, order: Any = "C") -> Any:
+    """Return NumPy's `unravel_index`; of many positions by fast divisions of all by one number."""
+    if getattr(indices, "size", 0) < running.MANY:  # columns, which are few elements by rows
+        return tuple([part.copy() for part in np.unravel_index(indices, shape, order)])
+    values, extents = indices, (shape,) if isinstance(shape, int) else tuple(shape)
+    usual = values.dtype == np.int64 and order in ("C", "F")
+    if not (usual and values.min() >= 0 and values.max() < math.prod(extents)):
+        return np.unravel_index(indices, shape, order)
+    digits = []
+    for extent in extents[:0:-1] if order == "C" else extents[:-1]:
+        rest = values // extent
+        digit = rest * -extent
+        digits.append(np.add(digit, values, digit))
+        values = rest
+    digits.append(values)
+    return tuple(digits[::-1] if order == "C" else digits)
+
+
+@of_numpy(by=_digits)
 def unravel_index(indices: Array, shape: int | tuple[int, ...], order: str = "C") -> Any:
     """Return the positions along each dimension of positions in the flattened array.
 

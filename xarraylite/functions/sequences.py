@@ -408,7 +408,8 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
 _EXACT = {float64: frozenset((float, int)), int64: frozenset((int,))}
 
 
-def vander(x: object, N: int | None = None, increasing: bool = False) -> XArray:
+@computed("x")
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> XArray:
     """Return the powers of the elements of a vector, one row each, the highest first.
 
     Examples
@@ -418,4 +419,4 @@ def vander(x: object, N: int | None = None, increasing: bool = False) -> XArray:
     XArray([[4, 2, 1],
             [9, 3, 1]])
     """
-    return container(numpy.vander(numpy_of(x, "vander", Narrow()), N, increasing))
+    return numpy.vander(x, N, increasing)

@@ -234,7 +234,7 @@ def written(
             kept = XExpression(build.scalar(0, made.dtype))
         made = expression.apply(OPS["where"], where, made, kept)
     if isinstance(out, XExpression | np.ndarray) and made.shape != out.shape:
-        made = XExpression(build.broadcast_to(made.node, out.shape))
+        made = XExpression(build.broadcast_to(made.node, out.shape, operation))
     fresh = COUNTS and sys.getrefcount(made) <= _MINE
     return into(out, made, operation, fresh)
 

@@ -125,17 +125,27 @@ _NARROW_BY_NAME = {dtype_name(dt): dt for dt in _NARROW}
 
 def header_bytes(dtype: DType, shape: tuple[int, ...], column_major: bool) -> bytes:
     """Return magic, version and header of an array; NumPy's own where it knows the dtype."""
-    bits = storage_dtype(dtype).str
     file = BytesIO()
     np.lib.format.write_array_header_1_0(
         file,
         {
-            "descr": [(dtype_name(dtype), bits)] if dtype in _NARROW else dtype.str,
+            "descr": np.lib.format.dtype_to_descr(written_dtype(dtype)),
             "fortran_order": column_major,
             "shape": shape,
         },
     )
     return file.getvalue()
+
+
+def written_dtype(dtype: DType) -> np.dtype[np.generic]:
+    """Return what NumPy is told that elements are: of narrow types, their bits by their name."""
+    return np.dtype([(dtype_name(dtype), storage_dtype(dtype))]) if dtype in _NARROW else dtype
+
+
+def read_dtype(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """Return what elements are that NumPy has read from a file."""
+    named = _NARROW_BY_NAME.get(dtype.names[0]) if dtype.names and len(dtype.names) == 1 else None
+    return named if named is not None and dtype == written_dtype(named) else dtype
 
 
 def read_header(source: Source, wanted: DType | None) -> Header:

@@ -250,7 +250,7 @@ def reshape(node: Node, shape: Sequence[int]) -> Node:
     return View(target, node.dtype, node, Reshape(node.shape, target))
 
 
-def broadcast_to(node: Node, shape: Shape) -> Node:
+def broadcast_to(node: Node, shape: Shape, operation: str = "broadcast_to") -> Node:
     """Return ``node`` stretched to ``shape``, which must be compatible.
 
     Raises
@@ -265,7 +265,7 @@ def broadcast_to(node: Node, shape: Shape) -> Node:
     except BroadcastError:
         fits = False
     if not fits:
-        raise BroadcastError(f"broadcast_to: {describe(node)} does not stretch to shape {shape}")
+        raise BroadcastError(f"{operation}: {describe(node)} does not stretch to shape {shape}")
     return view(node, steps.broadcast(node.shape, shape))
 
 

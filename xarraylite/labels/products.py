@@ -7,6 +7,7 @@ label: its factor is the same for every index.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -342,6 +343,19 @@ def moved(spec: str, operand: Node) -> Transform | None:
         return None  # a diagonal of what is not square, which is refused or stretched
     maps = tuple([IndexMap(0, 1, out.index(label)) for label in labels])
     return Transform(tuple([extents[label] for label in out]), maps)
+
+
+@functools.lru_cache(256)
+def ranks_of_matmul(spec: str) -> tuple[int, int] | None:
+    """Return the ranks of vectors or matrices whose `@` a spec of `einsum` says; else None."""
+    given, arrow, result = spec.replace(" ", "").partition("->")
+    left, _, right = given.partition(",")
+    if not (left + right).isalpha() or not (left and right) or left[-1] != right[0]:
+        return None
+    kept = left[:-1] + right[1:]
+    wanted = result if arrow else "".join(sorted(kept))
+    plain = kept == wanted and len({*kept, left[-1]}) == len(kept) + 1
+    return (len(left), len(right)) if plain and max(len(left), len(right)) <= 2 else None
 
 
 def of_einsum(*given: Any) -> Labelling:

@@ -11,13 +11,25 @@ A slot's place is found by storing an object in it and looking where its address
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..codegen.cpython.api import ANY, LISTED, METHODS, NOTHING, ONE, SEVERAL, TOGETHER, TWO
-from ..codegen.cpython.basics import BASE_CLASS
+from ..codegen.cpython.api import (
+    ANY,
+    LISTED,
+    METHODS,
+    NOTHING,
+    ONE,
+    SEVERAL,
+    SIZE,
+    TOGETHER,
+    TWO,
+)
+from ..codegen.cpython.basics import BASE_CLASS, DIGIT_BITS
 from ..codegen.cpython.outside import STATE
 from ..codegen.emit.routine import OBJECTS
 from ..codegen.kernel import code_of
@@ -67,6 +79,12 @@ class Native(NamedTuple):
 _COUNTS = {NOTHING: 1, ONE: 2, TWO: 3}
 
 
+#: Methods that CPython finds in a slot of the class, in a third of the time in which it finds them
+#: by name; and such a method of CPython's own, which has at `_BASE` what it tells of the slot.
+_SLOTS = {"__getitem__": vars(MappingProxyType)["__getitem__"]}
+_BASE = 40
+
+
 class _Base:
     """What a class may be derived from."""
 
@@ -82,9 +100,20 @@ def can_load() -> bool:
             return False
     if launch.word_at(id(type("derived", (_Base,), {})) + BASE_CLASS) != id(_Base):
         return False
+    if launch.word_at(id(_SLOTS["__getitem__"]) + 16) != id(MappingProxyType):
+        return False
     array = np.empty(1, np.uint8)
     address: int = array.__array_interface__["data"][0]
     return launch.word_at(id(array) + 16) == address
+
+
+def digits() -> tuple[int, int]:
+    """Return what ints of one digit and of two have in the place of a tuple's length; or -1."""
+    bits = sys.int_info.bits_per_digit
+    if bits != DIGIT_BITS:
+        return -1, -1
+    one, two = (1 << bits) - 1, 1 << bits
+    return launch.word_at(id(one) + SIZE), launch.word_at(id(two) + SIZE)
 
 
 def array_maker() -> int:
@@ -201,6 +230,11 @@ class Loaded:
 
     def attribute(self, owner: Any, name: str, number: int) -> Any:
         """Return a method as what stands for an attribute of a class, or of a module."""
+        if name in _SLOTS and isinstance(owner, type):
+            slot = ctypes.pythonapi.PyDescr_NewWrapper
+            slot.restype = ctypes.py_object
+            slot.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
+            return slot(owner, launch.word_at(id(_SLOTS[name]) + _BASE), self._addresses[number])
         flag, signature = _FORMS[self._methods[number].form]
         known = getattr(owner, name)
         doc = f"{name}{signature}\n--\n\n{known.__doc__ or ''}"

@@ -27,7 +27,7 @@ from ..codegen.cpython.replay import OPERAND, TARGET
 from ..codegen.kernel import Kernel
 from ..compiler.graph import Graph
 from ..compiler.limits import PARALLEL_FROM
-from ..compiler.program import KernelStep, Program, Work
+from ..compiler.program import BandedStep, KernelStep, Program, Step, Work
 from ..ir.kind import Kind
 from ..ir.node import Shape
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
@@ -177,16 +177,27 @@ _FOLD_AT_ONCE = 2 * PARALLEL_FROM
 
 def _is_small(step: object) -> bool:
     """Tell whether a step is over before others could help, or the lock would be missed."""
+    if isinstance(step, BandedStep):
+        return all([one.work.chunks and _is_small(one) for one in step.kernels])
     if not isinstance(step, KernelStep) or len(step.block) > MOST_WORDS:
         return False
     work = step.work
     return work.outer * work.cost < (_FOLD_AT_ONCE if work.rows else PARALLEL_FROM)
 
 
-def _parts(work: Work) -> Iterator[tuple[int, int, int, int, int, int, int]]:
-    """Yield the ranges of a step's kernel: of a fold of fixed parts those of each part."""
-    for r0, r1, j0, j1, offset in work.chunks or ((0, work.rows, 0, work.inner, 0),):
-        yield 0, work.outer, j0, j1, r0, r1, offset
+def _runs(step: Step) -> Iterator[tuple[KernelStep, tuple[int, ...]]]:
+    """Yield the runs of kernels that a step is, and their ranges: of folds those of each part."""
+    assert isinstance(step, KernelStep | BandedStep), "all other steps are not small"
+    kernels = step.kernels if isinstance(step, BandedStep) else [step]
+    parts = [_parts(one.work) for one in kernels]
+    for ranges in zip(*parts, strict=True):
+        yield from zip(kernels, ranges, strict=True)
+
+
+def _parts(work: Work) -> list[tuple[int, ...]]:
+    """Return the ranges of a kernel: of a fold of fixed parts those of each part."""
+    chunks = work.chunks or ((0, work.rows, 0, work.inner, 0),)
+    return [(0, work.outer, j0, j1, r0, r1, offset) for r0, r1, j0, j1, offset in chunks]
 
 
 def _record(program: Program, graph: Graph, places: dict[int, int], nbytes: int) -> bytes:
@@ -199,9 +210,9 @@ def _record(program: Program, graph: Graph, places: dict[int, int], nbytes: int)
     leaves = [8 * places[id(leaf.snapshot)] for leaf in graph.leaves]
     slots = [(TARGET, 0), *[(OPERAND, at) for at in leaves], *[(_TEMPORARY, at) for at in starts]]
     count = 0
-    for step in program.kernels:
-        for part in _parts(step.work):
-            words += _words(step, part, slots, graph, places)
+    for step in program.steps:
+        for kernel, part in _runs(step):
+            words += _words(kernel, part, slots, graph, places)
             count += 1
     words[0] = count
     return struct.pack(f"<{len(words)}q", *words)

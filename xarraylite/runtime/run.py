@@ -114,22 +114,27 @@ def run_kernel(step: KernelStep, addresses: list[int], nodes: Nodes, buffers: li
 
 
 def run_bands(step: BandedStep, addresses: list[int], nodes: Nodes, buffers: list[Memory]) -> None:
-    """Run each band of rows through all kernels of a step."""
+    """Run each band of rows, or each of the parts that are folded, through all kernels."""
     blocks = [filled(one, addresses, nodes) for one in step.kernels]
     for block, one in zip(blocks, step.kernels, strict=True):
-        block[2], block[3] = 0, one.work.inner
+        block[1], block[2], block[3] = one.work.outer, 0, one.work.inner
         if one.work.rows:
             block[4], block[5] = 0, one.work.rows
 
     def make(keep: list[Memory] = buffers) -> Callable[[int], None]:
-        own = [block[:] for block in blocks]
-        ready = [
-            (k.kernel.run, b, b.buffer_info()[0]) for k, b in zip(step.kernels, own, strict=True)
-        ]
+        ready = []
+        for k, shared in zip(step.kernels, blocks, strict=True):
+            own, slot = shared[:], k.addresses[0][0]
+            place = own.buffer_info()[0]
+            ready.append((k.kernel.run, own, place, k.work.chunks, slot, own[slot]))
 
         def one(first: int) -> None:
-            for kernel, block, address in ready:
-                block[0], block[1] = first, min(first + step.band, step.rows)
+            for kernel, block, address, chunks, slot, base in ready:
+                if chunks:
+                    block[4], block[5], block[2], block[3], by = chunks[first]
+                    block[slot] = base + by
+                else:
+                    block[0], block[1] = first, min(first + step.band, step.rows)
                 if kernel(address):
                     raise KernelRaised
 

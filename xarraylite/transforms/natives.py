@@ -13,7 +13,7 @@ from typing import Any
 
 from .._config import Settings
 from ..arrays import adapt as adapting
-from ..arrays import expression, few, ownership, scalar, xarray
+from ..arrays import evaluation, expression, few, ownership, scalar, xarray
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -45,11 +45,12 @@ from ..ops.reductions import Reduction
 from ..runtime.counting import evaluations
 from ..runtime.floating_errors import silence
 from ..runtime.launch import offset
-from ..runtime.natives import Loaded, Native, array_maker, can_load
+from ..runtime.natives import Loaded, Native, array_maker, can_load, digits
 from ..runtime.program import Direct, HostCall
 from ..runtime.replay import Replay, Rewrite
 from ..xtensor_views import selection
-from ..xtensor_views.picked import XIndexView, XPicked
+from ..xtensor_views.items import Pick
+from ..xtensor_views.picked import XDynamicView, XIndexView, XPicked
 from . import noalias as promises
 from .jit import Jitted
 from .noalias import NoAlias
@@ -131,6 +132,7 @@ class _Methods:
 #: Functions in machine code, and what they stand for.
 _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("evaluated", results, "evaluate"),
+    ("valued_at_once", evaluation, "at_once"),
     ("folded", expression, "folded"),
     ("applied", expression, "apply"),
     ("set_item", XContainer, "__setitem__"),
@@ -194,7 +196,7 @@ _ATTRIBUTES = {
 _CLASSES = {
     cls.__name__: cls
     for cls in (
-        *(Buffer, Copy, Direct, HostCall, Jitted, Kind, NoAlias, Op, Owning, Quick, Recipe),
+        *(Buffer, Copy, Direct, HostCall, Jitted, Kind, NoAlias, Op, Owning, Pick, Quick, Recipe),
         *(
             Recomputed,
             Reduction,
@@ -208,7 +210,8 @@ _CLASSES = {
             XContainer,
             XExpression,
         ),
-        *(ValuesTable, XFloat64, XHeld, XIndexView, XTensor, XTensorFixed, XTensorView, XView),
+        *(ValuesTable, XDynamicView, XFloat64, XHeld, XIndexView, XTensor, XTensorFixed),
+        *(XTensorView, XView),
     )
 }
 
@@ -226,6 +229,7 @@ def _words() -> dict[int, int]:
     found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(dispatch.FRONTS), w.NOTE: id(totals.note)}
     found |= dict(zip((w.WARNING, w.SILENT), map(id, silence()), strict=True))
     found[w.UNCHANGED], found[w.NEW_ARRAY] = id(unchanged), array_maker()
+    found |= dict(zip((w.ONE_DIGIT, w.TWO_DIGITS), digits(), strict=True))
     found[w.TRACING] = ctypes.addressof(tracing.running)
     found[w.EVALUATIONS] = ctypes.addressof(evaluations)
     found[w.MAKING] = ctypes.addressof(making)

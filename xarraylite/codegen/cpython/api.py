@@ -68,6 +68,7 @@ METHODS = {
     "in_place": (ONE, "in_place(a1, a2, a4)"),
     "single": (NOTHING, "single(a1, a4)"),
     "evaluated": (ONE, "evaluated(a2)"),
+    "valued_at_once": (ONE, "at_once(a2)"),
     "set_item": (TWO, "set_item(a1, a2, a3)"),
     "get_item": (ONE, "get_item(a1, a2)"),
     "looked_at": (ONE, "looked_at(a2)"),

@@ -26,6 +26,12 @@ FEW, MANY = 1 << 14, 1 << 20
 #: Elements that are copied for NumPy to compute of them; of more it is given the memory itself.
 MOST_ASKED = 256
 
+#: A bit of the references of objects that nobody counts.
+IMMORTAL = 1 << 31
+
+#: Where an int has its digits, of which two are a word, and what the second of them counts.
+DIGITS, DIGIT_BITS = 24, 30
+
 #: Bytes up to which memory comes from slabs, and from which it comes from the pool.
 SMALL, LARGE = 512, 1 << 20
 
@@ -66,7 +72,10 @@ def change(thing: int, slot: int, value: int) -> int:
 
 def keep(thing: int) -> int:
     """Return an object that is borrowed as one that is the caller's."""
-    c.Py_IncRef(thing)
+    if thing != 0:
+        count = load(thing + COUNT)
+        if count & IMMORTAL == 0:
+            store(thing + COUNT, count + 1)
     return thing
 
 
@@ -229,7 +238,14 @@ def dtype_of(thing: int) -> int:
 
 def itemsize_of(kind: int) -> int:
     """Return the bytes of an element of a kind."""
-    return c.PyLong_AsLongLong(get(kind, w.ITEMSIZE))
+    return integer(get(kind, w.ITEMSIZE))
+
+
+def integer(value: int) -> int:
+    """Return a Python int; as C's function does it, which takes longer for small ones."""
+    if load(value + CLASS) == word(w.INT) and load(value + SIZE) == word(w.ONE_DIGIT):
+        return load(value + DIGITS) & 0xFFFFFFFF
+    return c.PyLong_AsLongLong(value)
 
 
 def is_number(value: int) -> bool:
@@ -267,7 +283,7 @@ def is_same(one: int, other: int) -> bool:
 
 def whole(value: int) -> int:
     """Return a Python int; `FAR` where it is larger than any extent."""
-    found = c.PyLong_AsLongLong(value)
+    found = integer(value)
     if found == -1 and c.PyErr_Occurred() != 0:
         c.PyErr_Clear()
         return FAR
@@ -283,7 +299,7 @@ def size_of(shape: int) -> int:
     """Return the number of elements; -1 where it is too large for a launch."""
     size = 1
     for k in range(load(shape + SIZE)):
-        extent = c.PyLong_AsLongLong(item(shape, k))
+        extent = integer(item(shape, k))
         if extent < 0 or size > 1 << 30:
             return -1
         size *= extent

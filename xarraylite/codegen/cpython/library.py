@@ -15,6 +15,7 @@ from . import (
     lazy_views,
     operators,
     picks,
+    places,
     remembered,
     replay,
     reuse,
@@ -26,7 +27,7 @@ from . import (
 
 _MODULES = (
     *(assignment, basics, calls, evaluation, fronts, launching, lazy_views, operators, picks),
-    *(remembered, replay, reuse, scalars, scattered, single_values, views),
+    *(places, remembered, replay, reuse, scalars, scattered, single_values, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
@@ -36,6 +37,7 @@ INLINE = frozenset(
         "count_of",
         "counted",
         "dtype_of",
+        "integer",
         "is_promise",
         "get",
         "inside",
@@ -49,6 +51,7 @@ INLINE = frozenset(
         "item",
         "itemsize_of",
         "keep",
+        "moved",
         "spread",
     }
 )

@@ -22,6 +22,7 @@ from .basics import (
     expression,
     get,
     give,
+    integer,
     is_array_or_numpys,
     is_container,
     is_lazy,
@@ -155,11 +156,16 @@ def trues(flags: int, size: int) -> int:
     return count
 
 
+def moved(to: int, source: int, nbytes: int) -> int:
+    """Copy an element."""
+    return store(to, load(source)) if nbytes == 8 else c.memcpy(to, source, nbytes)
+
+
 def compressed(to: int, source: int, flags: int, size: int, nbytes: int) -> int:
     """Copy the elements, of so many bytes each, for which flags are true."""
     for k in range(size):
         if load_byte(flags + k) != 0:
-            c.memcpy(to, source + k * nbytes, nbytes)
+            moved(to, source + k * nbytes, nbytes)
             to += nbytes
     return to
 
@@ -251,14 +257,14 @@ def gathered(to: int, source: int, positions: int, words: int) -> int:
         for n in range(count):
             at = load(positions + 8 * n)
             at += extent if at < 0 else 0
-            c.memcpy(to, source + (k * extent + at) * nbytes, nbytes)
+            moved(to, source + (k * extent + at) * nbytes, nbytes)
             to += nbytes
     return to
 
 
 def copy_of(nbytes: int, more: int, buffer: int) -> int:
     """Return a snapshot of new memory, and more, for elements of a buffer; 0 if there is none."""
-    much = c.PyLong_AsLongLong(get(buffer, w.NBYTES)) > KEPT
+    much = integer(get(buffer, w.NBYTES)) > KEPT
     much = much and get(buffer, w.SHARED) == word(w.FALSE)
     made = c.PyWeakref_NewRef(buffer, 0) if much else keep(buffer)
     copy = new(word(w.COPY)) if made != 0 else 0

@@ -11,6 +11,8 @@ from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DATA,
+    LIST_ITEMS,
+    call,
     container_of,
     expression,
     get,
@@ -178,6 +180,17 @@ def assembled(recipe: int, state: int) -> int:
     return made
 
 
+def called(recipe: int, state: int) -> int:
+    """Return what a recipe in Python makes of a call's arrays."""
+    count = load(state + 8)
+    arrays = c.PyList_New(count)
+    for k in range(count if arrays != 0 else 0):
+        store(load(arrays + LIST_ITEMS) + 8 * k, keep(load(state + ARRAYS + 16 * k)))
+    made = call(recipe, arrays, 0, 1) if arrays != 0 else 0
+    c.Py_DecRef(arrays)
+    return made
+
+
 def remade(known: int, state: int) -> int:
     """Return the result of a call like one that is kept; 0 if there is none."""
     key, made = new_key(state), 0
@@ -192,6 +205,8 @@ def remade(known: int, state: int) -> int:
             made = assembled(recipe, state)
         elif load(recipe + CLASS) == word(w.VIEW_RECIPE):
             made = viewed(recipe, load(state + ARRAYS))
+        elif recipe != word(w.NONE) and recipe != word(w.FALSE):
+            made = called(recipe, state)
         c.Py_DecRef(recipe)
     c.Py_DecRef(key)
     return made

@@ -24,11 +24,9 @@ from .basics import (
     DATA,
     DESCRIPTION,
     FLAGS,
-    container_of,
     dtype_of,
     expression,
     get,
-    give,
     is_array,
     is_array_or_numpys,
     is_container,
@@ -39,14 +37,12 @@ from .basics import (
     item,
     itemsize_of,
     keep,
-    new,
     size_of,
     whole,
 )
 from .calls import array_of
 from .evaluation import (
     address_of,
-    array_over,
     begin_of,
     duplicate,
     lazy_values,
@@ -65,16 +61,16 @@ from .picks import (
     is_front,
     is_given,
     is_mask,
-    is_steady,
     is_still,
     knows,
     leaf_of,
-    length_of,
+    moved,
     rank_of,
     trues,
 )
+from .places import is_usual
 from .scalars import fits
-from .views import is_index, tuple_from, view_class, view_of
+from .views import is_index, view_of
 
 
 def offsets_of(view: int) -> int:
@@ -93,7 +89,7 @@ def picked_up(view: int, to: int, offsets: int) -> int:
     base = get(view, w.PICK_BASE)
     source, nbytes = begin_of(base), itemsize_of(get(base, w.KIND))
     for k in range(size_of(get(view, w.SHAPE))):
-        c.memcpy(to, source + load(offsets + 8 * k) * nbytes, nbytes)
+        moved(to, source + load(offsets + 8 * k) * nbytes, nbytes)
         to += nbytes
     return to
 
@@ -128,6 +124,19 @@ def values_of(view: int, lazily: bool) -> int:
     return made
 
 
+def at_once(thing: int) -> int:
+    """Return the values of an expression, or of few elements at positions, in a new container.
+
+    A container is its own; 0 of all others.
+    """
+    cls = load(thing + CLASS)
+    if cls == word(w.EXPRESSION):
+        return lazy_values(thing)
+    if cls == word(w.INDEX_VIEW) or cls == word(w.DYNAMIC_VIEW):
+        return values_of(thing, False)
+    return keep(thing) if cls == word(w.ARRAY) or cls == word(w.VIEW) else 0
+
+
 def number_put(view: int, value: int, offsets: int) -> bool:
     """Write a float to float64 elements; tell whether it is done."""
     base = get(view, w.PICK_BASE)
@@ -150,7 +159,7 @@ def dropped_in(view: int, values: int, offsets: int) -> bool:
     to, source = begin_of(base), begin_of(values)
     nbytes = itemsize_of(get(base, w.KIND))
     for k in range(size_of(get(view, w.SHAPE))):
-        c.memcpy(to + load(offsets + 8 * k) * nbytes, source + k * nbytes, nbytes)
+        moved(to + load(offsets + 8 * k) * nbytes, source + k * nbytes, nbytes)
     return True
 
 
@@ -161,7 +170,7 @@ def wrote(view: int, value: int) -> bool:
         return False
     if cls == word(w.FLOAT):
         return number_put(view, value, offsets)
-    own = cls == word(w.INDEX_VIEW)
+    own = cls == word(w.INDEX_VIEW) or cls == word(w.DYNAMIC_VIEW)
     if not (own or is_array(value)):
         return False
     if not is_same(get(value, w.SHAPE), get(view, w.SHAPE)):
@@ -182,129 +191,6 @@ def pick_wrote(view: int, value: int) -> int:
 def pick_set(view: int, key: int, value: int) -> int:
     """``view[key] = value``."""
     return keep(word(w.NONE)) if key == word(w.ELLIPSIS) and wrote(view, value) else 0
-
-
-def view_at(base: int, positions: int, own: int, usual: bool) -> int:
-    """Return the view of positions, which are given to it, of a row-major container's elements.
-
-    0 where they turned out not to be usual, the container's shape is not the one that they were
-    found in any more, or there is no memory.
-    """
-    words, place, shape = scratch(), 0, 0
-    store(words, length_of(positions))
-    if usual:
-        same = load(base + CLASS) == view_class(base)
-        place = keep(base) if same else loose_view(base)
-        shape = tuple_from(words, 1) if place != 0 else 0
-    made = new(word(w.INDEX_VIEW)) if shape != 0 else 0
-    if made == 0 or get(place, w.SHAPE) != own or not is_row_major(place):
-        c.Py_DecRef(made)
-        for part in (place, shape, positions):
-            c.Py_DecRef(part)
-        return 0
-    give(made, w.PICK_BASE, place)
-    give(made, w.SHAPE, shape)
-    give(made, w.KIND, keep(word(w.NODE)))
-    give(made, w.OPERANDS, keep(word(w.EMPTY)))
-    give(made, w.PICK_OFFSETS, keep(positions))
-    give(made, w.PICK_WHERE, positions)
-    return made
-
-
-def loose_view(thing: int) -> int:
-    """Return a view of all of a row-major container, which goes on where it is when that moves."""
-    if get(get(thing, w.KIND), w.OWNER) != word(w.NONE) or view_class(thing) == 0:
-        return view_of(thing, word(w.EMPTY))
-    parts = (get(thing, w.KIND), get(thing, w.SHAPE), get(thing, w.OWN_BUFFER), get(thing, w.START))
-    for part in parts:
-        keep(part)  # before memory is allocated
-    return container_of(view_class(thing), parts[0], parts[1], parts[2], parts[3])
-
-
-def new_positions(count: int) -> int:
-    """Return an array of so many int64; 0 if there is no memory."""
-    size = scratch()
-    store(size, count)
-    made = array_over(0, 0, word(w.INT64), 1, size, 0)
-    if made == 0:
-        c.PyErr_Clear()
-    return made
-
-
-def is_usual(base: int) -> bool:
-    """Tell whether a container is row-major and of some dimensions, and has few elements."""
-    if is_traced() or not is_container(base) or not is_row_major(base):
-        return False
-    return load(get(base, w.SHAPE) + SIZE) > 0 and 0 < size_of(get(base, w.SHAPE)) <= FEW_PICKED
-
-
-def filtered(base: int, condition: int) -> int:
-    """``filtered(x, condition)``: a view of the elements for which it holds."""
-    given, made = scratch(), 0
-    usual = is_usual(base) and is_array_or_numpys(condition)
-    if not usual or not is_given(condition, word(w.BOOL_DTYPE), given):
-        return 0
-    flags, size, left = load(given), load(given + LENGTH), 0
-    own = keep(get(base, w.SHAPE))
-    if rank_of(given) == load(own + SIZE) and is_front(base, given):
-        left = trues(flags, size)
-        made = new_positions(left)
-    if made != 0:
-        to, steady = load(made + DATA), is_steady(condition, given)
-        for k in range(size if steady else 0):
-            if load_byte(flags + k) != 0 and left > 0:
-                store(to, k)
-                to += 8
-                left -= 1
-        made = view_at(base, made, own, steady and left == 0)  # else somebody wrote
-    c.Py_DecRef(own)
-    c.Py_DecRef(load(given + HOLDER))
-    return made
-
-
-def count_of_indices(given: int, rank: int) -> int:
-    """Count the indices of elements in an index array, one in a row; -1 if it is none of them."""
-    holder = load(given + HOLDER)
-    if rank == 1 and rank_of(given) == 1:
-        return load(given + LENGTH)
-    if holder == 0 or rank_of(given) != 2 or whole(item(get(holder, w.SHAPE), 1)) != rank:
-        return -1
-    return whole(item(get(holder, w.SHAPE), 0))
-
-
-def place_at(index: int, shape: int) -> int:
-    """Return the position of an element at an index in row-major order; -1 if there is none."""
-    place = 0
-    for k in range(load(shape + SIZE)):
-        at, extent = load(index + 8 * k), whole(item(shape, k))
-        at += extent if at < 0 else 0
-        if not 0 <= at < extent:
-            return -1
-        place = place * extent + at
-    return place
-
-
-def indexed(base: int, indices: int) -> int:
-    """``indexed(x, indices)``: a view of the elements at indices, of a vector at positions."""
-    given, made = scratch(), 0
-    usual = is_usual(base) and is_array_or_numpys(indices)
-    if not usual or not is_given(indices, word(w.INT64), given):
-        return 0
-    own = keep(get(base, w.SHAPE))
-    rank = load(own + SIZE)
-    count = count_of_indices(given, rank)
-    if count > 0:
-        made = new_positions(count)
-    if made != 0:
-        to, inside = load(made + DATA), is_steady(indices, given)
-        for k in range(count if inside else 0):
-            place = place_at(load(given) + 8 * k * rank, own)
-            inside = inside and place >= 0
-            store(to + 8 * k, place)
-        made = view_at(base, made, own, inside)  # else Python says what is wrong
-    c.Py_DecRef(own)
-    c.Py_DecRef(load(given + HOLDER))
-    return made
 
 
 def apart(to: int, value: int) -> int:

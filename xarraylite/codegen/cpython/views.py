@@ -10,6 +10,7 @@ from .basics import (
     FAR,
     container_of,
     get,
+    integer,
     is_container,
     is_traced,
     item,
@@ -202,7 +203,7 @@ def view_with(thing: int, view: int, words: int, rank: int) -> int:
     # Where memory is allocated the collector may run, and with it other threads.
     buffer, own = keep(get(thing, w.OWN_BUFFER)), keep(get(thing, w.KIND))
     start = load(words + 8 * BEGIN) * itemsize_of(own)
-    place = c.PyLong_FromLongLong(c.PyLong_AsLongLong(get(thing, w.START)) + start)
+    place = c.PyLong_FromLongLong(integer(get(thing, w.START)) + start)
     kind = place_of(own, extents, steps, rank)
     c.Py_DecRef(own)
     shape = tuple_from(extents, rank) if kind != 0 else 0
@@ -235,8 +236,8 @@ def element(thing: int, index: int, wraps: bool) -> int:
     return view_with(thing, view, words, 0)
 
 
-def basic(thing: int, items: int) -> int:
-    """``basic(x, items)``: the view that a tuple or list of items selects; 0 if not a usual one.
+def view_by_items(thing: int, items: int) -> int:
+    """Return the view that a tuple or list of ints, slices and dots selects; 0 of other items.
 
     Unlike an index, integers for all dimensions select a view of one element.  As all views of a
     traced function's own arrays are, it is Python's there.

@@ -93,11 +93,13 @@ ARRAY = _class("XArray")
 BUFFER = _class("Buffer")
 CONTAINER = _class("XContainer")
 COPY = _class("Copy")
+DYNAMIC_VIEW = _class("XDynamicView")
 DIRECT = _class("Direct")
 EXPRESSION = _class("XExpression")
 HOST_CALL = _class("HostCall")
 INDEX_VIEW = _class("XIndexView")
 OWNING_CLASS = _class("Owning")
+PICK = _class("Pick")
 PROMISE = _class("NoAlias")
 RECIPE = _class("Recipe")
 RECOMPUTED = _class("Recomputed")
@@ -168,6 +170,9 @@ ORIGIN = _slot("Snapshot", "origin")
 PICK_BASE = _slot("XIndexView", "_base")
 PICK_OFFSETS = _slot("XIndexView", "_offsets")
 PICK_WHERE = _slot("XIndexView", "_where")
+PICK_TAKES = _slot("XDynamicView", "_takes")
+PICK_POSITIONS = _slot("Pick", "positions")
+PICK_DROPS = _slot("Pick", "drops")
 LAST = _slot("Jitted", "_last")
 LAST_KIND = _slot("Quick", "kind")
 LAST_SHAPE = _slot("Quick", "shape")
@@ -208,8 +213,9 @@ WARNING, SILENT = _later(2)
 #: What makes nodes of results that are their operands, computed (`arrays.recomputed`).
 (UNCHANGED,) = _later(1)
 
-#: NumPy's function of C that makes an array.
-(NEW_ARRAY,) = _later(1)
+#: NumPy's function of C that makes an array; and what an int has in the place of a tuple's length,
+#: if it is greater than 0 and has one digit, or two (-1: unknown).
+NEW_ARRAY, ONE_DIGIT, TWO_DIGITS = _later(3)
 
 #: Cells in memory, the last of them the counters of memory; how many references a temporary has
 #: that only a statement has; and how far from their addresses tuples and bytes have what they hold.

@@ -1,0 +1,312 @@
+"""Views of elements at positions in a row-major container, made where these are few.
+
+As `xtensor_views.selection` does it: at indices, where a condition holds, and where `keep` or
+`drop` says.
+"""
+
+from __future__ import annotations
+
+from . import outside as c
+from . import words as w
+from .api import CLASS, SCRATCH, SIZE, load, load_byte, scratch, store, word
+from .basics import (
+    DATA,
+    DIMENSIONS,
+    container_of,
+    get,
+    give,
+    is_array_or_numpys,
+    is_container,
+    is_row_major,
+    is_traced,
+    item,
+    keep,
+    new,
+    size_of,
+    whole,
+)
+from .evaluation import array_over
+from .picks import (
+    FEW_PICKED,
+    HOLDER,
+    LENGTH,
+    extent_of,
+    is_all,
+    is_front,
+    is_given,
+    is_steady,
+    length_of,
+    rank_of,
+    trues,
+)
+from .views import (
+    BEGIN,
+    OUT_EXTENTS,
+    OUT_STEPS,
+    steps_of,
+    tuple_from,
+    view_by_items,
+    view_class,
+    view_of,
+    view_with,
+    whole_of,
+)
+
+
+def base_of(thing: int) -> int:
+    """Return a container as a view of positions holds it, the caller's; 0 if there is no memory."""
+    return keep(thing) if load(thing + CLASS) == view_class(thing) else loose_view(thing)
+
+
+def view_at(cls: int, base: int, shape: int, offsets: int, own: int) -> int:
+    """Return the view of positions of a container's elements, all of which are given to it.
+
+    0 where the container's shape is not the one that they were found in any more, or one of them
+    is missing.
+    """
+    made = new(cls) if base != 0 and shape != 0 and offsets != 0 else 0
+    if made == 0 or get(base, w.SHAPE) != own or not is_row_major(base):
+        c.Py_DecRef(made)
+        for part in (base, shape, offsets):
+            c.Py_DecRef(part)
+        return 0
+    give(made, w.PICK_BASE, base)
+    give(made, w.SHAPE, shape)
+    give(made, w.KIND, keep(word(w.NODE)))
+    give(made, w.OPERANDS, keep(word(w.EMPTY)))
+    give(made, w.PICK_OFFSETS, offsets)
+    return made
+
+
+def index_view(base: int, positions: int, own: int, usual: bool) -> int:
+    """Return the view of positions, which are given to it, of a row-major container's elements.
+
+    0 where they turned out not to be usual.
+    """
+    words = scratch()
+    store(words, length_of(positions))
+    place = base_of(base) if usual else 0
+    shape = tuple_from(words, 1) if place != 0 else 0
+    made = view_at(word(w.INDEX_VIEW), place, shape, positions, own)
+    if made != 0:
+        give(made, w.PICK_WHERE, keep(positions))
+    return made
+
+
+def loose_view(thing: int) -> int:
+    """Return a view of all of a row-major container, which goes on where it is when that moves."""
+    if get(get(thing, w.KIND), w.OWNER) != word(w.NONE) or view_class(thing) == 0:
+        return view_of(thing, word(w.EMPTY))
+    parts = (get(thing, w.KIND), get(thing, w.SHAPE), get(thing, w.OWN_BUFFER), get(thing, w.START))
+    for part in parts:
+        keep(part)  # before memory is allocated
+    return container_of(view_class(thing), parts[0], parts[1], parts[2], parts[3])
+
+
+def new_places(extents: int, rank: int) -> int:
+    """Return an array of int64 of extents at an address; 0 if there is no memory."""
+    made = array_over(0, 0, word(w.INT64), rank, extents, 0)
+    if made == 0:
+        c.PyErr_Clear()
+    return made
+
+
+def new_positions(count: int) -> int:
+    """Return an array of so many int64; 0 if there is no memory."""
+    size = scratch()
+    store(size, count)
+    return new_places(size, 1)
+
+
+def is_usual(base: int) -> bool:
+    """Tell whether a container is row-major and of some dimensions, and has few elements."""
+    if is_traced() or not is_container(base) or not is_row_major(base):
+        return False
+    return load(get(base, w.SHAPE) + SIZE) > 0 and 0 < size_of(get(base, w.SHAPE)) <= FEW_PICKED
+
+
+def filtered(base: int, condition: int) -> int:
+    """``filtered(x, condition)``: a view of the elements for which it holds."""
+    given, made = scratch(), 0
+    usual = is_usual(base) and is_array_or_numpys(condition)
+    if not usual or not is_given(condition, word(w.BOOL_DTYPE), given):
+        return 0
+    flags, size, left = load(given), load(given + LENGTH), 0
+    own = keep(get(base, w.SHAPE))
+    if rank_of(given) == load(own + SIZE) and is_front(base, given):
+        left = trues(flags, size)
+        made = new_positions(left)
+    if made != 0:
+        to, steady = load(made + DATA), is_steady(condition, given)
+        for k in range(size if steady else 0):
+            if load_byte(flags + k) != 0 and left > 0:
+                store(to, k)
+                to += 8
+                left -= 1
+        usual = steady and left == 0  # else somebody wrote
+        made = index_view(base, made, own, usual)
+    c.Py_DecRef(own)
+    c.Py_DecRef(load(given + HOLDER))
+    return made
+
+
+def count_of_indices(given: int, rank: int) -> int:
+    """Count the indices of elements in an index array, one in a row; -1 if it is none of them."""
+    holder = load(given + HOLDER)
+    if rank == 1 and rank_of(given) == 1:
+        return load(given + LENGTH)
+    if holder == 0 or rank_of(given) != 2 or whole(item(get(holder, w.SHAPE), 1)) != rank:
+        return -1
+    return whole(item(get(holder, w.SHAPE), 0))
+
+
+def place_at(index: int, shape: int) -> int:
+    """Return the position of an element at an index in row-major order; -1 if there is none."""
+    place = 0
+    for k in range(load(shape + SIZE)):
+        at, extent = load(index + 8 * k), whole(item(shape, k))
+        at += extent if at < 0 else 0
+        if not 0 <= at < extent:
+            return -1
+        place = place * extent + at
+    return place
+
+
+def indexed(base: int, indices: int) -> int:
+    """``indexed(x, indices)``: a view of the elements at indices, of a vector at positions."""
+    given, made = scratch(), 0
+    usual = is_usual(base) and is_array_or_numpys(indices)
+    if not usual or not is_given(indices, word(w.INT64), given):
+        return 0
+    own = keep(get(base, w.SHAPE))
+    rank = load(own + SIZE)
+    count = count_of_indices(given, rank)
+    if count > 0:
+        made = new_positions(count)
+    if made != 0:
+        to, inside = load(made + DATA), is_steady(indices, given)
+        for k in range(count if inside else 0):
+            place = place_at(load(given) + 8 * k * rank, own)
+            inside = inside and place >= 0
+            store(to + 8 * k, place)
+        made = index_view(base, made, own, inside)  # else Python says what is wrong
+    c.Py_DecRef(own)
+    c.Py_DecRef(load(given + HOLDER))
+    return made
+
+
+def all_kept(pick: int, extent: int, places: int) -> int:
+    """Store which positions of an extent are picked; return how many, -1 if one is out of range.
+
+    Or if they, or the others that are dropped, are too many to be stored.
+    """
+    given, drops = get(pick, w.PICK_POSITIONS), get(pick, w.PICK_DROPS) == word(w.TRUE)
+    count, most = load(given + SIZE), SCRATCH // 2
+    if count > most or (drops and extent > most):
+        return -1
+    gone = places + 8 * most
+    for k in range(extent if drops else 0):
+        store(gone + 8 * k, 0)
+    for k in range(count):
+        at = whole(item(given, k))
+        at += extent if at < 0 else 0
+        if not 0 <= at < extent:
+            return -1
+        store(gone + 8 * at if drops else places + 8 * k, 1 if drops else at)
+    if drops:
+        count = 0
+        for k in range(extent):
+            if load(gone + 8 * k) == 0:
+                store(places + 8 * count, k)
+                count += 1
+    return count
+
+
+def pace_of(places: int, count: int) -> int:
+    """Return how far positions are apart, 1 of one alone; 0 if that differs, or there are none."""
+    pace = load(places + 8) - load(places) if count > 1 else count
+    for k in range(1, count):
+        if load(places + 8 * k) - load(places + 8 * (k - 1)) != pace:
+            return 0
+    return pace
+
+
+def pick_in(items: int) -> int:
+    """Return which item of an index is the only one that picks positions, all else whole; or -1."""
+    found = -1
+    for k in range(load(items + SIZE) if load(items + CLASS) == word(w.TUPLE) else 0):
+        if load(item(items, k) + CLASS) == word(w.PICK) and found < 0:
+            found = k
+        elif not is_all(item(items, k)):
+            return -1
+    return found
+
+
+def spaced(base: int, axis: int, places: int, count: int, pace: int) -> int:
+    """Return the view of positions along a dimension that are equally far apart; 0 if not usual."""
+    words, view = scratch(), view_class(base)
+    rank = steps_of(base, words, words + 8 * DIMENSIONS)
+    for k in range(rank):
+        whole_of(words, k, k)
+    step = load(words + 8 * (DIMENSIONS + axis))
+    store(words + 8 * (OUT_EXTENTS + axis), count)
+    store(words + 8 * (OUT_STEPS + axis), pace * step)
+    store(words + 8 * BEGIN, load(places) * step)
+    return view_with(base, view, words, rank) if rank != 0 and view != 0 else 0
+
+
+def lined_up(to: int, own: int, axis: int, places: int, count: int) -> int:
+    """Store where each element is whose position along a dimension is picked."""
+    outer, inner = extent_of(own, 0, axis), extent_of(own, axis + 1, load(own + SIZE))
+    extent = whole(item(own, axis))
+    for k in range(outer):
+        for n in range(count):
+            first = (k * extent + load(places + 8 * n)) * inner
+            for i in range(inner):
+                store(to, first + i)
+                to += 8
+    return to
+
+
+def kept(base: int, own: int, axis: int, places: int, count: int) -> int:
+    """Return the view of positions along a dimension that lie anywhere; 0 if it is not usual."""
+    rank, words = load(own + SIZE), scratch()
+    for k in range(rank if rank <= DIMENSIONS else 0):
+        store(words + 8 * k, count if k == axis else whole(item(own, k)))
+    if rank > DIMENSIONS or count * size_of(own) > FEW_PICKED * whole(item(own, axis)):
+        return 0
+    offsets = new_places(words, rank)
+    chosen, takes, key = new_positions(count), c.PyDict_New(), c.PyLong_FromLongLong(axis)
+    made = 0
+    if offsets != 0 and chosen != 0 and takes != 0 and c.PyDict_SetItem(takes, key, chosen) == 0:
+        c.memcpy(load(chosen + DATA), places, 8 * count)
+        lined_up(load(offsets + DATA), own, axis, places, count)
+        place, shape = base_of(base), tuple_from(words, rank)
+        made = view_at(word(w.DYNAMIC_VIEW), place, shape, keep(offsets), own)
+    if made != 0:
+        give(made, w.PICK_TAKES, keep(takes))
+    else:
+        c.PyErr_Clear()
+    for part in (offsets, chosen, takes, key):
+        c.Py_DecRef(part)
+    return made
+
+
+def basic(base: int, items: int) -> int:
+    """``basic(x, items)``: the view that a tuple or list of items selects; 0 if not a usual one."""
+    axis = pick_in(items)
+    if axis < 0:
+        return view_by_items(base, items)
+    if not is_usual(base) or load(get(base, w.SHAPE) + SIZE) <= axis:
+        return 0
+    own, places, made = keep(get(base, w.SHAPE)), scratch(), 0
+    count = -1
+    if load(items + SIZE) <= load(own + SIZE):
+        count = all_kept(item(items, axis), whole(item(own, axis)), places)
+    pace = pace_of(places, count) if count > 0 else 0
+    if pace != 0:
+        made = spaced(base, axis, places, count, pace)
+    elif count > 0:
+        made = kept(base, own, axis, places, count)
+    c.Py_DecRef(own)
+    return made
