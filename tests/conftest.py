@@ -145,19 +145,24 @@ def installed() -> Iterator[None]:
 
 
 @pytest.fixture
-def whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def by_python(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have no methods in machine code: for tests that change what those in Python do."""
+    monkeypatch.setattr("xarraylite.assignment.results._launches", itertools.repeat(0))
+    installed = bool(natives._replaced)
+    natives.remove()
+    yield
+    if installed:
+        natives.install()
+
+
+@pytest.fixture
+def whole(by_python: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep lazy results whole, however long they get: for tests of what is done with long ones."""
     monkeypatch.setattr("xarraylite.arrays.ownership._LONG", 1 << 30)
     monkeypatch.setattr("xarraylite.arrays.ownership._FEW", 1 << 30)
 
 
 @pytest.fixture
-def gathered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def gathered(by_python: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gather few elements too, which are copied otherwise: for tests of kernels that gather."""
     monkeypatch.setattr("xarraylite.arrays.few.FEW", 0)
-    monkeypatch.setattr("xarraylite.assignment.results._launches", itertools.repeat(0))
-    installed = bool(natives._replaced)  # machine code copies them as well
-    natives.remove()
-    yield
-    if installed:
-        natives.install()
