@@ -77,7 +77,7 @@ def known(e: Any) -> Any:
 def beside(e: Any) -> list[tuple[_Total, Any, Operands]]:
     """Return this thread's totals that fold what a total folds, with their notes, it first.
 
-    None if it is the only one.
+    Empty if it is the only one.
     """
     own, kind = e._operands, e._kind
     if len(_noted.totals) < 2 or not _folds_memory(kind) or tracing.running.value:
