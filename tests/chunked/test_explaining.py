@@ -131,8 +131,11 @@ def test_assignments_are_explained_too() -> None:
     assert "in chunks of [50, 50]" in str(told)
 
 
-@pytest.mark.parametrize("chunks", [None, (80, 60)])
-@pytest.mark.parametrize("name", ["a.npy", "a", "sharded", None])
+@pytest.mark.parametrize(
+    ("name", "chunks"),
+    [("a.npy", None), ("a.npy", (80, 60)), ("a", None), ("a", (80, 60)), ("sharded", None),
+     (None, None)],
+)  # fmt: skip
 def test_a_plan_has_the_blocks_of_the_store(
     tmp_path: Path, name: str | None, chunks: tuple[int, int] | None
 ) -> None:

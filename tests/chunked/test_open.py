@@ -242,6 +242,20 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
         xl.open("some.zarr")
 
 
+def test_a_url_without_its_library_names_operation_and_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("zarr")
+    registry = pytest.importorskip("fsspec.registry")
+    own = {"class": "not_installed.Files", "err": "Install it"}
+    monkeypatch.setitem(registry.known_implementations, "lacking", own)
+    told = r"lacking://a.zarr: Install it; pip install xarraylite\[zarr\] fsspec\[lacking\]$"
+    with pytest.raises(ImportError, match=rf"^open: {told}"):
+        xl.open("lacking://a.zarr")
+    with pytest.raises(ImportError, match=rf"^store: cannot make a zarr array under {told}"):
+        xl.store(xl.open(VALUES), "lacking://a.zarr")
+
+
 def test_which_array_of_several(tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     zarr.create_group(tmp_path / "g").create_array("x/y", data=VALUES)

@@ -25,6 +25,12 @@ def test_pipes_hear_nothing(progress: bool | None, capfd: pytest.CaptureFixture[
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("progress", ["x", 1, [True]])
+def test_whether_to_show_it_is_yes_or_no(progress: Any) -> None:
+    with pytest.raises(TypeError, match=r"^store: progress must be True, False or None, got "):
+        xl.store(xl.open(VALUES) + 1, np.zeros((20, 30)), progress=progress)
+
+
 def test_a_bar_says_what_is_done(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -106,6 +106,13 @@ def test_chunks_that_are_none(chunks: Any) -> None:
         xl.store(kept(), Taking(VALUES, chunks))
 
 
+def test_chunks_of_a_target_that_is_there() -> None:
+    for target in np.zeros((20, 30)), Taking(VALUES.copy(), (5, 5)), xl.zeros((20, 30)):
+        for run in xl.store, xl.explain:
+            with pytest.raises(xl.ShapeError, match=r": chunks \(5, 5\) are for a new array; the "):
+                run(kept(), target, chunks=(5, 5))
+
+
 @pytest.mark.parametrize("name", ["", "a\0b", "a" * 300, "a" * 300 + ".npy"])
 def test_paths_that_cannot_be(tmp_path: Path, name: str) -> None:
     with pytest.raises(xl.StorageError, match=r"^store: .*(no file or directory|too long)"):

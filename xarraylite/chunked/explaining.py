@@ -202,7 +202,7 @@ def explained(
     SizeError, ShapeError, DTypeError, StorageError
         As storing it would.
     """
-    extents, fixed = chunks_for(root, chunks, "explain"), False
+    extents, fixed = chunks_for(root, chunks, "explain", target), False
     if target is not None:
         extents, fixed = written_at_once(target, root, extents)
     dry = _Dry(budget_of(memory))

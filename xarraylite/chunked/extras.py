@@ -20,3 +20,10 @@ def imported(module: str, extra: str) -> Any:
         raise ImportError(
             f"{module} is needed for this and not installed: pip install xarraylite[{extra}]"
         ) from error
+
+
+def lacking(told: str, path: str, error: ImportError) -> ImportError:
+    """Return the error of an operation on a path for which a library is not installed."""
+    scheme = path.partition("://")[0].replace("https", "http")  # as fsspec calls its extras
+    more = f"; pip install xarraylite[zarr] fsspec[{scheme}]" if "://" in path else ""
+    return ImportError(f"{told}: {error}{more}")

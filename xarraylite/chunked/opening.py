@@ -14,7 +14,7 @@ from ..arrays.expression import XExpression
 from ..dtypes.names import DType, as_dtype, dtype_name
 from ..io.header import read_dtype
 from ..ir.node import Stored
-from .extras import imported
+from .extras import imported, lacking
 from .inner import layout_codec
 from .operand import Source
 from .places import HDF5, ZIP, library_of, local, name_of
@@ -81,8 +81,10 @@ def open_(
         name = (name_of(what) if path is None else path) + (f":{key}" if key else "")
         array = _chosen(what, key) if path is None else _from_path(path, key, own)
         source = _source(what, array, name, complete)
-    except (ImportError, XarrayliteError):
+    except XarrayliteError:
         raise
+    except ImportError as error:
+        raise lacking(f"open: {name}", path or "", error) from error
     except Exception as error:
         told = f"{type(error).__name__}: {error}"
         if path is not None and os.path.exists(path):  # noqa: PTH110 (of any text)

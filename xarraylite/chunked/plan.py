@@ -28,6 +28,7 @@ from .cut import cut, is_even, joints, requests
 from .grid import Grid
 from .loads import Load, gathered
 from .parcel import Parcel
+from .places import name_of
 from .selection import Box, size_of, whole, window_of
 from .source import READERS, decodes, keeps
 
@@ -425,15 +426,22 @@ def _halved(block: tuple[int, ...]) -> tuple[int, ...] | None:
     return None
 
 
-def chunks_for(root: Node, asked: int | Sequence[int] | None, operation: str) -> tuple[int, ...]:
+def chunks_for(
+    root: Node, asked: int | Sequence[int] | None, operation: str, target: object = None
+) -> tuple[int, ...]:
     """Return the chunks of a new target: as asked (-1: all), else those of an operand of its shape.
 
     Raises
     ------
     ShapeError
-        If chunks are not one positive length for each dimension.
+        If chunks are not one positive length for each dimension, or the target is there already.
     """
     shape = root.shape
+    if asked is not None and hasattr(target, "shape"):
+        raise ShapeError(
+            f"{operation}: chunks {asked!r} are for a new array; the target {name_of(target)} of "
+            f"{describe(root)} keeps its own"
+        )
     if asked is not None:
         try:
             each: Any = asked if np.ndim(asked) else (asked,) * len(shape)

@@ -12,6 +12,8 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from .extras import imported
 from .pipeline import Clock
 from .plan import Piece
@@ -38,6 +40,8 @@ class Progress:
     __slots__ = ("_bar", "_bytes", "_task", "clock")
 
     def __init__(self, wanted: bool | None) -> None:
+        if not isinstance(wanted, bool | np.bool_ | None):
+            raise TypeError(f"store: progress must be True, False or None, got {wanted!r}")
         self._bar: Any = None
         self._task: Any = None
         self._bytes = 0

@@ -61,7 +61,7 @@ def store(
         Labels of the result of a labelled expression, such as ``"i,k"``; the others are summed.
     chunks : int or sequence of int, optional
         Chunks of a new array, -1 for all of a dimension; by default those of an operand of the
-        result's shape.
+        result's shape.  An array that is there has its own.
     layout : optional
         How elements lie in each chunk of a new zarr array, as in a container; tiles included.
     memory : int or str, optional
@@ -108,7 +108,7 @@ def store(
     """
     root = node_of(expression, labels, "store")
     budget = budget_of(memory)
-    keep = chunks_for(root, chunks, "store")
+    keep = chunks_for(root, chunks, "store", target)
     sink = sink_of(target, root, Form.of(target, root, keep, layout, overwrite, resume))
     with Progress(progress) as shown:
         cluster = None if client is None else DaskCluster(client, budget)

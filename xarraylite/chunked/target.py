@@ -20,7 +20,7 @@ from ..io.header import read_dtype, written_dtype
 from ..ir.build import describe
 from ..ir.node import Node
 from ..operands.convert import LayoutLike
-from .extras import imported
+from .extras import imported, lacking
 from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import Operands, fingerprint
@@ -247,6 +247,8 @@ class Form:
         told = {"shape": root.shape, "dtype": root.dtype, "chunks": self.chunks, **own}
         try:
             return zarr.create_array(path, overwrite=overwrite, config=_ALL, **told)
+        except ImportError as error:
+            raise lacking(f"store: cannot make a zarr array under {path}", path, error) from error
         except Exception as error:
             with contextlib.suppress(OSError):
                 Path(path).rmdir()  # zarr leaves it empty
