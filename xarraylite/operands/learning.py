@@ -82,7 +82,7 @@ def _is_stretched(operands: tuple[object, ...]) -> bool:
     return len(shapes) == 2 and shapes[1][len(shapes[1]) - len(shapes[0]) :] != shapes[0]
 
 
-def _follow(operands: Iterable[object], made: HasNode) -> bool:
+def _follow(operands: tuple[object, ...], made: HasNode) -> bool:
     """Tell whether what a result is made of are these operands, one after the other.
 
     Their number would not tell: the copy that stands for a result has as many as a sine has. A
