@@ -324,7 +324,7 @@ def modf(
     [[0.5, -0.5], [2.0, -0.0]]
     """
     array = _floats(x, "modf")
-    return _both((_fraction(array), _of("trunc", array)), outs, out, where, "modf")
+    return _both((_fraction(array), _whole(array)), outs, out, where, "modf")
 
 
 def _both(
@@ -354,6 +354,11 @@ def _both(
         written(first, places[0], where, operation),
         written(second, places[1], where, operation),
     )
+
+
+@memoised
+def _whole(array: XExpression) -> XExpression:
+    return _of("trunc", array)
 
 
 @memoised
