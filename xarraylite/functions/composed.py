@@ -437,7 +437,7 @@ def iscomplex(x: object) -> XExpression:
     return _of("not_equal", _of("imag", XExpression(node)), 0)
 
 
-@or_numpy
+@memoised
 def select(
     condlist: Sequence[object], choicelist: Sequence[object], default: object = 0
 ) -> XExpression:
@@ -479,8 +479,8 @@ def select(
         )
     *choices, made = in_common_dtype(*choices, default)
     for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
-        node = as_node(condition, "select")
-        if node.dtype != bool_:
-            raise DTypeError(f"select: a condition is {dtype_name(node.dtype)}, not bool")
-        made = _of("where", XExpression(node), choice, made)
+        array = as_array(condition, "select")
+        if array.dtype != bool_:
+            raise DTypeError(f"select: a condition is {dtype_name(array.dtype)}, not bool")
+        made = _of("where", array, choice, made)
     return made  # type: ignore[no-any-return]
