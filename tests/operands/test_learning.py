@@ -10,6 +10,8 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.ir import build
+from xarraylite.operands import learning
+from xarraylite.ops.table import OPS
 
 NUMBERS: tuple[Any, ...] = (0, 1, 5, -1, 300, 1 << 40, -(1 << 40), 1 << 62, 1 << 63, -(1 << 70))
 COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
@@ -165,3 +167,26 @@ def test_numbers_that_are_no_integers_where_a_truth_is_asked_for() -> None:
             for _ in range(2):
                 assert xl.eval(getattr(xl, name)(a, number)).tolist() == expected
                 assert xl.eval(getattr(xl, name)(number, a)).tolist() == expected
+
+
+def test_nothing_is_learned_of_results_that_read_something_else() -> None:
+    """Such as the copy that stands for a sine, which has as many operands as the sine."""
+    xl.cache_clear()
+    x = np.linspace(0.5, 3, 5)
+    a, copy = xl.asarray(x), xl.asarray(np.sin(x))
+    y, other = xl.sin(a), xl.asarray(x + 1)
+    mask = xl.asarray(x > 1)
+    for name, operands, made in (
+        ("multiply", (y, 2.0), copy * 2.0),
+        ("add", (y, other), copy + other),
+        ("negative", (y,), -copy),
+        ("where", (mask, y, other), xl.where(mask, copy, other)),
+        ("pow", (y, 1.5), copy**1.5),
+    ):
+        op = OPS[name]
+        keys = [learning.key_of(k) for k in operands[1:]] or [None]
+        learning.learn((op, *keys), op, operands, made)
+        found = xl.eval(getattr(xl, name)(*operands))
+        np.testing.assert_allclose(np.asarray(found), np.asarray(made), rtol=1e-14)
+    learning.learn_conversion(y, np.dtype(np.float32), copy.astype("float32"))
+    np.testing.assert_allclose(np.asarray(y.astype("float32")), np.sin(x), rtol=1e-6)

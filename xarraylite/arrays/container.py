@@ -125,10 +125,6 @@ class XContainer(Placed, DescribedMemory, XExpression):
         """Count what the container holds of a snapshot: nothing."""
         return 0
 
-    def kind_items(self) -> int:
-        """Return how many operands a container is: its snapshot and where it begins."""
-        return 2
-
     def now(self) -> Operands:
         """Return the current snapshot of the memory, and where the first element begins."""
         try:

@@ -58,18 +58,15 @@ def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasN
     if own is None:
         return
     numbers = [x for x in operands if x.__class__ in NUMBERS]
-    if not numbers:
-        # The key names the second operand's kind, or there is but one.
-        items = [x.kind_items() for x in operands if isinstance(x, HasNode)]
-        if len(items) == len(operands) and made._kind.items == sum(items):
-            own._kind.learn(key[0], key[1], made._kind)
-        return
-    if len(operands) != 2:
-        return
-    if op is POWER and operands[0] is own:
+    if op is POWER and numbers and operands[0] is own:
         learn_power(own, operands[1], made)
         return
-    leaf = _number_in(own, made, 0 if operands[0] is not own else -1)
+    if not _follow(operands, made):
+        return
+    if not numbers:
+        own._kind.learn(key[0], key[1], made._kind)  # the key names the second operand's kind
+        return
+    leaf = _scalar_of(made._kind, 0 if operands[0] is not own else -1)
     if leaf is None:
         return
     whole = numbers[0].__class__ is int and kind(own._kind.dtype) in "biu"
@@ -85,9 +82,19 @@ def _is_stretched(operands: tuple[object, ...]) -> bool:
     return len(shapes) == 2 and shapes[1][len(shapes[1]) - len(shapes[0]) :] != shapes[0]
 
 
-def _number_in(own: HasNode, made: HasNode, place: int) -> Kind | None:
-    """Return the kind of the number in an operation on an array and a number."""
-    return _scalar_of(made._kind, place) if made._kind.items == own.kind_items() + 1 else None
+def _follow(operands: tuple[object, ...], made: HasNode) -> bool:
+    """Tell whether what a result is made of are these operands, one after the other.
+
+    Their number would not tell: the copy that stands for a result has as many as a sine has. A
+    number may have become another one, of the dtype it is computed in.
+    """
+    rest = [*made.now()]
+    for x in operands:
+        own = x.now() if isinstance(x, HasNode) else rest[: x.__class__ in NUMBERS]
+        if not own or rest[: len(own)] != [*own]:
+            return False
+        del rest[: len(own)]
+    return not rest
 
 
 def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
@@ -102,7 +109,7 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
         return
     known = base._kind.leads(POWER, exponent.__class__) or dict.fromkeys(POWERS)
     entry: Any = None
-    leaf = _number_in(base, made, -1)
+    leaf = _scalar_of(made._kind, -1) if _follow((base, exponent), made) else None
     if leaf is not None:
         low, high = _range(leaf)
         entry = made._kind, 0 if low.__class__ is int else low, high  # negative ones are refused
@@ -193,21 +200,18 @@ def _learn_three(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], mad
     first, kind = operands[0], made._kind
     if not isinstance(first, HasNode) or first._shape != made._shape:
         return
-    items = first.kind_items()
     bounds: list[Any] = []
     for number, operand in enumerate(operands[1:], 1):
         if isinstance(operand, HasNode):
             if operand._shape != made._shape:
                 return
-            items += operand.kind_items()
             bounds.append(None)
             continue
         leaf = _scalar_of(kind, number)
         if operand.__class__ not in NUMBERS or op.scalars is not None or leaf is None:
             return
-        items += 1
         bounds.append((None, *_range(leaf)))
-    if items == kind.items:
+    if _follow(operands, made):
         known = first._kind.leads(op, key[1]) or {}
         first._kind.learn(op, key[1], known | {key[2]: (kind, *bounds)})
 
@@ -237,7 +241,7 @@ def _range(leaf: Kind) -> tuple[Any, Any]:
 
 def learn_conversion(x: HasNode, dtype: DType, made: HasNode) -> None:
     """Remember where a conversion to another dtype leads."""
-    if x._kind is not NODE and 0 not in x._shape and made._kind.items == x.kind_items():
+    if x._kind is not NODE and 0 not in x._shape and _follow((x,), made):
         x._kind.learn(CAST, dtype, made._kind)
 
 

@@ -80,10 +80,6 @@ class HasNode:
         """Count what the handle itself, without its node, holds of a snapshot."""
         return 0
 
-    def kind_items(self) -> int:
-        """Return how many operands the handle's kind has."""
-        return self._kind.items
-
     def now(self) -> Operands:
         """Return the operands of the handle's kind."""
         raise NotImplementedError
