@@ -106,9 +106,7 @@ def store(
     >>> xl.store(a * 2 - xl.mean(a), made)
     array([-2.5, -0.5,  1.5,  3.5,  5.5,  7.5])
     """
-    for name, flag in (("overwrite", overwrite), ("resume", resume)):
-        if not isinstance(flag, bool | np.bool_):
-            raise TypeError(f"store: {name} must be True or False, got {flag!r}")
+    _refuse_others(overwrite=overwrite, resume=resume)
     root = node_of(expression, labels, "store")
     budget = budget_of(memory)
     keep = chunks_for(root, chunks, "store", target)
@@ -117,6 +115,13 @@ def store(
         cluster = None if client is None else DaskCluster(client, budget)
         run = Run(budget, shown.clock, shown.start, shown.advance, cluster)
         return _stored(root, sink, run)
+
+
+def _refuse_others(**flags: object) -> None:
+    """Refuse flags that are neither true nor false."""
+    for name, flag in flags.items():
+        if not isinstance(flag, bool | np.bool_):
+            raise TypeError(f"store: {name} must be True or False, got {flag!r}")
 
 
 def _stored(root: Node, sink: Sink, run: Run) -> Any:
