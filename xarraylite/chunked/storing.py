@@ -106,7 +106,6 @@ def store(
     >>> xl.store(a * 2 - xl.mean(a), made)
     array([-2.5, -0.5,  1.5,  3.5,  5.5,  7.5])
     """
-    _refuse_others(overwrite=overwrite, resume=resume)
     root = node_of(expression, labels, "store")
     budget = budget_of(memory)
     keep = chunks_for(root, chunks, "store", target)
@@ -115,13 +114,6 @@ def store(
         cluster = None if client is None else DaskCluster(client, budget)
         run = Run(budget, shown.clock, shown.start, shown.advance, cluster)
         return _stored(root, sink, run)
-
-
-def _refuse_others(**flags: object) -> None:
-    """Refuse flags that are neither true nor false."""
-    for name, flag in flags.items():
-        if not isinstance(flag, bool | np.bool_):
-            raise TypeError(f"store: {name} must be True or False, got {flag!r}")
 
 
 def _stored(root: Node, sink: Sink, run: Run) -> Any:
