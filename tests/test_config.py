@@ -164,3 +164,20 @@ def test_the_settings_in_force_are_shown() -> None:
         namespace = dict(eval(shown.replace("config(", "dict("), {}))
     assert namespace.keys() == set(type(inside).__slots__)
     assert "threads=3, " not in repr(xl.config(threads=2))
+
+
+def test_settings_are_attributes() -> None:
+    before = xl.config.engine
+    with xl.config():
+        xl.config.engine = "reference"
+        assert xl.config.engine == settings.engine == "reference"
+        with pytest.raises(ValueError, match="engine must be one of"):
+            xl.config.engine = "fast"
+        with pytest.raises(ValueError, match="threads takes int"):
+            xl.config.threads = "2"
+        assert xl.config.engine == "reference"
+    assert xl.config.engine == settings.engine == before
+    for act in (lambda: setattr(xl.config, "engin", 1), lambda: xl.config.engin):
+        with pytest.raises(AttributeError, match="unknown setting 'engin'; known"):
+            act()
+    assert not hasattr(xl.config, "engin")

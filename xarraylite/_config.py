@@ -125,7 +125,21 @@ def is_too_large(nbytes: int) -> bool:
     return nbytes > settings.max_result_bytes and not _budgets.open
 
 
-class config:
+class _Attributes(type):
+    """Settings as attributes of ``config`` itself: read, and set for good (or in an open block)."""
+
+    def __getattr__(cls, name: str) -> object:
+        if name in Settings.__slots__:
+            return getattr(settings, name)
+        raise AttributeError(_unknown(name), name=name, obj=cls)
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        if name not in Settings.__slots__:
+            raise AttributeError(_unknown(name), name=name, obj=cls)
+        cls(**{name: value})
+
+
+class config(metaclass=_Attributes):
     """Change settings now, and back at the end of a ``with`` block if used as one.
 
     Blocks may end in any order (threads, generators and coroutines interleave theirs).  While
@@ -150,7 +164,11 @@ class config:
     ...     print(float(xl.sum(xl.ones(3))))
     3.0
 
-    The settings in force are shown by ``print(xl.config())``.
+    The settings in force are shown by ``print(xl.config())``, and each is an attribute, which may
+    be set too:
+
+    >>> xl.config.default_layout
+    'row_major'
     """
 
     __slots__ = ("__weakref__", "_changes", "_open")
@@ -297,9 +315,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
+def _unknown(name: str) -> str:
+    """Return what is said of a setting that does not exist."""
+    return f"config: unknown setting {name!r}; known: {sorted(Settings.__slots__)}"
+
+
 def _check(name: str, value: object) -> None:
     if name not in Settings.__slots__:
-        raise ValueError(f"config: unknown setting {name!r}; known: {sorted(Settings.__slots__)}")
+        raise ValueError(_unknown(name))
     current = getattr(settings, name)
     if type(value) is not type(current):
         raise ValueError(f"config: {name} takes {type(current).__name__}, got {value!r}")
