@@ -214,7 +214,7 @@ def is_local(array: Any) -> bool:
 
 
 def _word(choice: Any) -> object:
-    """Return a choice that codecs are made with as text: a member of an enumeration before zarr 3.4."""
+    """Return a choice that a codec was made with as text; it was of an enum before zarr 3.4."""
     return getattr(choice, "value", choice)
 
 
