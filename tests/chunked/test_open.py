@@ -184,6 +184,17 @@ def test_what_cannot_be_opened(what: Any) -> None:
         xl.open(what)
 
 
+def test_variables_of_xarray_have_the_chunks_of_what_they_read(tmp_path: Path) -> None:
+    xarray, zarr = pytest.importorskip("xarray"), pytest.importorskip("zarr")
+    group = zarr.create_group(tmp_path / "g")
+    group.create_array("v", data=VALUES, chunks=(4, 3), dimension_names=("y", "x"))
+    v = xarray.open_dataset(tmp_path / "g", engine="zarr", consolidated=False).v
+    made = xl.store(xl.open(v) - xl.mean(xl.open(v), axis=1, keepdims=True), tmp_path / "a")
+    assert made.chunks == (4, 3)
+    expected = xl.asarray(VALUES) - xl.mean(xl.asarray(VALUES), axis=1, keepdims=True)
+    np.testing.assert_array_equal(made[...], xl.eval(expected).numpy())
+
+
 @pytest.mark.parametrize("kind", ["numpy", "dask"])
 def test_masks_are_not_lost(kind: str) -> None:
     masked: Any = np.ma.masked_greater(VALUES, 5)
