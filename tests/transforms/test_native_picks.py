@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
@@ -440,3 +442,65 @@ def test_what_no_elements_lie_like_is_not_learned(work: Callable[[Any], Any]) ->
     made = xl.eval(work(xl.asarray(values)[..., 0]))
     natives.remove()
     assert np.array_equal(np.asarray(made), work(values[..., 0]))
+
+
+def test_what_a_view_is_of_stays_when_its_container_moves() -> None:
+    """Machine code makes no view of the base; Python makes it when somebody asks for it."""
+
+    def work() -> Any:
+        c = xl.asarray([4.0, 1.0, 3.0, 0.0, 5.0, 2.0])
+        views = [xl.index_view(c, AT), xl.filter(c, M), xl.filter(c, c > 2)]
+        memory = c[:]
+        c.resize_((8,))
+        c[...] = 9.0
+        before = [told(v) for v in views]
+        waiting = [v * 2 for v in views] + [xl.late(v + 1) for v in views]
+        views[0][...] = views[0] + 0.5
+        views[1][...] = 7.0
+        views[2] += 1
+        same = [v.base is v.base for v in views]
+        facts = [(v.base.tolist(), v.parent_index(-1), v[1], v[::-1].tolist()) for v in views]
+        other = [xl.index_view(v, np.array([1, 0])).tolist() for v in views]
+        missing = [hasattr(v, "nothing") for v in views]
+        return before, [told(e) for e in waiting], memory.tolist(), same, facts, other, missing
+
+    both(work)
+
+
+def test_public_functions_in_machine_code_are_called_and_found_as_before() -> None:
+    c = xl.asarray([4.0, 1.0, 3.0, 0.0, 5.0, 2.0])
+    calls: list[Callable[[], Any]] = [
+        lambda: told(xl.eval(value=c + 1)),
+        lambda: told(xl.eval(c + 1, layout="column_major")),
+        lambda: told(xl.eval(c + 1, None, None)),
+        lambda: told(xl.eval(3)),
+        lambda: told(xl.eval(xl.late(c) + 1)),
+        lambda: xl.eval(c) is c,
+        lambda: told(xl.filter(c, M, order="column_major")),
+        lambda: told(xl.index_view(c, [1, 2])),
+        lambda: told(xl.index_view(c, [[1], [2]])),
+        lambda: xl.eval(),  # type: ignore[call-arg]
+        lambda: xl.eval(c, nothing=1),  # type: ignore[call-arg]
+        lambda: xl.eval(c, value=c),  # type: ignore[misc]
+        lambda: xl.eval(c, None, None, None),  # type: ignore[call-arg]
+        lambda: xl.eval(c, "i,j"),
+        lambda: xl.index_view(c),  # type: ignore[call-arg]
+        lambda: xl.index_view(x=c, indices=[1]),  # type: ignore[call-arg]
+        lambda: xl.index_view(c, "no"),
+        lambda: xl.filter(c),  # type: ignore[call-arg]
+    ]
+    for call in calls:
+        both(call)
+    for name in ("eval", "filter", "index_view"):
+        before = getattr(xl, name)
+        natives.install()
+        function = getattr(xl, name)
+        assert function is not before
+        assert pickle.loads(pickle.dumps([function, before])) == [function, before]
+        shown = inspect.signature(function)
+        assert [(p.name, p.default) for p in shown.parameters.values()] == [
+            (p.name, p.default) for p in inspect.signature(before).parameters.values()
+        ]
+        assert function.__doc__.endswith(before.__doc__)
+        natives.remove()
+        assert getattr(xl, name) is before
