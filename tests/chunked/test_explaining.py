@@ -29,6 +29,16 @@ def test_a_plan_reads_nothing_and_counts_everything() -> None:
     assert plan.result_bytes == VALUES.nbytes
 
 
+def test_what_is_in_flight_fits_the_budget() -> None:
+    """The last block is cut elsewhere than others, and needs no more."""
+    values = np.ones((182, 188))
+    a, b = xl.open(Kept(values, (30, 74))), xl.open(Kept(values, (65, 82)))
+    e = xl.max(a, axis=0) + xl.min(b, axis=0)
+    for budget in range(300_000, 700_000, 20_000):
+        plan = xl.explain(e, Sink(np.zeros(188), (34,)), memory=budget)
+        assert max(part.peak for part in plan.passes) <= budget
+
+
 def test_reductions_are_passes_before() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
     plan = xl.explain((a - xl.mean(a, axis=0)) / xl.max(a), memory="6 MB")

@@ -184,6 +184,15 @@ def test_what_cannot_be_opened(what: Any) -> None:
         xl.open(what)
 
 
+@pytest.mark.parametrize("kind", ["numpy", "dask"])
+def test_masks_are_not_lost(kind: str) -> None:
+    masked: Any = np.ma.masked_greater(VALUES, 5)
+    if kind == "dask":
+        masked = pytest.importorskip("dask.array").from_array(masked, chunks=3)
+    with pytest.raises(xl.DTypeError, match=r"^open.*: got a masked array; fill it first"):
+        xl.open(masked)
+
+
 def test_a_file_of_several_arrays_asks_for_a_name(tmp_path: Path) -> None:
     path, _ = _hdf5(tmp_path)
     with pytest.raises(xl.StorageError, match=r"is a group, .*; it has \['group'\]"):

@@ -33,6 +33,48 @@ def test_replacing_an_operand_is_refused(tmp_path: Path) -> None:
         xl.store(xl.open(url) + 1, url, overwrite=True)
 
 
+def test_replacing_an_operand_under_a_url_is_refused() -> None:
+    pytest.importorskip("fsspec")
+    xl.store(xl.asarray(VALUES), "memory://replaced/g/a", chunks=(2, 3), overwrite=True)
+    opened = xl.open("memory://replaced/g/a"), xl.open("memory://replaced", "g/a")
+    for a, url in zip(opened, ("replaced/g/", "replaced/g/a"), strict=True):
+        with pytest.raises(xl.OverlapError, match="would be removed before it has been read"):
+            xl.store(a + 1, f"memory://{url}", overwrite=True)
+    np.testing.assert_array_equal(xl.eval(opened[0]).numpy(), VALUES)
+    xl.store(opened[0] + 1, "memory://replaced/g/ab", overwrite=True)
+    np.testing.assert_array_equal(xl.eval(xl.open("memory://replaced/g/ab")).numpy(), VALUES + 1)
+
+
+def _in_dask(path: Path) -> Any:
+    return pytest.importorskip("dask.array").from_zarr(str(path / "v"))
+
+
+def _inlined(path: Path) -> Any:
+    array = zarr.open_array(path / "v", mode="r")
+    return pytest.importorskip("dask.array").from_array(array, inline_array=True)[:] + 0
+
+
+def _in_xarray(path: Path) -> Any:
+    return pytest.importorskip("xarray").open_dataset(path, engine="zarr", consolidated=False).v
+
+
+def _in_both(path: Path) -> Any:
+    xarray = pytest.importorskip("xarray")
+    return xarray.open_dataset(path, engine="zarr", consolidated=False, chunks={"x": 3}).v
+
+
+@pytest.mark.parametrize("opened", [_in_dask, _inlined, _in_xarray, _in_both])
+def test_an_operand_that_another_library_reads(opened: Any, tmp_path: Path) -> None:
+    group = zarr.create_group(tmp_path)
+    array = group.create_array("v", data=VALUES, chunks=(2, 3), dimension_names=("y", "x"))
+    a = xl.open(opened(tmp_path))
+    with pytest.raises(xl.OverlapError, match="would be removed before it has been read"):
+        xl.store(a + 1, tmp_path / "v", overwrite=True)
+    with pytest.raises(xl.OverlapError, match="other blocks write"):
+        xl.store(a[::-1], array)
+    np.testing.assert_array_equal(xl.eval(a).numpy(), VALUES)
+
+
 def test_views_of_one_memory() -> None:
     x = np.arange(8.0)
     for e in (xl.open(x)[:-1] * 1, xl.open(x[:-1]) * 1, xl.open(x[:0:-1]), xl.adapt(x)[:-1] + 0):
@@ -132,6 +174,18 @@ def test_changes_of_operands_are_noticed(kind: str, tmp_path: Path) -> None:
         zarr.open_array(url)[3] = values[3]
     with pytest.raises(xl.StorageError, match="an operand has changed"):
         write()
+
+
+def test_variables_of_xarray_are_known_unread(tmp_path: Path) -> None:
+    """By where they are, and which part of it they are; its token is of all values."""
+    xarray = pytest.importorskip("xarray")
+    xarray.Dataset({"v": (("y", "x"), VALUES)}).to_zarr(tmp_path / "a", consolidated=False)
+    v = xarray.open_dataset(tmp_path / "a", engine="zarr", consolidated=False).v
+    again, part, other = ([*identity_of(x.variable)] for x in (v, v[1:3], v[2:4]))
+    assert again == [*identity_of(v.variable)]
+    assert again != part != other
+    assert type(v.variable._data).__name__ == "MemoryCachedArray"
+    assert not isinstance(v.variable._data.array.array, np.ndarray)
 
 
 @pytest.mark.parametrize("path", ["z", ""])

@@ -113,6 +113,14 @@ def test_chunks_of_a_target_that_is_there() -> None:
                 run(kept(), target, chunks=(5, 5))
 
 
+@pytest.mark.parametrize("flag", ["overwrite", "resume"])
+def test_flags_are_yes_or_no(tmp_path: Path, flag: str) -> None:
+    np.save(tmp_path / "a.npy", VALUES)
+    with pytest.raises(TypeError, match=rf"^store: {flag} must be True or False, got 'no'"):
+        xl.store(kept(), tmp_path / "a.npy", **{flag: "no"})
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), VALUES)
+
+
 @pytest.mark.parametrize("name", ["", "a\0b", "a" * 300, "a" * 300 + ".npy"])
 def test_paths_that_cannot_be(tmp_path: Path, name: str) -> None:
     with pytest.raises(xl.StorageError, match=r"^store: .*(no file or directory|too long)"):

@@ -10,6 +10,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.functions.copied import MANY
+from xarraylite.ir.kind import NODE
 from xarraylite.testing import assert_same_bits
 
 RNG = np.random.default_rng(5)
@@ -68,6 +69,22 @@ def test_what_it_means() -> None:
     assert (joined[0].tolist(), parts[0].tolist()) == ([7] * 3, [50] * 3)
     parts[0][...] = xl.concat(parts)[:3] + 1
     assert parts[0].tolist() == [51] * 3
+
+
+def test_what_is_too_long_together_for_a_form() -> None:
+    """Such as the last five steps of a walk: the values have a kind, where nodes were planned."""
+    x = np.linspace(0, 1, 3)
+    a = xl.asarray(x)
+    steps, wanted = [a], [x]
+    for k in range(7):
+        steps, wanted = [*steps, steps[-1] + a * k], [*wanted, wanted[-1] + x * k]
+    joined = xl.stack(steps[-5:])
+    late = xl.late(joined)
+    assert joined._kind is not NODE
+    assert_same_bits(joined, np.stack(wanted[-5:]))
+    a[...] = 0
+    assert_same_bits(joined, np.stack(wanted[-5:]))
+    assert not xl.eval(late).any()
 
 
 def test_ranks_and_traces() -> None:

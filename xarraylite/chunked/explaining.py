@@ -86,7 +86,6 @@ class Pass:
         """Count a block that stands for some more like it; ``held`` is shared with other passes."""
         before, spared = self.needed, 0
         self.written += times * piece.nbytes
-        self.peak = max(self.peak, piece.need + self.kept)
         for load in piece.loads:
             for key, nbytes in _pieces(load):
                 mark = held.get(key, times * nbytes, lambda: self)
@@ -180,6 +179,7 @@ class _Dry(Idle):
         """Count a block."""
         own, held = self.passes[-1], self.run.held
         own.kept = room[0]
+        own.peak = max(own.peak, room[1])
         held.fit(self.run.budget - room[1])
         own.add(piece, times, held)
         if number == 0:

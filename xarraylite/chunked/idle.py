@@ -58,19 +58,23 @@ class Idle:
             pieces = replace(pieces, keys=[*pieces.keys])
             for _ in weighed(pieces, Run(self._budget), kept, need):
                 pass
-        blocks = self._blocks
+        blocks, even = self._blocks, pieces.make.even
+
+        def room(piece: Piece) -> tuple[int, int]:
+            return kept, need if even else max(need, piece.need + kept)
+
         every = 1 + blocks // _CUT
         keys = pieces.keys
         if take is None and isinstance(keys, Grid):  # the others need not be looked for
             for number in range(0, len(keys), every):
                 piece = pieces.make(keys[number])
-                self.see(piece, number, min(every, blocks - number), (kept, need))
+                self.see(piece, number, min(every, blocks - number), room(piece))
                 yield piece
             return
         for number, key in enumerate(keys):
             if number % every == 0:
                 piece = pieces.make(key)
-                self.see(piece, number, min(every, blocks - number), (kept, need))
+                self.see(piece, number, min(every, blocks - number), room(piece))
                 shape, dtype = piece.node.shape, piece.node.dtype
             else:
                 piece = Piece(key, Node(shape, dtype), [])

@@ -14,6 +14,7 @@ from ..arrays.expression import XExpression
 from ..dtypes.names import DType, as_dtype, dtype_name
 from ..io.header import read_dtype
 from ..ir.node import Stored
+from ..operands.nodes import is_masked
 from .extras import imported, lacking
 from .inner import layout_codec
 from .operand import Source
@@ -104,6 +105,9 @@ def _source(what: object, array: Any, name: str, complete: bool) -> Source:
             f"open: got {type(what).__name__}; it must be a path, a URL or an object with shape, "
             "dtype and __getitem__"
         )
+    part: Any = getattr(array, "_meta", array)  # of dask
+    if isinstance(part, np.ndarray) and is_masked(part) and (part is not array or part.mask.any()):
+        raise DTypeError(f"open: {name}: got a masked array; fill it first, as masks are lost")
     return Source(array, name, library_of(array) == "h5py", complete)
 
 

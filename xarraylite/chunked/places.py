@@ -14,7 +14,7 @@ import itertools
 import mmap
 import os
 from collections.abc import Hashable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ _AROUND = ("_store", "fs", "sync_fs", "fss", "fo")
 
 #: How many of them are looked at.
 _DEEP = 32
+
+#: Arrays and blocks that are looked at to learn what an array reads.
+_LOOKED = 1024
 
 #: Keys of an array of zarr besides its chunks.
 _METADATA = ("zarr.json", ".zarray", ".zattrs")
@@ -79,20 +82,61 @@ def path_of(array: Any) -> Path | None:
     return Path(file).resolve() if isinstance(file, str) else None
 
 
+def kept_in(array: Any) -> Iterator[Any]:
+    """Yield an array, and what it reads: what xarray has around it, and what is in dask's graphs.
+
+    Of graphs of which each block is known by itself, some blocks of each layer are looked at.
+    """
+    left = [array]
+    for _ in range(_LOOKED):
+        if not left:
+            return
+        item = left.pop()
+        yield item
+        if library_of(item) == "xarray":
+            inner = [getattr(item, name, None) for name in ("_data", "array", "_array")]
+            left.extend([part for part in inner if part is not None])
+        elif library_of(item) == "dask" and hasattr(item, "dask"):
+            for layer in item.dask.layers.values():
+                if layer.is_materialized():
+                    left.extend(itertools.islice(layer.values(), _DEEP))
+                left.extend([part for part, at in getattr(layer, "indices", ()) if at is None])
+
+
+def holds(place: Path | str, array: Any) -> bool:
+    """Tell whether an array is kept under a path or a URL."""
+    if isinstance(place, Path):
+        own = path_of(array)
+        return own is not None and own.is_relative_to(place.resolve())
+    store_path: Any = getattr(array, "store_path", None)
+    files = _files_of(getattr(store_path, "store", None))
+    if files is None:
+        return False
+    other, path = imported("fsspec.core", "zarr").url_to_fs(place)
+    within = PurePosixPath(store_path.store.path, str(store_path.path)).is_relative_to(path)
+    return bool(within and files.protocol == other.protocol)
+
+
 def _name_in(array: Any) -> Hashable:
-    """Return what tells an array from others in the same file or store."""
+    """Return what tells an array from others in the same file."""
     if isinstance(array, np.memmap):
         return array.offset
     if library_of(array) == "h5py":
         return str(array.name)
-    store_path = getattr(array, "store_path", None)
-    return None if store_path is None else str(store_path.path)
-
-
-def _store_of(array: Any) -> Hashable:
-    """Return what tells the store of an array that is in no file; None if nothing does."""
     store_path: Any = getattr(array, "store_path", None)
-    return None if store_path is None else str(store_path.store)
+    zipped = type(getattr(store_path, "store", None)).__name__ == "ZipStore"
+    return str(store_path.path) if zipped else None
+
+
+def _place_of(array: Any) -> Hashable:
+    """Return what tells where an array is that is in no file; None if nothing does."""
+    store_path: Any = getattr(array, "store_path", None)
+    if store_path is None:
+        return None
+    files = _files_of(store_path.store)
+    if files is None:
+        return str(store_path.store), str(store_path.path)
+    return str(files.protocol), PurePosixPath(store_path.store.path, str(store_path.path))
 
 
 def same_place(one: Any, other: Any) -> bool | None:
@@ -112,9 +156,8 @@ def same_place(one: Any, other: Any) -> bool | None:
             return shared
     path = path_of(one)
     if path is None:
-        known = _store_of(one)
-        same = known is not None and known == _store_of(other)
-        return True if same and _name_in(one) == _name_in(other) else None
+        known = _place_of(one)
+        return True if known is not None and known == _place_of(other) else None
     if path != path_of(other):
         return None
     if isinstance(one, np.memmap) and isinstance(other, np.memmap):
@@ -187,14 +230,20 @@ def identity_of(array: Any) -> Iterator[str]:
     by their values, dask's and others that know one by their token.
     """
     path = path_of(array)
-    if path is not None:
+    if library_of(array) == "xarray":  # its token would be of all values
+        inside = [x for x in kept_in(array) if x is not array]
+        yield repr([array.encoding, *[getattr(x, "key", "") for x in inside]])
+        around = library_of(inside[0]) == "xarray" if inside else False
+        known = [x for x in inside if path_of(x) is not None or hasattr(x, "store_path")]
+        yield from identity_of(known[0]) if around and known else _token(array)
+    elif path is not None:
         yield from _state(path)
     elif isinstance(array, np.ndarray):
         masks = [np.ma.getmaskarray(array)] if isinstance(array, np.ma.MaskedArray) else []
         for part in (array, *masks):
             yield hashlib.sha256(np.ascontiguousarray(part).view(np.uint8).data).hexdigest()
     elif hasattr(array, "__dask_tokenize__"):
-        yield str(imported("dask.base", "dask").tokenize(array))
+        yield from _token(array)
     else:
         store_path: Any = getattr(array, "store_path", None)
         store: Any = getattr(store_path, "store", None)
@@ -210,6 +259,10 @@ def identity_of(array: Any) -> Iterator[str]:
                 yield f"{name} " + " ".join(
                     [str(told.get(k, "")) for k in ("size", "mtime", "created", "ETag", "etag")]
                 )
+
+
+def _token(array: Any) -> list[str]:
+    return [str(imported("dask.base", "dask").tokenize(array))]
 
 
 def _state(path: Path) -> list[str]:

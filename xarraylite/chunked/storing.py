@@ -26,7 +26,7 @@ from .cluster import DaskCluster
 from .idle import Nowhere, with_least
 from .journal import Corner
 from .pipeline import WRITERS, Run, run_blocks
-from .places import path_of, same_place
+from .places import holds, kept_in, same_place
 from .plan import Cuts, Piece, chunks_for
 from .progress import Progress
 from .selection import corner, shape_of
@@ -227,7 +227,7 @@ def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
         be removed to make room.
     """
     if sink.array is None:
-        _refuse_replacing(root, sink.path)
+        _refuse_replacing(root, sink.path or sink.name)
         return
     moved: set[int] = set()  # nodes that read the target
     while_written = _swept(swept)
@@ -266,23 +266,26 @@ def _relation(node: Node, array: Any) -> bool | None:
     """Tell how an operand lies to an array, as `same_place` does."""
     if isinstance(node, Stored):
         own = getattr(node.source, "array", None)
-        return None if own is None else same_place(own, array)
+        if own is None:
+            return None
+        same = same_place(own, array)
+        inside = [x for x in kept_in(own) if x is not own and same_place(x, array) is not None]
+        return False if inside else same
     if isinstance(node, Leaf) and isinstance(array, np.ndarray):
         return same_place(read(node.snapshot, node.dtype, node.map), array)
     return None
 
 
-def _refuse_replacing(root: Node, path: Path | None) -> None:
+def _refuse_replacing(root: Node, place: Path | str) -> None:
     for node in postorder(root):
         if not isinstance(node, Stored):
             continue
         source: Any = node.source
         for inner, _ in getattr(source, "factors", ()):
-            _refuse_replacing(inner, path)
-        own = path_of(getattr(source, "array", None))
-        if path is not None and own is not None and own.is_relative_to(path.resolve()):
+            _refuse_replacing(inner, place)
+        if any([holds(place, array) for array in kept_in(getattr(source, "array", None))]):
             raise OverlapError(
-                f"store: {path} holds the operand {source}, which would be removed before it has "
+                f"store: {place} holds the operand {source}, which would be removed before it has "
                 "been read; store elsewhere"
             )
 

@@ -223,7 +223,12 @@ class Form:
         ------
         LayoutError
             If the target is no new zarr array, or the layout does not fit the chunks.
+        TypeError
+            If it is not said by true or false whether to overwrite or resume.
         """
+        for flag, whether in (("overwrite", overwrite), ("resume", resume)):
+            if not isinstance(whether, bool | np.bool_):
+                raise TypeError(f"store: {flag} must be True or False, got {whether!r}")
         name = target if isinstance(target, str | os.PathLike) else ""
         told: Operands = []
         mark: dict[str, Any] = {}

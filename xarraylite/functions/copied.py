@@ -7,7 +7,7 @@ says what it was computed from, so that `late` computes it again.
 
 A join's kernel runs once for each part, and planning a part takes as long.  So many parts are
 copied by NumPy at once (`joined`), several that are small, and few where a loop joins ever other
-shapes, as one does that joins what it makes of a join.
+shapes, as one does that joins what it makes of a join, or what is too long together for a form.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from ..index import transform as steps
 from ..ir import build
 from ..ir.kind import NODE, Form, Kind, Operands, parts_of, row_major
 from ..ir.node import FREE, RANK, Concat, Leaf, Node, Shape
+from ..ir.translation import MOST_FORMED
 from ..ir.translation import of as kind_of
 from ..ir.walk import postorder
 from ..layout.strided import Strided
@@ -247,6 +248,7 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
         return None
     many = len(arrays) > MANY
     soon = len(arrays) > SEVERAL or growing.value or any(map(_reads_join, arrays))
+    soon = soon or sum([x._kind.weight for x in arrays if isinstance(x, XExpression)]) > MOST_FORMED
     if not (soon or all([isinstance(x, OneValue) for x in arrays])):
         return None
     most = min(_JOINED, _EACH * len(arrays) if many else FEW, settings.max_result_bytes)
