@@ -72,11 +72,12 @@ NONE_TYPE, EXCEPTION, FUNCTION = map(_object, (type(None), Exception, FunctionTy
 NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC, NAMED = map(_object, (np.ndarray, np.dtype, np.generic, Named))
 NUMPY_FLOAT64, UINT8 = map(_object, (np.float64, np.dtype(np.uint8)))
 NUMPY_EMPTY, NUMPY_ARRAY = _object(np.empty), _object(np.array)
+AS_STRIDED = _object(np.lib.stride_tricks.as_strided.__code__)
 FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, bool_))
 FLOAT16, COMPLEX64 = map(_object, (float16, complex64))
 
 #: Names of methods and attributes.
-VIEW_NAME, ITEM_NAME = map(_object, map(sys.intern, ("view", "item")))
+VIEW_NAME, ITEM_NAME, COPY_NAME = map(_object, map(sys.intern, ("view", "item", "copy")))
 STRUCT_NAME, READONLY_NAME = map(_object, map(sys.intern, ("__array_struct__", "readonly")))
 TRANSPOSE_NAME = _object(sys.intern("transpose"))
 MADE_NAME, MOVING_NAME = map(_object, map(sys.intern, ("made", "_moving")))
