@@ -124,7 +124,7 @@ def test_every_name_of_numpy_is_here_or_somewhere_else() -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_names_of_numpy_stay_what_they_are() -> None:
     for name in TABLES["_OF_NUMPY"]:
-        for _ in range(2):
+        for _ in range(2 * hasattr(np, name)):  # NumPy 2.5 has no chararray
             assert getattr(xl, name) is getattr(np, name)
 
 
