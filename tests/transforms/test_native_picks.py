@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import pickle
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
@@ -465,42 +463,3 @@ def test_what_a_view_is_of_stays_when_its_container_moves() -> None:
         return before, [told(e) for e in waiting], memory.tolist(), same, facts, other, missing
 
     both(work)
-
-
-def test_public_functions_in_machine_code_are_called_and_found_as_before() -> None:
-    c = xl.asarray([4.0, 1.0, 3.0, 0.0, 5.0, 2.0])
-    calls: list[Callable[[], Any]] = [
-        lambda: told(xl.eval(value=c + 1)),
-        lambda: told(xl.eval(c + 1, layout="column_major")),
-        lambda: told(xl.eval(c + 1, None, None)),
-        lambda: told(xl.eval(3)),
-        lambda: told(xl.eval(xl.late(c) + 1)),
-        lambda: xl.eval(c) is c,
-        lambda: told(xl.filter(c, M, order="column_major")),
-        lambda: told(xl.index_view(c, [1, 2])),
-        lambda: told(xl.index_view(c, [[1], [2]])),
-        lambda: xl.eval(*[]),
-        lambda: xl.eval(c, nothing=1),  # type: ignore[call-arg]
-        lambda: xl.eval(c, value=c),  # type: ignore[misc]
-        lambda: xl.eval(c, None, None, None),  # type: ignore[call-arg]
-        lambda: xl.eval(c, "i,j"),
-        lambda: xl.index_view(c),  # type: ignore[call-arg]
-        lambda: xl.index_view(x=c, indices=[1]),  # type: ignore[call-arg]
-        lambda: xl.index_view(c, "no"),
-        lambda: xl.filter(c),  # type: ignore[call-arg]
-    ]
-    for call in calls:
-        both(call)
-    for name in ("eval", "filter", "index_view"):
-        before = getattr(xl, name)
-        natives.install()
-        function = getattr(xl, name)
-        assert function is not before
-        assert pickle.loads(pickle.dumps([function, before])) == [function, before]
-        shown = inspect.signature(function)
-        assert [(p.name, p.default) for p in shown.parameters.values()] == [
-            (p.name, p.default) for p in inspect.signature(before).parameters.values()
-        ]
-        assert function.__doc__.endswith(before.__doc__)
-        natives.remove()
-        assert getattr(xl, name) is before
