@@ -23,6 +23,9 @@ import xarraylite as xl
 from xarraylite.functions.scalar_types import ScalarType
 from xarraylite.ops.table import OPS
 
+#: Builtin functions, which machine code makes of some, say no types.
+pytestmark = pytest.mark.usefixtures("by_python")
+
 STUB = Path(xl.__file__).with_name("__init__.pyi")
 TABLES: dict[str, Any] = vars(xl)  # what the stub does not name
 
