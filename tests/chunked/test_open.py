@@ -262,6 +262,22 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
         xl.open("some.zarr")
 
 
+def test_urls_of_files_that_are_read_here_only(tmp_path: Path) -> None:
+    fsspec, zarr = pytest.importorskip("fsspec"), pytest.importorskip("zarr")
+    with zarr.storage.ZipStore(str(tmp_path / "a.zip"), mode="w") as store:
+        zarr.create_array(store, name="v", data=VALUES, chunks=(4, 3))
+    with fsspec.open("memory://here_only/a.zip", "wb") as file:
+        file.write((tmp_path / "a.zip").read_bytes())
+    chained = f"zip://v::{tmp_path}/a.zip", "zip://v::memory://here_only/a.zip"
+    for opened in (*map(xl.open, chained), xl.open("memory://here_only/a.zip", "v")):
+        np.testing.assert_array_equal(xl.eval(opened).numpy(), VALUES)
+    for name in ("a.npy", "a.h5"):
+        with pytest.raises(xl.StorageError, match=r"^open: memory:.*: only zarr arrays are opened"):
+            xl.open(f"memory://here_only/{name}")
+    with pytest.raises(xl.StorageError, match=r"^store: memory:.*a.npy has the name of another"):
+        xl.store(xl.open(VALUES), "memory://here_only/a.npy")
+
+
 def test_a_url_without_its_library_names_operation_and_extra(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
