@@ -11,6 +11,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.testing import assert_same_bits, count_allocations
+from xarraylite.transforms import natives
 
 V, W = np.array([1.5, -2.0, 3.25]), np.array([2.0, 4.0, -0.5])
 M, N = np.array([7, -3, 12]), np.array([2, 3, 5])
@@ -425,3 +426,25 @@ def test_memory_seen_as_bytes_is_numpys() -> None:
 def test_bytes_are_those_of_the_elements(make: Any) -> None:
     values = np.arange(6).reshape(2, 3)
     assert bytes(make(xl.asarray(values))) == make(values).tobytes()
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_numpys_as_strided_refuses_strides_that_count_elements(native: bool) -> None:
+    strided = np.lib.stride_tricks.as_strided
+    a, narrow = xl.arange(6.0), xl.asarray([1.0, 2.0, 3.0], dtype=xl.bfloat16)
+    for x in (a, narrow):
+        np.asarray(x)  # from then on machine code gives the memory
+    if native:
+        natives.install()
+    try:
+        (n,) = a.strides
+        for x, strides in ((a, (n, n)), (a + 1, (-n, n)), (a, [2 * n]), (narrow, narrow.strides)):
+            with pytest.raises(xl.LayoutError, match="takes bytes"):
+                strided(x, (2,) * len(strides), strides)
+        in_bytes = n * a.itemsize
+        for strides in ((in_bytes, in_bytes), (8, 8), np.asarray(a).strides * 2):
+            assert strided(a, (2, 2), strides).tolist() == [[0, 1], [1, 2]]
+        assert strided(a, (2,)).tolist() == [0, 1]
+        assert strided(narrow + 0, (2,), (4,)).tolist() == [1, 3]
+    finally:
+        natives.remove()

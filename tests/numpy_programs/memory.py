@@ -216,7 +216,9 @@ def strides_and_sizes_of_elements(xp: Xp) -> Any:
         view(a, (4,), (step,)),
         view(a, (3, 2), (a.itemsize + a.strides[0], 2 * a.itemsize)),
         view(a[:, ::-1], (4,), (a.strides[0] - a.itemsize,)),
+        view(a, (2, 5), (a.strides[0] // a.itemsize * a.itemsize, a.itemsize)),
         int(a.itemsize),
+        a.strides[0] // a.itemsize,
         a.itemsize * a.size == a.nbytes,
     )
 

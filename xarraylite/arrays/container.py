@@ -42,7 +42,7 @@ from ..ops.op import Op
 from . import basic_indexing, few
 from .advanced_indexing import is_advanced, numpy_index, put, stretched
 from .expression import XExpression, operation
-from .numpy_interface import DescribedMemory
+from .numpy_interface import DescribedMemory, check_asker
 from .placed import Placed
 from .scalar import XFloat64, XScalar, scalar_of, values_of
 
@@ -186,6 +186,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
 
         Tiled memory is always copied, and refused where ``copy`` is False.
         """
+        check_asker(sys._getframe(1))
         tracing.note_values()
         if dtype is None and not copy and self._kind is not NODE:
             self._buffer.share()

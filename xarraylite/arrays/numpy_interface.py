@@ -2,21 +2,54 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from types import FrameType
 from typing import Any, SupportsIndex
 
 import numpy as np
 
+from .._errors import LayoutError
 from ..assignment import elements
 from ..dtypes.names import DType, NumpyArray
 from ..ir.build import describe
 from ..ir.kind import NODE, Kind
 from ..ir.node import Stored
 from ..ir.walk import postorder, reads_late
+from ..layout.strided import ElementStride
 from ..memory.buffer import Buffer
 from ..operands import tracing
 from ..operands.nodes import Gathers
 from . import ownership
+
+#: NumPy's own function, which takes strides for bytes.
+_IN_BYTES = np.lib.stride_tricks.as_strided.__code__
+
+
+def check_asker(frame: FrameType) -> None:
+    """Refuse memory to NumPy's own `as_strided` where it is given strides of containers.
+
+    It does not dispatch and takes whatever it is given for bytes, so it would read elsewhere.
+
+    Parameters
+    ----------
+    frame : frame
+        Of who asks for the memory.
+
+    Raises
+    ------
+    LayoutError
+        If that is `as_strided`, with such strides.
+    """
+    if frame.f_code is not _IN_BYTES:
+        return
+    strides = frame.f_locals["strides"]
+    if isinstance(strides, tuple | list) and any([isinstance(s, ElementStride) for s in strides]):
+        raise LayoutError(
+            f"as_strided: strides {tuple(strides)} count elements, as those of containers do, and "
+            "NumPy's function takes bytes; give it np.asarray(x) and strides of that, or use "
+            "xl.lib.stride_tricks.as_strided"
+        )
 
 
 class Described:
@@ -60,6 +93,7 @@ class Described:
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Any:
         """Return the values as a NumPy array; ``copy=False`` is refused for a lazy result."""
         e: Any = self
+        check_asker(sys._getframe(1))
         if copy is False:
             raise ValueError(f"{describe(e.node)} is lazy: its values cannot be had uncopied")
         values = e.numpy()
@@ -76,6 +110,7 @@ class Described:
             from storage, or NumPy has no name for the dtype.
         """
         e: Any = self
+        check_asker(sys._getframe(1))
         if not self._can_be_had() or e.dtype.isbuiltin != 1:
             raise AttributeError(f"__array_interface__: NumPy cannot describe {e.summary()}")
         values = e.numpy()
@@ -117,6 +152,7 @@ class DescribedMemory(Described):
     @property
     def __array_struct__(self) -> Any:
         """The memory as NumPy describes it in C, which NumPy asks for first."""
+        check_asker(sys._getframe(1))
         return self._plain("__array_struct__").__array_struct__
 
     def __buffer__(self, flags: int) -> memoryview:

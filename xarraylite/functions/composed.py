@@ -324,7 +324,7 @@ def modf(
     [[0.5, -0.5], [2.0, -0.0]]
     """
     array = _floats(x, "modf")
-    return _both((_fraction(array), _of("trunc", array)), outs, out, where, "modf")
+    return _both((_fraction(array), _whole(array)), outs, out, where, "modf")
 
 
 def _both(
@@ -354,6 +354,11 @@ def _both(
         written(first, places[0], where, operation),
         written(second, places[1], where, operation),
     )
+
+
+@memoised
+def _whole(array: XExpression) -> XExpression:
+    return _of("trunc", array)
 
 
 @memoised
@@ -432,7 +437,7 @@ def iscomplex(x: object) -> XExpression:
     return _of("not_equal", _of("imag", XExpression(node)), 0)
 
 
-@or_numpy
+@memoised
 def select(
     condlist: Sequence[object], choicelist: Sequence[object], default: object = 0
 ) -> XExpression:
@@ -474,8 +479,8 @@ def select(
         )
     *choices, made = in_common_dtype(*choices, default)
     for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
-        node = as_node(condition, "select")
-        if node.dtype != bool_:
-            raise DTypeError(f"select: a condition is {dtype_name(node.dtype)}, not bool")
-        made = _of("where", XExpression(node), choice, made)
+        array = as_array(condition, "select")
+        if array.dtype != bool_:
+            raise DTypeError(f"select: a condition is {dtype_name(array.dtype)}, not bool")
+        made = _of("where", array, choice, made)
     return made  # type: ignore[no-any-return]

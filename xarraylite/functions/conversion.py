@@ -364,7 +364,7 @@ def frombuffer(
         other = wanted = dtype_of(dtype)  # type: ignore[assignment]
         if other is None:
             raise
-    if isinstance(buffer, XExpression):
+    if buffer.__class__ is not bytes and isinstance(buffer, XExpression):
         buffer = buffer.data
     try:
         made = np.frombuffer(buffer, wanted, count, offset)  # type: ignore[call-overload]

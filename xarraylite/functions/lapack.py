@@ -1,11 +1,18 @@
-"""What LAPACK makes of matrices: decompositions, inverses, solutions; of ``xarraylite.linalg``."""
+"""What LAPACK makes of matrices: decompositions, inverses, solutions; of ``xarraylite.linalg``.
+
+And what BLAS makes of complex vectors.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, cast
 
+from ..arrays import xarray
 from ..arrays.xarray import XArray
+from ..assignment.elements import array_of
+from ..blas import calls
+from ..ir.kind import NODE
 from .computed import computed, numpy
 
 Triangle = Literal["L", "U"]
@@ -408,3 +415,14 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> XArray:
     (6,)
     """
     return numpy.linalg.tensorsolve(a, b, axes)
+
+
+def conjugate_dot(a: Any, b: Any) -> XArray:
+    """Return the sum of ``conj(a) * b`` of complex vectors in memory."""
+    strided = a._kind is not NODE and b._kind is not NODE
+    if strided and a.__class__ is XArray is b.__class__:  # no other class the result must have
+        return cast("XArray", xarray.owned(calls.conjugate_dot(array_of(a), array_of(b))))
+    return _any_dot(a, b)
+
+
+_any_dot: Callable[..., XArray] = computed("left", "right")(calls.conjugate_dot)  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import operator
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
@@ -25,7 +25,6 @@ from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment import results
 from ..assignment.assign import check_cast
-from ..blas import calls
 from ..dtypes.names import DType, as_dtype, dtype_name, kind
 from ..ir import build
 from ..ir.build import describe
@@ -36,8 +35,9 @@ from ..operands import tracing
 from ..operands.nodes import HasNode, as_node
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
-from .computed import computed, into
+from .computed import into
 from .data_types import astype
+from .lapack import conjugate_dot
 from .manipulation import reshape
 from .ufuncs import as_ufunc, check_options
 
@@ -146,7 +146,7 @@ def vecdot(
     if numbers == "real":
         return matmul(x1, x2, out)
     if numbers == "complex":
-        return into(out, _conjugate_dot(x1, x2), "vecdot")
+        return into(out, conjugate_dot(x1, x2), "vecdot")
     result: XArray | XExpression = _values("vecdot", axis, x1, x2)
     return into(out, result, "vecdot")
 
@@ -224,9 +224,6 @@ def _meet(a: Any, b: Any, count: int) -> bool:
     if not small or first < 0 or len(right) < count or left[first:] != right[:count]:
         return False
     return a.dtype.char in _REAL and a.dtype == b.dtype
-
-
-_conjugate_dot: Callable[..., XArray] = computed("left", "right")(calls.conjugate_dot)  # type: ignore[arg-type]
 
 
 @or_numpy
@@ -374,7 +371,7 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     if numbers == "real":
         return a @ b  # type: ignore[no-any-return,operator]
     if numbers == "complex":
-        return _conjugate_dot(a, b)
+        return conjugate_dot(a, b)
     first, second = [x if isinstance(x, HasNode) else as_array(x, "vdot") for x in (a, b)]
     return vecdot(*[x if len(x._shape) == 1 else reshape(x, (-1,)) for x in (first, second)])
 

@@ -65,7 +65,9 @@ def of_numpy(*, arithmetic: bool) -> Callable[[Callable[P, Any]], Callable[P, An
 
 
 @overload
-def of_numpy(*, by: Callable[..., Any]) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
+def of_numpy(
+    *, by: Callable[..., Any], arithmetic: bool = True
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
 
 
 @overload

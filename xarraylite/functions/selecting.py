@@ -217,8 +217,8 @@ def choose(a: Array, choices: Arrays, out: Container | None = None, mode: str = 
 
 def _digits(indices: Any, shape: Any, order: Any = "C") -> Any:
     """Return NumPy's `unravel_index`; of many positions by fast divisions of all by one number."""
-    if getattr(indices, "size", 0) < running.MANY:  # columns, which are few elements by rows
-        return tuple([part.copy() for part in np.unravel_index(indices, shape, order)])
+    if getattr(indices, "size", 0) < running.MANY:
+        return np.unravel_index(indices, shape, order)
     values, extents = indices, (shape,) if isinstance(shape, int) else tuple(shape)
     usual = values.dtype == np.int64 and order in ("C", "F")
     if not (usual and values.min() >= 0 and values.max() < math.prod(extents)):
@@ -233,7 +233,7 @@ def _digits(indices: Any, shape: Any, order: Any = "C") -> Any:
     return tuple(digits[::-1] if order == "C" else digits)
 
 
-@of_numpy(by=_digits)
+@of_numpy(by=_digits, arithmetic=False)
 def unravel_index(indices: Array, shape: int | tuple[int, ...], order: str = "C") -> Any:
     """Return the positions along each dimension of positions in the flattened array.
 

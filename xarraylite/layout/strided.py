@@ -93,7 +93,8 @@ class ElementStride(int):
     """A stride as containers say it, which remembers that it counts elements, not bytes.
 
     So do its multiples, sums and differences, those with multiples of an `itemsize` too: where
-    NumPy's programs give strides, what they made of ours is told from bytes.
+    NumPy's programs give strides, what they made of ours is told from bytes.  Divided by an
+    `itemsize` they are plain numbers of elements, multiplied by one numbers of bytes.
 
     Examples
     --------
@@ -105,6 +106,8 @@ class ElementStride(int):
     __slots__ = ()
 
     def __mul__(self, other: Any) -> Any:
+        if isinstance(other, ByteCount):  # so many elements of so many bytes
+            return ByteCount.of(int(self) * int(other), other.one)
         made = int(self) * other
         return ElementStride(made) if isinstance(other, int) else made
 
@@ -121,6 +124,8 @@ class ElementStride(int):
         return ElementStride(made) if isinstance(other, int) else made
 
     def __floordiv__(self, other: Any) -> Any:
+        if isinstance(other, ByteCount):  # of bytes divided by those of an element
+            return int(self) // _elements(other)
         made = int(self) // other
         return ElementStride(made) if isinstance(other, int) else made
 

@@ -18,6 +18,7 @@ from .basics import (
     OTHERS,
     RANK,
     WRITABLE,
+    call_method,
     change,
     get,
     give,
@@ -198,11 +199,20 @@ def multiplied(left: int, right: int, entry: int) -> int:
     return made
 
 
+def is_for_bytes() -> bool:
+    """Tell whether NumPy's `as_strided` asks, whose strides Python has to look at."""
+    frame = c.PyEval_GetFrame()
+    code = c.PyFrame_GetCode(frame) if frame != 0 else 0
+    c.Py_DecRef(code)  # which the frame keeps
+    return code == word(w.AS_STRIDED)
+
+
 def to_array(thing: int, args: int, keywords: int) -> int:
     """``thing.__array__()``, where its memory was given to NumPy before."""
     array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
     plain = array != 0 and keywords == 0 and load(args + SIZE) == 0
-    if plain and get(get(thing, w.OWN_BUFFER), w.SHARED) == word(w.TRUE):
+    known = plain and get(get(thing, w.OWN_BUFFER), w.SHARED) == word(w.TRUE)
+    if known and not is_for_bytes():
         place = scratch()
         store(place, array)
         return c.PyObject_VectorcallMethod(word(w.VIEW_NAME), place, 1, 0)
@@ -213,7 +223,8 @@ def to_struct(thing: int) -> int:
     """``thing.__array_struct__``, of memory that was given to NumPy before and that it can name."""
     array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
     known = array != 0 and get(get(thing, w.OWN_BUFFER), w.SHARED) == word(w.TRUE)
-    if known and not is_traced() and load(load(array + DESCRIPTION) + DTYPE_NUMBER) < OTHERS:
+    known = known and not is_traced() and not is_for_bytes()
+    if known and load(load(array + DESCRIPTION) + DTYPE_NUMBER) < OTHERS:
         return c.PyObject_GenericGetAttr(array, word(w.STRUCT_NAME))
     return 0
 
@@ -316,3 +327,15 @@ def owned(array: int) -> int:
         c.Py_DecRef(shape)
     c.PyErr_Clear()
     return 0
+
+
+def rows_of(array: int) -> int:
+    """Return the elements of an array in a container of their own, by rows; 0 of others."""
+    made = owned(array)
+    if made != 0 or load(array + FLAGS) & BY_ROWS == BY_ROWS:
+        return made
+    copy = call_method(word(w.COPY_NAME), array, 0, 1)
+    if copy != 0:
+        made = owned(copy)
+        c.Py_DecRef(copy)
+    return made

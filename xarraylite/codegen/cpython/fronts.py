@@ -33,7 +33,7 @@ from .basics import (
     tuple_of,
     with_first,
 )
-from .calls import array_of, kind_of, owned, product
+from .calls import array_of, product, rows_of
 from .evaluation import duplicate, lazy_values
 from .lazy_views import lazy_transposed
 from .picks import is_mask, leaf_of, picked
@@ -177,8 +177,8 @@ def is_short(array: int) -> bool:
 def finished_one(made: int, args: int, finish: int) -> int:
     """Return what NumPy computed as users get it; takes the reference."""
     cls, done = load(made + CLASS), 0
-    if cls == word(w.NDARRAY) and kind_of(made) != 0:
-        done = owned(made) if is_short(made) else 0
+    if cls == word(w.NDARRAY):
+        done = rows_of(made) if is_short(made) else 0
         if done == 0:
             done = call(finish, made, args, 2)
     elif c.PyType_IsSubtype(cls, word(w.NUMPY_GENERIC)) != 0:

@@ -72,11 +72,12 @@ NONE_TYPE, EXCEPTION, FUNCTION = map(_object, (type(None), Exception, FunctionTy
 NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC, NAMED = map(_object, (np.ndarray, np.dtype, np.generic, Named))
 NUMPY_FLOAT64, UINT8 = map(_object, (np.float64, np.dtype(np.uint8)))
 NUMPY_EMPTY, NUMPY_ARRAY = _object(np.empty), _object(np.array)
+AS_STRIDED = _object(np.lib.stride_tricks.as_strided.__code__)
 FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, bool_))
 FLOAT16, COMPLEX64 = map(_object, (float16, complex64))
 
 #: Names of methods and attributes.
-VIEW_NAME, ITEM_NAME = map(_object, map(sys.intern, ("view", "item")))
+VIEW_NAME, ITEM_NAME, COPY_NAME = map(_object, map(sys.intern, ("view", "item", "copy")))
 STRUCT_NAME, READONLY_NAME = map(_object, map(sys.intern, ("__array_struct__", "readonly")))
 TRANSPOSE_NAME = _object(sys.intern("transpose"))
 MADE_NAME, MOVING_NAME = map(_object, map(sys.intern, ("made", "_moving")))
@@ -169,7 +170,8 @@ COPY_START = _slot("Copy", "start")
 ORIGIN = _slot("Snapshot", "origin")
 PICK_BASE = _slot("XIndexView", "_base")
 PICK_OFFSETS = _slot("XIndexView", "_offsets")
-PICK_WHERE = _slot("XIndexView", "_where")
+PICK_LISTED = _slot("XIndexView", "_listed")
+PICK_LENT = _slot("XIndexView", "_lent")
 PICK_TAKES = _slot("XDynamicView", "_takes")
 PICK_POSITIONS = _slot("Pick", "positions")
 PICK_DROPS = _slot("Pick", "drops")
@@ -214,8 +216,11 @@ WARNING, SILENT = _later(2)
 (UNCHANGED,) = _later(1)
 
 #: NumPy's function of C that makes an array; and what an int has in the place of a tuple's length,
-#: if it is greater than 0 and has one digit, or two (-1: unknown).
+#: if it is greater than 0 and has one digit, or two.
 NEW_ARRAY, ONE_DIGIT, TWO_DIGITS = _later(3)
+
+#: Tuples of one int, which shapes of short vectors are, by that int.
+(LINES,) = _later(1)
 
 #: Cells in memory, the last of them the counters of memory; how many references a temporary has
 #: that only a statement has; and how far from their addresses tuples and bytes have what they hold.
