@@ -16,9 +16,10 @@ not either, for columns lie a multiple of `CROWDED` apart, strips are a few line
 Where whole lines of the destination are stored past the caches, a row of a tile begins and ends
 where lines do, up to a line before the tile's columns: those are copied to scratch once more.
 
-Where the destination's rows are shorter than two lines and follow each other along a third dimension,
-lines are shared by rows of neighbouring tiles. Few strips are then worked on all along that
-dimension, so that their rows grow together; the rest of the operand's lines waits in the second cache.
+Where the destination's rows are shorter than two lines and follow each other along a third
+dimension, lines are shared by rows of neighbouring tiles.  Few strips are then worked on all along
+that dimension, so that their rows grow together; the rest of the operand's lines waits in the
+second cache.
 
 At the ends of a dimension a block moves back until it fits, over elements that lie before the tile.
 They are read a second time, and written to a margin of the scratch.
