@@ -93,7 +93,10 @@ def _missing(name: str) -> str:
 
 def __getattr__(name: str) -> Any:
     if name in _OF_NUMPY:
-        return getattr(importlib.import_module("numpy"), name)
+        found = getattr(importlib.import_module("numpy"), name, None)
+        if found is None:
+            raise AttributeError(f"{_missing(name)}: this version of NumPy has none either")
+        return found
     source = _SOURCES.get(name)
     if source is None:
         raise AttributeError(_missing(name))

@@ -182,7 +182,7 @@ def test_a_cluster_whose_workers_come_later() -> None:
     distributed = pytest.importorskip("distributed")
     target = np.zeros(VALUES.shape)
     with (
-        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         later = threading.Timer(0.3, cluster.scale, (1,))

@@ -70,6 +70,19 @@ def test_what_is_read_again_is_told() -> None:
     assert "times what is needed" in str(small)
 
 
+@pytest.mark.parametrize(("rows", "memory"), [(1, "1.7 MB"), (3, "4 MB")])
+def test_what_is_picked_is_read_as_often_as_is_told(rows: int, memory: str) -> None:
+    kept = Kept(VALUES, (100, 600))
+    at = np.random.default_rng(0).integers(0, 400, 30)
+    e, target = xl.open(kept)[at] + 1, Sink(np.zeros((30, 600)), (rows, 600))
+    told = xl.explain(e, target, memory=memory).passes[0]
+    xl.store(e, target, memory=memory)
+    rows_read = [range(key[0].start, key[0].stop, key[0].step) for key in kept.read]
+    chunks = [{k // 100 for k in each} for each in rows_read]
+    assert told.read == sum(map(len, chunks)) * 100 * 600 * 8
+    assert told.again > 0
+
+
 def test_many_blocks_are_told_from_some() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
     target = Sink(np.zeros((400, 600)), (1, 40))

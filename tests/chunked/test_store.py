@@ -16,6 +16,7 @@ import pytest
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink, child_of, names_in
 from xarraylite.chunked import stream
+from xarraylite.runtime import evaluate
 
 zarr = pytest.importorskip("zarr")
 
@@ -177,6 +178,11 @@ def test_evaluating_what_is_too_large_names_the_way_out() -> None:
     with (
         xl.config(max_result_bytes=1000),
         pytest.raises(xl.SizeError, match=r"needs 4800 bytes; .* with xl.store"),
+    ):
+        xl.eval(kept() + 1)
+    with (
+        mock.patch.object(evaluate, "allocate", side_effect=MemoryError),
+        pytest.raises(xl.SizeError, match=r"needs 4800 bytes, which this .* with xl.store"),
     ):
         xl.eval(kept() + 1)
 

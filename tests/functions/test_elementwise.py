@@ -36,6 +36,7 @@ def test_the_standard_is_covered() -> None:
     assert set(STANDARD.split()) <= NAMES
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")
 def test_all_names_rows_and_aliases() -> None:
     assert {*OPS, *ALIASES} - {"cast"} == NAMES
     for alias, name in ALIASES.items():

@@ -75,6 +75,7 @@ FUNCTIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:The 'generic' unit:DeprecationWarning")
 @pytest.mark.parametrize("thing", [*ARRAYS, *THINGS])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_what_is_no_array_of_numbers(name: str, thing: str) -> None:

@@ -25,8 +25,10 @@ def test_help_spells_types_out() -> None:
 
 
 def test_the_line_that_help_begins_with() -> None:
-    lines = pydoc.render_doc(xl.argmax, renderer=pydoc.plaintext).splitlines()
-    assert lines[2] == (
+    text = pydoc.render_doc(xl.argmax, renderer=pydoc.plaintext).partition("\n\n")[2]
+    line = text.partition("    Return")[0]
+    line = " ".join(line.split()).replace("( ", "(").replace(" )", ")")  # many from 3.13 on
+    assert line == (
         "argmax(a: object, axis: SupportsIndex | None = None, out: object = None, *, "
         "keepdims: bool = False) -> XExpression | XJaggedExpression"
     )

@@ -222,7 +222,7 @@ xp.frombuffer(i, dtype="u1"), xp.frombuffer(a).sum(), xp.frombuffer(v + 1, "i8")
 xp.common_type(v.astype("f2")).__name__, xp.common_type(i, v * 1j).__name__
 i[1] * xp.timedelta64(1, "h"), xp.timedelta64(6, "h") / i[1], v[1] * xp.timedelta64(4, "s")
 xp.datetime64("2020-01-01") + i[1], xp.datetime64("2020-01-01") + i.max()
-xp.abs(xp.timedelta64(-3, "D")), xp.sign(xp.timedelta64(-3, "D"))
+xp.abs(xp.timedelta64(-3, "D")), xp.negative(xp.timedelta64(-3, "D"))
 xp.clip(v.astype("f4"), 0.3, 2.7, dtype="f8"), xp.clip(v, 1.5, xp.asarray([9, 2, 2]), dtype="f4")
 xp.clip(xp.asarray([300.7, -5.0, 1.5]), 0, 2, dtype="i4", casting="unsafe")
 xp.clip(xp.asarray([300, -1]), 0, 100, dtype="u1", casting="unsafe")

@@ -440,3 +440,26 @@ def test_what_no_elements_lie_like_is_not_learned(work: Callable[[Any], Any]) ->
     made = xl.eval(work(xl.asarray(values)[..., 0]))
     natives.remove()
     assert np.array_equal(np.asarray(made), work(values[..., 0]))
+
+
+def test_what_a_view_is_of_stays_when_its_container_moves() -> None:
+    """Machine code makes no view of the base; Python makes it when somebody asks for it."""
+
+    def work() -> Any:
+        c = xl.asarray([4.0, 1.0, 3.0, 0.0, 5.0, 2.0])
+        views = [xl.index_view(c, AT), xl.filter(c, M), xl.filter(c, c > 2)]
+        memory = c[:]
+        c.resize_((8,))
+        c[...] = 9.0
+        before = [told(v) for v in views]
+        waiting = [v * 2 for v in views] + [xl.late(v + 1) for v in views]
+        views[0][...] = views[0] + 0.5
+        views[1][...] = 7.0
+        views[2] += 1
+        same = [v.base is v.base for v in views]
+        facts = [(v.base.tolist(), v.parent_index(-1), v[1], v[::-1].tolist()) for v in views]
+        other = [xl.index_view(v, np.array([1, 0])).tolist() for v in views]
+        missing = [hasattr(v, "nothing") for v in views]
+        return before, [told(e) for e in waiting], memory.tolist(), same, facts, other, missing
+
+    both(work)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,7 @@ import xarraylite as xl
 from tests.transforms.test_native_picks import M, both, told
 from xarraylite.assignment import writes
 from xarraylite.runtime import natives as loading
+from xarraylite.transforms import natives
 
 pytestmark = [
     pytest.mark.usefixtures("compiled", "installed"),
@@ -166,3 +169,42 @@ def test_machine_code_finds_what_was_promised_to_lie_apart(
         i, j, n = 2 * k, 1, 6 + 2 * k
         xl.noalias(c)[i : i + n : 2] = c[j : j + n : 2] * 0.5
     assert len(asked) < 10
+
+
+def test_public_functions_in_machine_code_are_called_and_found_as_before() -> None:
+    c = xl.asarray([4.0, 1.0, 3.0, 0.0, 5.0, 2.0])
+    calls: list[Callable[[], Any]] = [
+        lambda: told(xl.eval(value=c + 1)),
+        lambda: told(xl.eval(c + 1, layout="column_major")),
+        lambda: told(xl.eval(c + 1, None, None)),
+        lambda: told(xl.eval(3)),
+        lambda: told(xl.eval(xl.late(c) + 1)),
+        lambda: xl.eval(c) is c,
+        lambda: told(xl.filter(c, M, order="column_major")),
+        lambda: told(xl.index_view(c, [1, 2])),
+        lambda: told(xl.index_view(c, [[1], [2]])),
+        lambda: xl.eval(*[]),
+        lambda: xl.eval(c, nothing=1),  # type: ignore[call-arg]
+        lambda: xl.eval(c, value=c),  # type: ignore[misc]
+        lambda: xl.eval(c, None, None, None),  # type: ignore[call-arg]
+        lambda: xl.eval(c, "i,j"),
+        lambda: xl.index_view(c),  # type: ignore[call-arg]
+        lambda: xl.index_view(x=c, indices=[1]),  # type: ignore[call-arg]
+        lambda: xl.index_view(c, "no"),
+        lambda: xl.filter(c),  # type: ignore[call-arg]
+    ]
+    for call in calls:
+        both(call)
+    for name in ("eval", "filter", "index_view"):
+        before = getattr(xl, name)
+        natives.install()
+        function = getattr(xl, name)
+        assert function is not before
+        assert pickle.loads(pickle.dumps([function, before])) == [function, before]
+        shown = inspect.signature(function)
+        assert [(p.name, p.default) for p in shown.parameters.values()] == [
+            (p.name, p.default) for p in inspect.signature(before).parameters.values()
+        ]
+        assert function.__doc__.endswith(before.__doc__)
+        natives.remove()
+        assert getattr(xl, name) is before

@@ -198,7 +198,7 @@ def _parts_of(spec: specs.ArraySpec | str, *others: object) -> tuple[Any, Any, L
 
 def _check_reach(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
     size = dtype.itemsize
-    if dtype.alignment > 1 and memory.address % dtype.alignment:
+    if memory.nbytes and memory.address % dtype.alignment:  # no bytes may lie anywhere
         raise LayoutError(
             f"adapt: the buffer's address is no multiple of {dtype.alignment} bytes, the "
             f"alignment of {dtype_name(dtype)}"

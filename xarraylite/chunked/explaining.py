@@ -70,6 +70,7 @@ class Pass:
     steps: tuple[str, ...] = ()
     drawing: str = ""
     _touched: set[tuple[int, Any]] = field(default_factory=set)
+    _chunks: dict[tuple[int, Any], int] = field(default_factory=dict)  # that were kept last
     _kept_in: dict[int, tuple[tuple[int, ...], Any]] = field(default_factory=dict)
 
     @property
@@ -82,9 +83,12 @@ class Pass:
         """Bytes that are read more than once: halos, and chunks that several blocks share."""
         return max(0, self.read - self.needed)  # of some chunks only rows are read
 
-    def add(self, piece: Piece, times: int, held: Held) -> None:
-        """Count a block that stands for some more like it; ``held`` is shared with other passes."""
-        before, spared = self.needed, 0
+    def add(self, piece: Piece, times: int, held: Held, carried: bool) -> None:
+        """Count a block that stands for some more like it; ``held`` is shared with other passes.
+
+        What is kept is ``carried`` on to the next one, or chunks.
+        """
+        before, spared, missed = self.needed, 0, 0
         self.written += times * piece.nbytes
         for load in piece.loads:
             for key, nbytes in _pieces(load):
@@ -96,12 +100,23 @@ class Pass:
                         self.held += times * nbytes
                 if mark is not None and (mark is not self or key in self._touched):
                     spared += nbytes
+                elif self.kept and not self._is_kept(key, nbytes):
+                    missed += nbytes
                 self._touched.add(key)
             self._kept_in[id(load.source)] = load.source.shape, load.source.dtype
         if times > 1:  # chunks that others touch too were counted for each
             total = [math.prod(n) * dtype.itemsize for n, dtype in self._kept_in.values()]
             self.needed = max(before, min(self.needed, sum(total)))
-        self.read += self.needed - before if self.kept else times * (piece.moved - spared)
+        once = self.needed - before if times > 1 or carried else missed
+        self.read += once if self.kept else times * (piece.moved - spared)
+
+    def _is_kept(self, key: tuple[int, Any], nbytes: int) -> bool:
+        """Tell whether a chunk is there when it is asked for; it is the last to go then."""
+        known = self._chunks.pop(key, 0)
+        self._chunks[key] = nbytes
+        while sum(self._chunks.values()) > self.kept and len(self._chunks) > 1:
+            del self._chunks[next(iter(self._chunks))]
+        return known > 0
 
     def __str__(self) -> str:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
@@ -181,7 +196,7 @@ class _Dry(Idle):
         own.kept = room[0]
         own.peak = max(own.peak, room[1])
         held.fit(self.run.budget - room[1])
-        own.add(piece, times, held)
+        own.add(piece, times, held, self.carried)
         if number == 0:
             own.block = shape_of(piece.box)
             own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps

@@ -23,6 +23,11 @@ _CUT = 1000
 class Idle:
     """Runs no block, and hands back zeros where results are needed to go on.
 
+    Attributes
+    ----------
+    carried : bool
+        As of the blocks of the pass that is looked at (`Cuts`).
+
     Parameters
     ----------
     keeps : bool, default True
@@ -34,6 +39,7 @@ class Idle:
     def __init__(self, keeps: bool = True, budget: int = 0) -> None:
         self.keeps = keeps
         self._blocks, self._budget = 0, budget
+        self.carried = False
 
     def begin(self, what: str, blocks: int) -> None:
         """Hear of a pass that begins."""
@@ -58,7 +64,7 @@ class Idle:
             pieces = replace(pieces, keys=[*pieces.keys])
             for _ in weighed(pieces, Run(self._budget), kept, need):
                 pass
-        blocks, even = self._blocks, pieces.make.even
+        blocks, even, self.carried = self._blocks, pieces.make.even, pieces.carried
 
         def room(piece: Piece) -> tuple[int, int]:
             return kept, need if even else max(need, piece.need + kept)

@@ -363,8 +363,13 @@ def _grown(
 
 
 def _keeping(make: Callable[[Box], Piece], once: float, choice: Choice) -> Choice:
-    """Return the same blocks, with the chunks kept that a row of them touches."""
+    """Return the same blocks, with the chunks kept that a row of them touches.
+
+    Chunks that elements are picked of are not kept: nothing tells for how long.
+    """
     grid = choice.grid
+    if not all([isinstance(s, range) for load in choice.piece.loads for s in load.box]):
+        return choice
     row = list(whole(grid.shape))
     for axis, count in enumerate(grid.counts):
         if count > 1:

@@ -197,7 +197,7 @@ def _lengths(array: Any, sync: Callable[..., Any], place: Any) -> NumpyArray | N
     stores = imported("zarr.abc.store", "zarr")
     per = tuple([s // c for s, c in zip(array.shards, array.chunks, strict=True)])
     size, check = 16 * math.prod(per), 4 * (len(told) - 1)
-    if sharding.index_location.value == "start":
+    if _word(sharding.index_location) == "start":
         asked = stores.RangeByteRequest(0, size + check)
     else:
         asked = stores.SuffixByteRequest(size + check)
@@ -211,6 +211,11 @@ def _lengths(array: Any, sync: Callable[..., Any], place: Any) -> NumpyArray | N
 def is_local(array: Any) -> bool:
     """Tell whether the chunks of an array are files."""
     return bool(array.shape) and type(array.store) is imported("zarr", "zarr").storage.LocalStore
+
+
+def _word(choice: Any) -> object:
+    """Return a choice that a codec was made with as text; it was of an enum before zarr 3.4."""
+    return getattr(choice, "value", choice)
 
 
 def compression_of(array: Any) -> str | None:
@@ -227,7 +232,7 @@ def compression_of(array: Any) -> str | None:
     copies, *others = metadata.codecs
     if type(copies) is not known.BytesCodec or len(others) > 1:
         return None
-    if copies.endian is not None and copies.endian.value != sys.byteorder:
+    if copies.endian is not None and _word(copies.endian) != sys.byteorder:
         return None
     names = {known.ZstdCodec: "zstd", known.BloscCodec: "blosc"}
     return names.get(type(others[0])) if others else ""

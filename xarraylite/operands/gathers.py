@@ -164,6 +164,8 @@ def gathered(copy: Copy) -> Node | None:
         return None
     kind, shape = copy.kind, copy.shape
     memory, size = node_of(kind, shape, (buffer.snapshot(), copy.start)), math.prod(shape)
+    if where.__class__ is bytes:
+        where = np.frombuffer(where, int64)
     if where.__class__ is not int:
         return build.gather(build.reshape(memory, (-1,)), 0, index_leaf(where, size))
     if not size:

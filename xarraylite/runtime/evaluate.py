@@ -225,4 +225,12 @@ def raw_target(node: Node, layout: Map, instead: str = "") -> Buffer:
             f"{settings.max_result_bytes} (setting max_result_bytes){instead}"
         )
     assert layout.bounds()[0] == 0, "new layouts start at position 0"
-    return allocate(layout, node.dtype)
+    try:
+        return allocate(layout, node.dtype)
+    except MemoryError as error:
+        if not instead:
+            raise
+        raise SizeError(
+            f"evaluating {describe(node)} needs {nbytes} bytes, which this machine does not give"
+            f"{instead}"
+        ) from error

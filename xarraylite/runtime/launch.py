@@ -113,12 +113,15 @@ class Definition(ctypes.Structure):
 _FASTCALL = 0x80
 
 
-def builtin(definition: int, bound: object) -> Any:
-    """Return a builtin function of a definition at an address, with its first argument."""
+def builtin(definition: int, bound: object, module: str = "") -> Any:
+    """Return a builtin function of a definition at an address, with its first argument.
+
+    One of a module, which is bound to it then, is found there by name when it is unpickled.
+    """
     new = ctypes.pythonapi.PyCMethod_New
     new.restype = ctypes.py_object
     new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
-    return new(definition, bound, None, None)
+    return new(definition, bound, id(module) if module else None, None)
 
 
 _lock = ForkLock()

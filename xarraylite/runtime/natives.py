@@ -11,9 +11,10 @@ A slot's place is found by storing an object in it and looking where its address
 from __future__ import annotations
 
 import ctypes
+import inspect
 import sys
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +41,7 @@ _FORMS = {
     NOTHING: (0x4, "($self, /)"),
     ONE: (0x8, "($self, other, /)"),
     TWO: (0x80, "($self, key, value, /)"),
-    LISTED: (0x80, "($self, /, *operands)"),
+    LISTED: (0x82, "($self, /, *operands)"),
     ANY: (0x3, "($self, /, *args, **kwargs)"),
 }
 
@@ -108,10 +109,13 @@ def can_load() -> bool:
 
 
 def digits() -> tuple[int, int]:
-    """Return what ints of one digit and of two have in the place of a tuple's length; or -1."""
+    """Return what ints of one digit and of two have in the place of a tuple's length.
+
+    What nothing has there, where digits have other sizes.
+    """
     bits = sys.int_info.bits_per_digit
     if bits != DIGIT_BITS:
-        return -1, -1
+        return 1 << 62, 1 << 62
     one, two = (1 << bits) - 1, 1 << bits
     return launch.word_at(id(one) + SIZE), launch.word_at(id(two) + SIZE)
 
@@ -136,11 +140,19 @@ def text(methods: Sequence[Native], words: int) -> str:
 
 
 #: What CPython passes, as parameters and as words, by the form of a method; what else there is.
-_LIST = "ptr %a, ptr %list, i64 %count"
 _WORDS = {
-    LISTED: (_LIST, "  %b.at = ptrtoint ptr %list to i64\n  %c.at = add i64 %count, 0\n", ""),
+    LISTED: (
+        "ptr %self, ptr %list, i64 %count, ptr %a",
+        """  %b.at = ptrtoint ptr %list to i64
+  %c.at = add i64 %count, 0
+  %usual = icmp eq i64 %a.at, 0
+  br i1 %usual, label %go, label %instead
+go:
+""",
+        "",
+    ),
     TWO: (
-        _LIST,
+        "ptr %a, ptr %list, i64 %count",
         """  %usual = icmp eq i64 %count, 2
   br i1 %usual, label %go, label %wrong
 go:
@@ -169,8 +181,8 @@ def _method(number: int, native: Native) -> str:
     given = ", ".join([f"i64 {x}" for x in ("%a.at", "%b.at", "%c.at", "0")[first : first + 3]])
     return f"""
 define internal ptr @m{number}({parameters}) {{
-{words}  %a.at = ptrtoint ptr %a to i64
-  %r = call i64 @body(i64 {which}, i64 %a.at, i64 %b.at, i64 %c.at, i64 {native.row})
+  %a.at = ptrtoint ptr %a to i64
+{words}  %r = call i64 @body(i64 {which}, i64 %a.at, i64 %b.at, i64 %c.at, i64 {native.row})
   %done = icmp ne i64 %r, 0
   br i1 %done, label %known, label %instead
 known:
@@ -207,6 +219,13 @@ define ptr @kernel(ptr %self, ptr %number) {{
 """
 
 
+def _signature(function: Any) -> str:
+    """Return a function's parameters as `inspect` reads them of a builtin: without types."""
+    known = inspect.signature(function)
+    plain = [p.replace(annotation=p.empty) for p in known.parameters.values()]
+    return str(known.replace(parameters=plain, return_annotation=known.empty))
+
+
 class Loaded:
     """Methods in machine code, loaded for this process.
 
@@ -237,12 +256,14 @@ class Loaded:
             return slot(owner, launch.word_at(id(_SLOTS[name]) + _BASE), self._addresses[number])
         flag, signature = _FORMS[self._methods[number].form]
         known = getattr(owner, name)
+        if isinstance(owner, ModuleType):
+            signature = _signature(known)
         doc = f"{name}{signature}\n--\n\n{known.__doc__ or ''}"
         definition = self._definition(name, flag, self._addresses[number], doc)
         if isinstance(known, property):
             return property(launch.builtin(definition, None), known.fset, known.fdel, known.__doc__)
-        if not isinstance(owner, type):
-            return launch.builtin(definition, None)
+        if isinstance(owner, ModuleType):
+            return launch.builtin(definition, owner, owner.__name__)
         new = ctypes.pythonapi.PyDescr_NewMethod
         new.restype = ctypes.py_object
         new.argtypes = [ctypes.py_object, ctypes.c_void_p]

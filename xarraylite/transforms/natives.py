@@ -39,6 +39,7 @@ from ..operands import dispatch, tracing
 from ..operands.dispatch import ViewRecipe
 from ..operands.learning import PRODUCT
 from ..operands.methods import Methods
+from ..operands.namespace import namespace
 from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.reductions import Reduction
@@ -133,6 +134,7 @@ class _Methods:
 _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("evaluated", results, "evaluate"),
     ("valued_at_once", evaluation, "at_once"),
+    ("valued_alone", namespace(None), "eval"),
     ("folded", expression, "folded"),
     ("applied", expression, "apply"),
     ("set_item", XContainer, "__setitem__"),
@@ -164,7 +166,9 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("pick_wrote", XPicked, "_wrote"),
     ("pick_set", XPicked, "__setitem__"),
     ("filtered", selection, "filtered"),
+    ("filtered_pair", namespace(None), "filter"),
     ("indexed", selection, "indexed"),
+    ("indexed_pair", namespace(None), "index_view"),
     ("basic", selection, "basic"),
     ("element", selection, "element"),
     ("wrapped", selection, "wrapped"),
@@ -180,6 +184,9 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("to_int", XExpression, "__index__"),
     ("to_struct", DescribedMemory, "__array_struct__"),
 )
+
+#: Shapes of short vectors.
+_LINES = tuple([(extent,) for extent in range(256)])
 
 #: Methods that are more than a call of their function.
 _OWN = {"take": "taken_along", "dot": "dotted"}
@@ -230,6 +237,7 @@ def _words() -> dict[int, int]:
     found |= dict(zip((w.WARNING, w.SILENT), map(id, silence()), strict=True))
     found[w.UNCHANGED], found[w.NEW_ARRAY] = id(unchanged), array_maker()
     found |= dict(zip((w.ONE_DIGIT, w.TWO_DIGITS), digits(), strict=True))
+    found[w.LINES] = id(_LINES)
     found[w.TRACING] = ctypes.addressof(tracing.running)
     found[w.EVALUATIONS] = ctypes.addressof(evaluations)
     found[w.MAKING] = ctypes.addressof(making)

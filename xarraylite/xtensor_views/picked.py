@@ -58,11 +58,13 @@ def leaf_of(positions: Positions) -> Leaf:
 class XPicked(Scattered):
     """What views of irregular elements have in common; see the module's classes."""
 
-    __slots__ = ("_offsets",)
+    __slots__ = ("_listed", "_offsets")
     _title: ClassVar[str] = "XPicked"
 
-    #: Where each element stands in row-major memory; machine code reads and writes it there.
+    #: Where each element stands in row-major memory; machine code reads and writes it there.  A
+    #: view of positions that it has made has them as bytes.
     _offsets: Positions
+    _listed: bytes
 
     @property
     def base(self) -> XContainer:
@@ -388,6 +390,13 @@ class XIndexView(XPicked):
         if base._kind is not NODE and base._kind.strides is None:
             self._offsets = positions
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Return positions that machine code has left as bytes, as an array that is kept."""
+        if name != "_where":
+            return super().__getattr__(name)
+        self._where = np.frombuffer(self._listed, int64)
+        return self._where
 
     def positions(self) -> Positions:
         """Return where each element stands in the row-major order of the base's elements."""

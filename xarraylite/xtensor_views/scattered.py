@@ -34,7 +34,7 @@ from ..ir.translation import form_of
 from ..layout.tiled import Map
 from ..memory.arrays import read
 from ..memory.block import Memory
-from ..memory.buffer import held
+from ..memory.buffer import Buffer, held
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import FEW, copied_from
@@ -74,12 +74,14 @@ def is_few(x: Any) -> bool:
 class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
     """A view whose elements are read and written through positions; see the module."""
 
-    __slots__ = ("_base", "_known")
+    __slots__ = ("_base", "_known", "_lent")
 
     #: Like a container it is memory, which may change.
     lasting: ClassVar[bool] = False
 
     _base: XContainer
+    #: Kind, shape, buffer and start of the base where machine code made the view and no base.
+    _lent: tuple[Kind, tuple[int, ...], Buffer, int]
     _known: tuple[Kind, list[Any]] | None
 
     @classmethod
@@ -89,6 +91,16 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
             base = basic_indexing.whole(base)
         self._base, self._shape, self._kind, self._operands = base, shape, NODE, ()
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a view of the base that machine code has not made, which is kept."""
+        if name != "_base":
+            return super().__getattribute__(name)  # which says that there is none
+        base = _new(XView)
+        base._kind, base._shape, base._buffer, base._start = self._lent
+        base._dtype = base._kind.dtype
+        self._base = base
+        return base
 
     def positions(self) -> Positions:
         """Return where each element stands in the row-major order of the base's elements."""

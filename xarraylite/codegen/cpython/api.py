@@ -53,11 +53,12 @@ def word(number: int) -> int:
 
 
 #: How CPython calls a method, or a function: with no argument beside ``self``, with one, with two,
-#: with the place of several and their number, or with a tuple and a dictionary.
+#: with the place of several and their number, none of them by name, or with a tuple and a
+#: dictionary.
 NOTHING, ONE, TWO, LISTED, ANY = range(5)
 
-#: What is called instead of a method that did nothing: with so many arguments, or more than three,
-#: which lie at an address, or a tuple and a dictionary.
+#: What is called instead of a method that did nothing: with so many arguments, or several, which
+#: lie at an address and may have names, or a tuple and a dictionary.
 SEVERAL, TOGETHER = 4, 5
 
 #: What methods are, by name: how CPython calls them, and what they do.  ``a1`` is ``self``, ``a2``
@@ -69,6 +70,9 @@ METHODS = {
     "single": (NOTHING, "single(a1, a4)"),
     "evaluated": (ONE, "evaluated(a2)"),
     "valued_at_once": (ONE, "at_once(a2)"),
+    "valued_alone": (LISTED, "valued_alone(a2, a3)"),
+    "indexed_pair": (LISTED, "indexed_pair(a2, a3)"),
+    "filtered_pair": (LISTED, "filtered_pair(a2, a3)"),
     "set_item": (TWO, "set_item(a1, a2, a3)"),
     "get_item": (ONE, "get_item(a1, a2)"),
     "looked_at": (ONE, "looked_at(a2)"),

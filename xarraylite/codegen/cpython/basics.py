@@ -106,7 +106,7 @@ def instead(way: int, one: int, two: int, three: int, number: int) -> int:
     if c.PyErr_Occurred() != 0:
         return 0
     if way == SEVERAL:
-        return c.PyObject_Vectorcall(function, two, three, 0)
+        return c.PyObject_Vectorcall(function, two, three, one)  # which are the names
     if way == TOGETHER:
         args = with_first(two, load(two + SIZE), one)
         made = c.PyObject_Call(function, args, three) if args != 0 else 0
@@ -242,9 +242,17 @@ def itemsize_of(kind: int) -> int:
 
 
 def integer(value: int) -> int:
-    """Return a Python int; as C's function does it, which takes longer for small ones."""
+    """Return a Python int; as C's function does it, which takes longer."""
     if load(value + CLASS) == word(w.INT) and load(value + SIZE) == word(w.ONE_DIGIT):
         return load(value + DIGITS) & 0xFFFFFFFF
+    return wide(value)
+
+
+def wide(value: int) -> int:
+    """Return a Python int, nearly always one of two digits."""
+    if load(value + SIZE) == word(w.TWO_DIGITS):
+        digits = load(value + DIGITS)
+        return (digits & 0xFFFFFFFF) + ((digits >> 32) << DIGIT_BITS)
     return c.PyLong_AsLongLong(value)
 
 

@@ -11,8 +11,6 @@ from .basics import (
     BYTES_EACH,
     DATA,
     DESCRIPTION,
-    DIGIT_BITS,
-    DIGITS,
     DIMENSIONS,
     FEW,
     FLAGS,
@@ -46,6 +44,7 @@ from .basics import (
     size_of,
     tuple_of,
     whole,
+    wide,
 )
 from .launching import started
 from .replay import ran
@@ -87,7 +86,7 @@ def from_slab(buffer: int, nbytes: int) -> bool:
         return False
     start = load(load(free + LIST_ITEMS) + 8 * left)  # the list's reference becomes the buffer's
     store(free + SIZE, left)
-    address = c.PyLong_AsUnsignedLongLongMask(item(slab, 1)) + c.PyLong_AsLongLong(start)
+    address = wide(item(slab, 1)) + integer(start)
     lies(buffer, keep(item(slab, 0)), start, address, nbytes)
     return True
 
@@ -153,7 +152,7 @@ def has_memory(buffer: int, nbytes: int) -> int:
 
 def new_buffer(nbytes: int) -> int:
     """Return a buffer over new memory; 0 if there is none to be had."""
-    if nbytes > c.PyLong_AsLongLong(get(word(w.SETTINGS), w.MOST_BYTES)):
+    if nbytes > wide(get(word(w.SETTINGS), w.MOST_BYTES)):
         c.PyErr_Clear()  # where the limit is no int64
         return 0
     buffer = new(word(w.BUFFER))
@@ -176,12 +175,9 @@ def new_array(buffer: int, shape: int, kind: int) -> int:
 
 
 def address_of(buffer: int) -> int:
-    """Return where a buffer's bytes are: nearly always an int of two digits."""
+    """Return where a buffer's bytes are."""
     number = get(buffer, w.ADDRESS)
-    if number != 0 and load(number + SIZE) == word(w.TWO_DIGITS):
-        digits = load(number + DIGITS)
-        return (digits & 0xFFFFFFFF) + ((digits >> 32) << DIGIT_BITS)
-    return c.PyLong_AsUnsignedLongLongMask(number)
+    return wide(number) if number != 0 else c.PyLong_AsLongLong(number)
 
 
 def begin_of(thing: int) -> int:
@@ -401,7 +397,7 @@ def duplicate(thing: int) -> int:
     if not 0 <= size <= MANY:
         return 0
     nbytes = size * itemsize_of(kind)
-    start = c.PyLong_AsLongLong(get(thing, w.START))
+    start = integer(get(thing, w.START))
     for part in (kind, shape, source):
         keep(part)
     buffer = new_buffer(nbytes)

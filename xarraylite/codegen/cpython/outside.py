@@ -30,6 +30,7 @@ class Outside(NamedTuple):
 
 Py_DecRef = Outside("Py_DecRef", "vp")
 Py_IncRef = Outside("Py_IncRef", "vp")
+PyBytes_FromStringAndSize = Outside("PyBytes_FromStringAndSize", "ppp")
 PyComplex_FromDoubles = Outside("PyComplex_FromDoubles", "pdd")
 PyContextVar_Reset = Outside("PyContextVar_Reset", "ipp")
 PyContextVar_Set = Outside("PyContextVar_Set", "ppp")

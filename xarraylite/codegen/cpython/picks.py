@@ -276,15 +276,16 @@ def copy_of(nbytes: int, more: int, buffer: int) -> int:
     give(copy, w.ORIGIN, keep(word(w.NONE)))
     give(copy, w.COPY_MADE, made)
     copy = has_memory(copy, nbytes + more)
-    c.PyErr_Clear()
+    if copy == 0:
+        c.PyErr_Clear()
     return copy
 
 
-def knows(copy: int, of: int, where: int) -> int:
+def knows(copy: int, kind: int, shape: int, start: int, where: int) -> int:
     """Let a snapshot know the container that it is of, and its positions, which are given to it."""
-    give(copy, w.COPY_KIND, keep(get(of, w.KIND)))
-    give(copy, w.COPY_SHAPE, keep(get(of, w.SHAPE)))
-    give(copy, w.COPY_START, keep(get(of, w.START)))
+    give(copy, w.COPY_KIND, keep(kind))
+    give(copy, w.COPY_SHAPE, keep(shape))
+    give(copy, w.COPY_START, keep(start))
     return give(copy, w.COPY_WHERE, where)
 
 
@@ -332,7 +333,7 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
             c.memcpy(places, load(given), 8 * count)
         if same and are_inside(places, count, extent):
             gathered(to, begin_of(thing), places, words)
-            knows(copy, thing, c.PyLong_FromLongLong(axis))
+            knows(copy, kind, shape, get(thing, w.START), c.PyLong_FromLongLong(axis))
             store(words + 32, copy)
             store(words + 40, word(w.ZERO))
             made = expression(leaf, extents, words + 32, 2)
@@ -344,7 +345,7 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
 
 def picked(thing: int, key: int) -> int:
     """Return few elements that an index with one array selects; 0 for all other indices."""
-    if is_traced() or not is_container(thing) or view_class(thing) == 0:
+    if is_traced() or view_class(thing) == 0:
         return 0
     if not is_dense(thing, FEW_PICKED):  # stored arrays add what is picked of many as a gather
         return 0

@@ -12,7 +12,6 @@ from .api import CLASS, SCRATCH, SIZE, load, load_byte, scratch, store, word
 from .basics import (
     DATA,
     DIMENSIONS,
-    container_of,
     get,
     give,
     is_array_or_numpys,
@@ -23,6 +22,7 @@ from .basics import (
     keep,
     new,
     size_of,
+    tuple_of,
     whole,
 )
 from .evaluation import array_over
@@ -35,7 +35,6 @@ from .picks import (
     is_front,
     is_given,
     is_steady,
-    length_of,
     rank_of,
     trues,
 )
@@ -54,28 +53,47 @@ from .views import (
 
 
 def base_of(thing: int) -> int:
-    """Return a container as a view of positions holds it, the caller's; 0 if there is no memory."""
-    return keep(thing) if load(thing + CLASS) == view_class(thing) else loose_view(thing)
+    """Return a container as a view of positions holds it, the caller's; 0 if there is no memory.
+
+    What may move as where it lies now, a tuple of which Python makes a view if it is asked for.
+    """
+    view = view_class(thing)
+    if load(thing + CLASS) == view:
+        return keep(thing)
+    if view == 0 or get(get(thing, w.KIND), w.OWNER) != word(w.NONE):
+        return view_of(thing, word(w.EMPTY))
+    made = tuple_of(4)
+    if made != 0:
+        to = made + word(w.TUPLE_ITEMS)
+        store(to, keep(get(thing, w.KIND)))
+        store(to + 8, keep(get(thing, w.SHAPE)))
+        store(to + 16, keep(get(thing, w.OWN_BUFFER)))
+        store(to + 24, keep(get(thing, w.START)))
+    return made
 
 
-def view_at(cls: int, base: int, shape: int, offsets: int, own: int) -> int:
-    """Return the view of positions of a container's elements, all of which are given to it.
+def view_at(cls: int, base: int, shape: int, own: int) -> int:
+    """Return a view of positions of a container's elements, all of which is given to it.
 
     0 where the container's shape is not the one that they were found in any more, or one of them
     is missing.
     """
-    made = new(cls) if base != 0 and shape != 0 and offsets != 0 else 0
-    if made == 0 or get(base, w.SHAPE) != own or not is_row_major(base):
-        c.Py_DecRef(made)
-        for part in (base, shape, offsets):
+    made = new(cls) if base != 0 and shape != 0 else 0
+    rows = made != 0 and get(fact_of(base, w.KIND, 0), w.STRIDES) == word(w.NONE)
+    if not rows or fact_of(base, w.SHAPE, 1) != own:
+        for part in (made, base, shape):
             c.Py_DecRef(part)
         return 0
-    give(made, w.PICK_BASE, base)
+    give(made, w.PICK_LENT if load(base + CLASS) == word(w.TUPLE) else w.PICK_BASE, base)
     give(made, w.SHAPE, shape)
     give(made, w.KIND, keep(word(w.NODE)))
     give(made, w.OPERANDS, keep(word(w.EMPTY)))
-    give(made, w.PICK_OFFSETS, offsets)
     return made
+
+
+def fact_of(base: int, slot: int, number: int) -> int:
+    """Return what a slot of a view's base has, as the base is held (`base_of`), borrowed."""
+    return item(base, number) if load(base + CLASS) == word(w.TUPLE) else get(base, slot)
 
 
 def index_view(base: int, positions: int, own: int, usual: bool) -> int:
@@ -84,23 +102,15 @@ def index_view(base: int, positions: int, own: int, usual: bool) -> int:
     0 where they turned out not to be usual.
     """
     words = scratch()
-    store(words, length_of(positions))
+    store(words, load(positions + SIZE) >> 3)
     place = base_of(base) if usual else 0
     shape = tuple_from(words, 1) if place != 0 else 0
-    made = view_at(word(w.INDEX_VIEW), place, shape, positions, own)
+    made = view_at(word(w.INDEX_VIEW), place, shape, own)
     if made != 0:
-        give(made, w.PICK_WHERE, keep(positions))
+        give(made, w.PICK_LISTED, positions)
+    else:
+        c.Py_DecRef(positions)
     return made
-
-
-def loose_view(thing: int) -> int:
-    """Return a view of all of a row-major container, which goes on where it is when that moves."""
-    if get(get(thing, w.KIND), w.OWNER) != word(w.NONE) or view_class(thing) == 0:
-        return view_of(thing, word(w.EMPTY))
-    parts = (get(thing, w.KIND), get(thing, w.SHAPE), get(thing, w.OWN_BUFFER), get(thing, w.START))
-    for part in parts:
-        keep(part)  # before memory is allocated
-    return container_of(view_class(thing), parts[0], parts[1], parts[2], parts[3])
 
 
 def new_places(extents: int, rank: int) -> int:
@@ -112,10 +122,11 @@ def new_places(extents: int, rank: int) -> int:
 
 
 def new_positions(count: int) -> int:
-    """Return an array of so many int64; 0 if there is no memory."""
-    size = scratch()
-    store(size, count)
-    return new_places(size, 1)
+    """Return bytes for so many int64, an array of which takes longer; 0 if there is no memory."""
+    made = c.PyBytes_FromStringAndSize(0, 8 * count)
+    if made == 0:
+        c.PyErr_Clear()
+    return made
 
 
 def is_usual(base: int) -> bool:
@@ -137,7 +148,7 @@ def filtered(base: int, condition: int) -> int:
         left = trues(flags, size)
         made = new_positions(left)
     if made != 0:
-        to, steady = load(made + DATA), is_steady(condition, given)
+        to, steady = made + word(w.BYTES_DATA), is_steady(condition, given)
         for k in range(size if steady else 0):
             if load_byte(flags + k) != 0 and left > 0:
                 store(to, k)
@@ -184,7 +195,7 @@ def indexed(base: int, indices: int) -> int:
     if count > 0:
         made = new_positions(count)
     if made != 0:
-        to, inside = load(made + DATA), is_steady(indices, given)
+        to, inside = made + word(w.BYTES_DATA), is_steady(indices, given)
         for k in range(count if inside else 0):
             place = place_at(load(given) + 8 * k * rank, own)
             inside = inside and place >= 0
@@ -193,6 +204,16 @@ def indexed(base: int, indices: int) -> int:
     c.Py_DecRef(own)
     c.Py_DecRef(load(given + HOLDER))
     return made
+
+
+def indexed_pair(place: int, count: int) -> int:
+    """``index_view(x, indices)``."""
+    return indexed(load(place), load(place + 8)) if count == 2 else 0
+
+
+def filtered_pair(place: int, count: int) -> int:
+    """``filter(x, condition)``."""
+    return filtered(load(place), load(place + 8)) if count == 2 else 0
 
 
 def all_kept(pick: int, extent: int, places: int) -> int:
@@ -276,14 +297,17 @@ def kept(base: int, own: int, axis: int, places: int, count: int) -> int:
     if rank > DIMENSIONS or count * size_of(own) > FEW_PICKED * whole(item(own, axis)):
         return 0
     offsets = new_places(words, rank)
-    chosen, takes, key = new_positions(count), c.PyDict_New(), c.PyLong_FromLongLong(axis)
+    store(words + 8 * DIMENSIONS, count)
+    chosen, takes = new_places(words + 8 * DIMENSIONS, 1), c.PyDict_New()
+    key = c.PyLong_FromLongLong(axis)
     made = 0
     if offsets != 0 and chosen != 0 and takes != 0 and c.PyDict_SetItem(takes, key, chosen) == 0:
         c.memcpy(load(chosen + DATA), places, 8 * count)
         lined_up(load(offsets + DATA), own, axis, places, count)
         place, shape = base_of(base), tuple_from(words, rank)
-        made = view_at(word(w.DYNAMIC_VIEW), place, shape, keep(offsets), own)
+        made = view_at(word(w.DYNAMIC_VIEW), place, shape, own)
     if made != 0:
+        give(made, w.PICK_OFFSETS, keep(offsets))
         give(made, w.PICK_TAKES, keep(takes))
     else:
         c.PyErr_Clear()

@@ -24,9 +24,12 @@ from .basics import (
     DATA,
     DESCRIPTION,
     FLAGS,
+    container_of,
     dtype_of,
     expression,
     get,
+    give,
+    integer,
     is_array,
     is_array_or_numpys,
     is_container,
@@ -61,33 +64,58 @@ from .picks import (
     is_front,
     is_given,
     is_mask,
-    is_still,
     knows,
     leaf_of,
     moved,
     rank_of,
     trues,
 )
-from .places import is_usual
+from .places import fact_of, is_usual
 from .scalars import fits
 from .views import is_index, view_of
 
 
 def offsets_of(view: int) -> int:
     """Return where a view has its elements' positions in row-major memory; 0 if not so."""
-    base, offsets = get(view, w.PICK_BASE), get(view, w.PICK_OFFSETS)
-    if offsets == 0 or is_traced() or not is_container(base):
+    base, offsets, listed = origin_of(view), get(view, w.PICK_OFFSETS), get(view, w.PICK_LISTED)
+    if base == 0 or is_traced() or not 0 <= size_of(get(view, w.SHAPE)) <= FEW_PICKED:
         return 0
-    if not is_row_major(base) or load(offsets + FLAGS) & PLAIN != PLAIN:
+    if load(base + CLASS) != word(w.TUPLE) and not (is_container(base) and is_row_major(base)):
         return 0
-    few = 0 <= size_of(get(view, w.SHAPE)) <= FEW_PICKED
-    return load(offsets + DATA) if few and load(offsets + DESCRIPTION) == word(w.INT64) else 0
+    if listed != 0:
+        return listed + word(w.BYTES_DATA)
+    if offsets == 0 or load(offsets + FLAGS) & PLAIN != PLAIN:
+        return 0
+    return load(offsets + DATA) if load(offsets + DESCRIPTION) == word(w.INT64) else 0
+
+
+def origin_of(view: int) -> int:
+    """Return a view's base, or where that lies (`places.base_of`), borrowed."""
+    base = get(view, w.PICK_BASE)
+    return get(view, w.PICK_LENT) if base == 0 else base
+
+
+def base_in(view: int) -> int:
+    """Return a view's base, borrowed, and made where it was not yet; 0 if there is no memory."""
+    base, lent = get(view, w.PICK_BASE), get(view, w.PICK_LENT)
+    if base == 0 and lent != 0:
+        for k in range(4):
+            keep(item(lent, k))  # which the view that is made is given
+        at = lent + word(w.TUPLE_ITEMS)
+        made = container_of(word(w.VIEW), load(at), load(at + 8), load(at + 16), load(at + 24))
+        base = get(view, w.PICK_BASE)  # the collector may have run, and with it other threads
+        if base != 0:
+            c.Py_DecRef(made)
+        else:
+            base = give(view, w.PICK_BASE, made)
+    return base
 
 
 def picked_up(view: int, to: int, offsets: int) -> int:
     """Copy a view's elements to an address."""
-    base = get(view, w.PICK_BASE)
-    source, nbytes = begin_of(base), itemsize_of(get(base, w.KIND))
+    base = origin_of(view)
+    nbytes = itemsize_of(fact_of(base, w.KIND, 0))
+    source = address_of(fact_of(base, w.OWN_BUFFER, 2)) + integer(fact_of(base, w.START, 3))
     for k in range(size_of(get(view, w.SHAPE))):
         moved(to, source + load(offsets + 8 * k) * nbytes, nbytes)
         to += nbytes
@@ -102,17 +130,19 @@ def values_of(view: int, lazily: bool) -> int:
     offsets, words, made, place = offsets_of(view), scratch(), 0, 0
     if offsets == 0:
         return 0
-    base, shape = keep(get(view, w.PICK_BASE)), keep(get(view, w.SHAPE))
-    kind, own = keep(get(base, w.KIND)), keep(get(base, w.SHAPE))
-    nbytes, buffer = size_of(shape) * itemsize_of(kind), keep(get(base, w.OWN_BUFFER))
+    base, shape = keep(origin_of(view)), keep(get(view, w.SHAPE))
+    kind, own = keep(fact_of(base, w.KIND, 0)), keep(fact_of(base, w.SHAPE, 1))
+    nbytes, buffer = size_of(shape) * itemsize_of(kind), keep(fact_of(base, w.OWN_BUFFER, 2))
     leaf = leaf_of(kind, load(shape + SIZE), load(own + SIZE))
     if leaf != 0:
         place = copy_of(nbytes, 0, buffer) if lazily else new_buffer(nbytes)
-    same = place != 0 and is_still(base, kind, own) and get(base, w.OWN_BUFFER) == buffer
-    if same:
+    same = place != 0 and fact_of(base, w.KIND, 0) == kind and fact_of(base, w.SHAPE, 1) == own
+    if same and fact_of(base, w.OWN_BUFFER, 2) == buffer:
         picked_up(view, address_of(place), offsets)
         if lazily:
-            knows(place, base, keep(get(view, w.PICK_OFFSETS)))
+            listed = get(view, w.PICK_LISTED)
+            where = listed if listed != 0 else get(view, w.PICK_OFFSETS)
+            knows(place, kind, own, fact_of(base, w.START, 3), keep(where))
         store(words, place)
         store(words + 8, word(w.ZERO))
         if lazily:
@@ -137,10 +167,15 @@ def at_once(thing: int) -> int:
     return keep(thing) if cls == word(w.ARRAY) or cls == word(w.VIEW) else 0
 
 
+def valued_alone(place: int, count: int) -> int:
+    """``eval(value)``."""
+    return at_once(load(place)) if count == 1 else 0
+
+
 def number_put(view: int, value: int, offsets: int) -> bool:
     """Write a float to float64 elements; tell whether it is done."""
-    base = get(view, w.PICK_BASE)
-    if dtype_of(base) != word(w.FLOAT64) or waiting_for(get(base, w.OWN_BUFFER)) != 0:
+    base = base_in(view)
+    if base == 0 or dtype_of(base) != word(w.FLOAT64) or waiting_for(get(base, w.OWN_BUFFER)) != 0:
         return False
     to, bits = begin_of(base), load(value + DATA)
     for k in range(size_of(get(view, w.SHAPE))):
@@ -150,8 +185,8 @@ def number_put(view: int, value: int, offsets: int) -> bool:
 
 def dropped_in(view: int, values: int, offsets: int) -> bool:
     """Write the elements of a container of the same shape; tell whether it is done."""
-    base = get(view, w.PICK_BASE)
-    usual = is_container(values) and is_row_major(values)
+    base = base_in(view)
+    usual = base != 0 and is_container(values) and is_row_major(values)
     if not usual or dtype_of(values) != dtype_of(base):
         return False
     if waiting_for(get(base, w.OWN_BUFFER)) != 0:
@@ -175,7 +210,10 @@ def wrote(view: int, value: int) -> bool:
         return False
     if not is_same(get(value, w.SHAPE), get(view, w.SHAPE)):
         return False
-    made, done = values_of(value, False) if own else apart(get(view, w.PICK_BASE), value), False
+    base = base_in(view)
+    if base == 0:
+        return False
+    made, done = values_of(value, False) if own else apart(base, value), False
     offsets = offsets_of(view)
     if made != 0:
         done = offsets != 0 and dropped_in(view, made, offsets)

@@ -133,6 +133,8 @@ def selected(words: int, rank: int, key: int) -> int:
 
 def tuple_from(words: int, count: int) -> int:
     """Return a tuple of Python's ints; 0 if there is no memory."""
+    if count == 1 and 0 <= load(words) < load(word(w.LINES) + SIZE):
+        return keep(item(word(w.LINES), load(words)))
     made = tuple_of(count)
     if made != 0:
         for k in range(count):

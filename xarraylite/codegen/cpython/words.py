@@ -170,7 +170,8 @@ COPY_START = _slot("Copy", "start")
 ORIGIN = _slot("Snapshot", "origin")
 PICK_BASE = _slot("XIndexView", "_base")
 PICK_OFFSETS = _slot("XIndexView", "_offsets")
-PICK_WHERE = _slot("XIndexView", "_where")
+PICK_LISTED = _slot("XIndexView", "_listed")
+PICK_LENT = _slot("XIndexView", "_lent")
 PICK_TAKES = _slot("XDynamicView", "_takes")
 PICK_POSITIONS = _slot("Pick", "positions")
 PICK_DROPS = _slot("Pick", "drops")
@@ -215,8 +216,11 @@ WARNING, SILENT = _later(2)
 (UNCHANGED,) = _later(1)
 
 #: NumPy's function of C that makes an array; and what an int has in the place of a tuple's length,
-#: if it is greater than 0 and has one digit, or two (-1: unknown).
+#: if it is greater than 0 and has one digit, or two.
 NEW_ARRAY, ONE_DIGIT, TWO_DIGITS = _later(3)
+
+#: Tuples of one int, which shapes of short vectors are, by that int.
+(LINES,) = _later(1)
 
 #: Cells in memory, the last of them the counters of memory; how many references a temporary has
 #: that only a statement has; and how far from their addresses tuples and bytes have what they hold.
