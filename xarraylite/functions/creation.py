@@ -18,6 +18,7 @@ from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name, float64, kind
+from ..dtypes.promotion import int_bounds
 from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
 from ..ir import build
 from ..ir.kind import NODE, Kind, owner_class, row_major
@@ -243,7 +244,9 @@ def full(
     XArray([7, 7])
     """
     if type(fill_value) is float and dtype is not None and kind(as_dtype(dtype)) in "iu":
-        fill_value = np.float64(fill_value)  # converted as NumPy converts an array of it
+        low, high = int_bounds(as_dtype(dtype))
+        fits = low <= fill_value <= high  # else it is converted as NumPy converts an array of it
+        fill_value = int(fill_value) if fits else np.float64(fill_value)
     plain = type(fill_value) in build.WEAK_TYPES
     if plain and order is device is layout is None and strides is None:
         known = _made_before(shape, fill_value, dtype)
