@@ -331,6 +331,8 @@ PROGRAMS = [
     for name, value in list(globals().items())
     if getattr(value, "__module__", None) == __name__ and callable(value) and name != "refused"
 ]
+
+
 def parts_without_zeros(xp: Xp) -> Any:
     v = xp.asarray([0.0, 3.0, 0.0, 4.0, 0.0])
     m = xp.asarray([[0, 0, 2, 3, 0], [0, 1, 0, 3, 0], [0, 0, 0, 0, 0]])
