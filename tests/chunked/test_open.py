@@ -184,6 +184,17 @@ def test_what_cannot_be_opened(what: Any) -> None:
         xl.open(what)
 
 
+def test_variables_of_xarray_have_the_chunks_of_what_they_read(tmp_path: Path) -> None:
+    xarray, zarr = pytest.importorskip("xarray"), pytest.importorskip("zarr")
+    group = zarr.create_group(tmp_path / "g")
+    group.create_array("v", data=VALUES, chunks=(4, 3), dimension_names=("y", "x"))
+    v = xarray.open_dataset(tmp_path / "g", engine="zarr", consolidated=False).v
+    made = xl.store(xl.open(v) - xl.mean(xl.open(v), axis=1, keepdims=True), tmp_path / "a")
+    assert made.chunks == (4, 3)
+    expected = xl.asarray(VALUES) - xl.mean(xl.asarray(VALUES), axis=1, keepdims=True)
+    np.testing.assert_array_equal(made[...], xl.eval(expected).numpy())
+
+
 @pytest.mark.parametrize("kind", ["numpy", "dask"])
 def test_masks_are_not_lost(kind: str) -> None:
     masked: Any = np.ma.masked_greater(VALUES, 5)
@@ -249,6 +260,22 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("importlib.import_module", refuse)
     with pytest.raises(ImportError, match=r"pip install xarraylite\[zarr\]"):
         xl.open("some.zarr")
+
+
+def test_urls_of_files_that_are_read_here_only(tmp_path: Path) -> None:
+    fsspec, zarr = pytest.importorskip("fsspec"), pytest.importorskip("zarr")
+    with zarr.storage.ZipStore(str(tmp_path / "a.zip"), mode="w") as store:
+        zarr.create_array(store, name="v", data=VALUES, chunks=(4, 3))
+    with fsspec.open("memory://here_only/a.zip", "wb") as file:
+        file.write((tmp_path / "a.zip").read_bytes())
+    chained = f"zip://v::{tmp_path}/a.zip", "zip://v::memory://here_only/a.zip"
+    for opened in (*map(xl.open, chained), xl.open("memory://here_only/a.zip", "v")):
+        np.testing.assert_array_equal(xl.eval(opened).numpy(), VALUES)
+    for name in ("a.npy", "a.h5"):
+        with pytest.raises(xl.StorageError, match=r"^open: memory:.*: only zarr arrays are opened"):
+            xl.open(f"memory://here_only/{name}")
+    with pytest.raises(xl.StorageError, match=r"^store: memory:.*a.npy has the name of another"):
+        xl.store(xl.open(VALUES), "memory://here_only/a.npy")
 
 
 def test_a_url_without_its_library_names_operation_and_extra(

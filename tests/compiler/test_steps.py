@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,27 @@ def test_tiles_are_counted_in_rows_of_tiles() -> None:
     step = step_into(xl.empty((130, 70)), ones(70, 130).T * 2)
     assert tag(step) == "[tiled, loops 130x70]"
     assert (step.work.outer, step.work.inner) == (-(-130 // 128), 70)
+
+
+@pytest.mark.parametrize("axes", [(2, 1, 0), (2, 0, 1), (1, 2, 0)])
+@pytest.mark.parametrize("shape", [(20, 30, 100), (17, 20, 49), (30, 3, 16), (18, 19, 31)])
+def test_short_rows_grow_together(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
+    """The loop around a tile is run within a few of its strips, of which the last one is lower."""
+    x = np.arange(math.prod(shape), dtype=np.float32).reshape(shape)
+    moved = xl.permute_dims(xl.asarray(x), axes)
+    destination = xl.empty(moved.shape, dtype="float32")
+    step = step_into(destination, moved + 1)
+    if axes == (2, 1, 0):
+        assert tag(step).startswith("[tiled")
+        assert step.work.outer == -(-shape[2] // 48) * shape[1]
+    for out in (
+        destination,
+        xl.zeros((*moved.shape[:-1], 40), dtype="float32")[..., : shape[axes[-1]]],
+    ):
+        out[...] = moved + 1
+        assert np.array_equal(np.asarray(out), x.transpose(axes) + 1)
+    destination[...] = xl.permute_dims(xl.asarray(x)[:, ::-1, ::-1], axes)
+    assert np.array_equal(np.asarray(destination), x[:, ::-1, ::-1].transpose(axes))
 
 
 def test_a_lazy_result_of_column_major_operands_is_column_major() -> None:

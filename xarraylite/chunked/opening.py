@@ -126,6 +126,12 @@ def _about(path: str, key: str, error: Exception) -> str:
 
 
 def _from_path(path: str, key: str, dtype: DType | None) -> Any:
+    url = "://" in path
+    if url and path.endswith((".npy", *HDF5)):
+        raise StorageError(
+            f"open: {path}: only zarr arrays are opened under URLs; copy the file to this machine, "
+            "or open an array that its library gives"
+        )
     if path.endswith(".npy") and key:
         raise StorageError(f"open: {path} is one array, and has no {key!r} in it")
     if path.endswith(".npy"):
@@ -134,7 +140,11 @@ def _from_path(path: str, key: str, dtype: DType | None) -> Any:
         return _chosen(imported("h5py", "hdf5").File(path, "r"), key)
     zarr = imported("zarr", "zarr")
     layout_codec()
-    store = zarr.storage.ZipStore(path, mode="r") if path.endswith(ZIP) else path
+    store = path
+    if path.endswith(ZIP) and not url:
+        store = zarr.storage.ZipStore(path, mode="r")
+    elif path.endswith(ZIP) and not path.startswith("zip://"):
+        store = f"zip://::{path}"
     return _chosen(patiently(lambda: zarr.open(store, path=key or None, mode="r")), "")
 
 

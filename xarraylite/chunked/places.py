@@ -57,6 +57,15 @@ def name_of(array: Any) -> str:
     return f"{kind} {path}" if path else kind
 
 
+def chunks_in(array: Any) -> Any:
+    """Return the chunks that an array says it is kept in, or read in best; None if it does not."""
+    told = getattr(array, "chunks", None)
+    if told is not None or library_of(array) != "xarray":
+        return told
+    best = getattr(array, "encoding", {}).get("preferred_chunks", {})
+    return [best[name] for name in array.dims] if best and {*array.dims} <= {*best} else None
+
+
 def local(path: str) -> str:
     """Return a path or URL, URLs of files as paths."""
     return path.removeprefix("file://")
@@ -232,7 +241,7 @@ def identity_of(array: Any) -> Iterator[str]:
     path = path_of(array)
     if library_of(array) == "xarray":  # its token would be of all values
         inside = [x for x in kept_in(array) if x is not array]
-        yield repr([array.encoding, *[getattr(x, "key", "") for x in inside]])
+        yield repr([getattr(array, "encoding", {}), *[getattr(x, "key", "") for x in inside]])
         around = library_of(inside[0]) == "xarray" if inside else False
         known = [x for x in inside if path_of(x) is not None or hasattr(x, "store_path")]
         yield from identity_of(known[0]) if around and known else _token(array)

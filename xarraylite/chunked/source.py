@@ -24,7 +24,7 @@ from .._errors import DTypeError, ShapeError
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .frames import new_array
-from .places import Carried, identity_of, library_of, refuse_shortened
+from .places import Carried, chunks_in, identity_of, library_of, refuse_shortened
 from .retries import chunk_by_chunk
 from .selection import (
     Box,
@@ -90,7 +90,7 @@ class StoredArray:
             self.dtype: np.dtype[Any] = as_dtype(np.dtype(array.dtype).newbyteorder("="))
         except TypeError as error:
             raise DTypeError(f"open({name}): {error}") from None
-        chunks = getattr(array, "chunks", None)
+        chunks = chunks_in(array)
         self.chunks = chunks_of(chunks, self.shape, f"open({name})") or self.shape
         self.whole_chunks = chunks is not None
         self._serial, self._complete = serial, complete

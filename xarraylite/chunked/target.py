@@ -335,12 +335,13 @@ def written_at_once(
     path = local(os.fspath(target))
     if not Path(path).name or "\0" in path:
         raise StorageError(f"store: {path!r} names no file or directory")
-    if path.endswith(HDF5 + ZIP + FOREIGN):
-        raise StorageError(
-            f"store: {path} has the name of another format; a new array is a directory of zarr "
-            "or a .npy file, and what is in other files is given as an array that takes slices"
-        )
     flat = path.endswith(".npy")  # as deep as asked, and as wide as rows are
+    if path.endswith(HDF5 + ZIP + FOREIGN) or (flat and "://" in path):
+        raise StorageError(
+            f"store: {path} has the name of another format; a new array is a directory of zarr, or "
+            "a .npy file of this machine, and what is in others is given as an array that takes "
+            "slices"
+        )
     return ((*chunks[:1], *root.shape[1:]) if flat else chunks), not flat
 
 

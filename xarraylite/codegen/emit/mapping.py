@@ -43,7 +43,7 @@ from .streams import (
     load_words,
     readers,
 )
-from .tiles import LINES, WIDE, Copy, scratch_of
+from .tiles import AROUND, LINES, WIDE, Copy, scratch_of
 from .tokens import token
 from .transpose import Block
 
@@ -105,6 +105,8 @@ class MapSpec:
         Lines of each crossed operand that a strip is high (`Mode.TILED`).
     near : Near
         Whether what takes less time for most arguments is tried first.
+    around : bool
+        Whether the loop around a tile is run within a few of its strips (`Mode.TILED`).
     """
 
     mode: Mode
@@ -116,6 +118,7 @@ class MapSpec:
     past: bool = False
     lines: int = 1
     near: Near = Near.NONE
+    around: bool = False
 
     @property
     def pace(self) -> Pace:
@@ -171,7 +174,7 @@ class MapSpec:
     @property
     def tall(self) -> int:
         """Rows of a tile."""
-        return LINES // self.lines * self.strip
+        return AROUND * self.strip if self.around else LINES // self.lines * self.strip
 
     def words(self) -> Words:
         """Return the layout of the argument block."""
@@ -307,7 +310,7 @@ def _direct(row: _Row) -> None:
 def _tiled(row: _Row) -> None:
     b, spec, (low, high) = row.b, row.spec, row.bounds
     strip = spec.strip
-    above = row.loops.digits[-1].get() * spec.tall
+    above = row.loops.digits[-2 if spec.around else -1].get() * spec.tall
     height = (row.words["rows"] - above).least(spec.tall)
     before = 64 // row.size if spec.past else 0
     turned = {
