@@ -244,9 +244,8 @@ def full(
     XArray([7, 7])
     """
     if type(fill_value) is float and dtype is not None and kind(as_dtype(dtype)) in "iu":
-        low, high = int_bounds(as_dtype(dtype))
-        fits = low <= fill_value <= high  # else it is converted as NumPy converts an array of it
-        fill_value = int(fill_value) if fits else np.float64(fill_value)
+        low, high = int_bounds(as_dtype(dtype))  # what is beyond is converted as arrays are
+        fill_value = int(fill_value) if low <= fill_value <= high else np.float64(fill_value)
     plain = type(fill_value) in build.WEAK_TYPES
     if plain and order is device is layout is None and strides is None:
         known = _made_before(shape, fill_value, dtype)
