@@ -243,9 +243,8 @@ def full(
     >>> xl.full((2,), 7)
     XArray([7, 7])
     """
-    if type(fill_value) is float and dtype is not None and kind(as_dtype(dtype)) in "iu":
-        low, high = int_bounds(as_dtype(dtype))  # what is beyond is converted as arrays are
-        fill_value = int(fill_value) if low <= fill_value <= high else np.float64(fill_value)
+    if type(fill_value) is float and dtype is not None:
+        fill_value = _whole(fill_value, as_dtype(dtype))
     plain = type(fill_value) in build.WEAK_TYPES
     if plain and order is device is layout is None and strides is None:
         known = _made_before(shape, fill_value, dtype)
@@ -283,6 +282,14 @@ def full(
     else:
         made[...] = XExpression(value)  # stretched, as whatever is assigned
     return made
+
+
+def _whole(number: float, dtype: np.dtype[Any]) -> Any:
+    """Return a number for integers: what an array of it would be, where it does not fit."""
+    if kind(dtype) not in "iu":
+        return number
+    low, high = int_bounds(dtype)
+    return int(number) if low <= number <= high else np.float64(number)
 
 
 def _filling(values: object, dtype: object) -> Node:
