@@ -190,6 +190,7 @@ def test_numpys_functions_find_ours() -> None:
     assert e.tolist() == [4, 5, 6]
 
 
+@pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")
 def test_numpys_functions_are_ours_by_their_names() -> None:
     """All that the namespace has, but for files; what NumPy's own functions need are values."""
     a, i = np.asarray([1.0, -2.0, 0.0]), np.asarray([2, 0, 1])

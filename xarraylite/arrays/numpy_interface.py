@@ -157,6 +157,7 @@ class DescribedMemory(Described):
 
     def __buffer__(self, flags: int) -> memoryview:
         """Return the memory as a buffer, for Python 3.12 and later."""
+        check_asker(sys._getframe(1))
         try:
             values: Any = self._plain("__buffer__")
         except AttributeError as error:
