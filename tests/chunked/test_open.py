@@ -202,6 +202,9 @@ def test_masks_are_not_lost(kind: str) -> None:
         masked = pytest.importorskip("dask.array").from_array(masked, chunks=3)
     with pytest.raises(xl.DTypeError, match=r"^open.*: got a masked array; fill it first"):
         xl.open(masked)
+    for other in (xl.optional(VALUES, VALUES > 5), xl.masked_view(xl.asarray(VALUES), VALUES > 5)):
+        with pytest.raises(xl.DTypeError, match=r"^open: got X.*; values may be missing; take its"):
+            xl.open(other)
 
 
 def test_a_file_of_several_arrays_asks_for_a_name(tmp_path: Path) -> None:

@@ -44,6 +44,23 @@ def test_chunks_and_budget_change_no_bit(chunks: tuple[int, int], memory: int | 
     np.testing.assert_array_equal(part, expected[3:60:7][:, [5, 49, 3]] + 1)
 
 
+def test_no_product_is_computed_ahead() -> None:
+    """It has threads of its own, and needs more than what is read for it."""
+    real, running, most = operand.Contraction.read, [0], [0]
+
+    def read(self: Any, box: Any) -> Any:
+        running[0] += 1
+        most[0] = max(most[0], running[0])
+        found = real(self, box)
+        running[0] -= 1
+        return found
+
+    c = kept(A, (20, 30)) @ kept(B, (30, 20))
+    with mock.patch.object(operand.Contraction, "read", read):
+        stored_in(xl.exp(c), (10, 10), 1)
+    assert most == [1]
+
+
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint16", "bool"])
 def test_integers_are_those_of_memory(dtype: str) -> None:
     i = RNG.integers(0, 100, size=(60, 80)).astype(dtype)

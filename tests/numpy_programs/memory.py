@@ -331,4 +331,18 @@ PROGRAMS = [
     for name, value in list(globals().items())
     if getattr(value, "__module__", None) == __name__ and callable(value) and name != "refused"
 ]
-PROGRAMS += [strides_and_sizes_of_elements, views_under_another_shape]
+
+
+def parts_without_zeros(xp: Xp) -> Any:
+    v = xp.asarray([0.0, 3.0, 0.0, 4.0, 0.0])
+    m = xp.asarray([[0, 0, 2, 3, 0], [0, 1, 0, 3, 0], [0, 0, 0, 0, 0]])
+    made = [xp.trim_zeros(m), xp.trim_zeros(m, "f", axis=1), xp.trim_zeros(m, axis=())]
+    made += [xp.trim_zeros(v * 0), xp.trim_zeros(v * 2, "b"), xp.trim_zeros(v[::-1])]
+    copies = [part.copy() for part in made]
+    inner = xp.trim_zeros(v)
+    inner[0] = 7
+    made[0][-1] = -5
+    return inner, v, m, copies, refused(xp.trim_zeros, v, "x"), refused(xp.trim_zeros, v, "f", 1)
+
+
+PROGRAMS += [strides_and_sizes_of_elements, views_under_another_shape, parts_without_zeros]

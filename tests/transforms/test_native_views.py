@@ -173,6 +173,7 @@ def test_machine_code_finds_what_was_promised_to_lie_apart(
 
 def test_public_functions_in_machine_code_are_called_and_found_as_before() -> None:
     c = xl.asarray([4.0, 1.0, 3.0, 0.0, 5.0, 2.0])
+    memory = np.arange(6.0)
     calls: list[Callable[[], Any]] = [
         lambda: told(xl.eval(value=c + 1)),
         lambda: told(xl.eval(c + 1, layout="column_major")),
@@ -192,10 +193,27 @@ def test_public_functions_in_machine_code_are_called_and_found_as_before() -> No
         lambda: xl.index_view(x=c, indices=[1]),  # type: ignore[call-arg]
         lambda: xl.index_view(c, "no"),
         lambda: xl.filter(c),  # type: ignore[call-arg]
+        lambda: told(xl.adapt(memory)),
+        lambda: told(xl.adapt(memory[::2])),
+        lambda: told(xl.adapt(buffer=memory)),
+        lambda: told(xl.adapt(memory, (3, 2))),
+        lambda: xl.adapt(c),
+        lambda: xl.adapt(*[]),
+        lambda: told(xl.asarray(memory)),
+        lambda: told(xl.asarray(memory.reshape(2, 3).T)),
+        lambda: told(xl.asarray(memory, dtype="float32")),
+        lambda: np.shares_memory(np.asarray(xl.asarray(memory)), memory),
+        lambda: xl.asarray(c) is c,
+        lambda: xl.asarray(c, copy=True) is c,
+        lambda: told(xl.asarray(c + 1)),
+        lambda: xl.jit(lambda x: xl.asarray(x) + 1)(c).tolist(),
+        lambda: xl.asarray(*[]),
     ]
     for call in calls:
         both(call)
-    for name in ("eval", "filter", "index_view"):
+    with xl.config(default_layout="column_major"):
+        both(lambda: told(xl.asarray(memory.reshape(2, 3))))
+    for name in ("adapt", "asarray", "eval", "filter", "index_view"):
         before = getattr(xl, name)
         natives.install()
         function = getattr(xl, name)

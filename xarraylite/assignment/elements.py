@@ -14,6 +14,7 @@ import numpy as np
 from .._errors import LayoutError
 from .._lazy_import import later
 from ..dtypes.names import NumpyArray
+from ..dtypes.promotion import int_bounds
 from ..ir.kind import NODE
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
@@ -53,18 +54,30 @@ _MOST: dict[type, tuple[float, int]] = {
 }
 _MOST[np.complex64] = _MOST[np.float32]
 
+#: Codes of the integers that floats between their bounds become by losing what is behind the point.
+_WHOLE = "bhilqBHILQ"
+
 
 def fitting(kind: Any, value: Any) -> Any:
-    """Return a Python number as one that memory of a kind stores; None for anything else."""
-    limits = _MOST.get(kind.dtype.type)
+    """Return a number as one that memory of a kind stores; None where it may not be stored."""
+    numpys = isinstance(value, np.generic)
+    value = value.item() if numpys else value
+    cls, dtype = value.__class__, kind.dtype
+    if cls is bool:
+        value, cls = int(value), int
+    if dtype.char in _WHOLE and kind.stored and (cls is float or numpys):
+        low, high = int_bounds(dtype)
+        return int(value) if cls in (int, float) and low - 1 < value < high + 1 else None
+    if cls in kind.stored:
+        return value
+    limits = _MOST.get(dtype.type)
     if limits is None or not kind.stored:
         return None
-    cls = value.__class__
-    if cls is not float and cls is not int and (cls is not complex or kind.dtype.char != "F"):
+    if cls is not float and cls is not int and (cls is not complex or dtype.char != "F"):
         return None
     most = limits[cls is int]
     fits = -most <= value.real <= most and -most <= value.imag <= most
-    return kind.dtype.type(value) if fits else None
+    return dtype.type(value) if fits else None
 
 
 def selects(to: Any, key: Any) -> bool:

@@ -14,7 +14,7 @@ from ..arrays.expression import XExpression
 from ..dtypes.names import DType, as_dtype, dtype_name
 from ..io.header import read_dtype
 from ..ir.node import Stored
-from ..operands.nodes import is_masked
+from ..operands.nodes import Lifted, is_masked
 from .extras import imported, lacking
 from .inner import layout_codec
 from .operand import Source
@@ -75,6 +75,8 @@ def open_(
     """
     if isinstance(what, XExpression):
         return what
+    if isinstance(what, Lifted):
+        raise DTypeError(f"open: got {type(what).__name__}; {what.instead}")
     own = None if dtype is None else as_dtype(dtype)
     path = local(os.fspath(what)) if isinstance(what, str | os.PathLike) else None
     name = path or f"{library_of(what)} {type(what).__name__}"

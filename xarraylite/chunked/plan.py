@@ -30,7 +30,7 @@ from .loads import Load, gathered
 from .parcel import Parcel
 from .places import name_of
 from .selection import Box, size_of, whole, window_of
-from .source import READERS, decodes, keeps
+from .source import READERS, StoredArray, decodes, keeps
 
 #: Blocks read ahead of the one that is computed.
 AHEAD = 1
@@ -102,6 +102,11 @@ class Piece:
         return sum([load.moved for load in self.loads])
 
     @property
+    def ahead(self) -> int:
+        """Blocks that are read while it is computed; products are computed when they are read."""
+        return AHEAD if all([isinstance(x.source, StoredArray) for x in self.loads]) else 0
+
+    @property
     def operands(self) -> int:
         """Bytes of operands in flight: its own, and those of a block that is read meanwhile.
 
@@ -109,20 +114,21 @@ class Piece:
         chunks to decode: memory that nothing has used before costs as much as they do.
         """
         if self.inputs <= 2 * ENOUGH:
-            return (1 + AHEAD) * self.inputs
+            return (1 + self.ahead) * self.inputs
         busy = all([decodes(x.source) and x.scratch < x.moved for x in self.loads])
-        return self.inputs + AHEAD * (2 * ENOUGH if busy else self.inputs)
+        return self.inputs + self.ahead * (2 * ENOUGH if busy else self.inputs)
 
     def is_read_with(self, others: Sequence[Piece]) -> bool:
         """Tell whether it is read before these others are computed."""
         fit = [self.inputs + x.inputs <= max(self.operands, x.operands) for x in others]
         small = not any([x.large for x in (self, *others)])
-        return not others or (small and len(others) <= AHEAD and all(fit))
+        ahead = min([x.ahead for x in (self, *others)])
+        return not others or (small and len(others) <= ahead and all(fit))
 
     @property
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
-        return self._in_flight(self.operands, 1 + AHEAD, 1 + BEHIND)
+        return self._in_flight(self.operands, 1 + self.ahead, 1 + BEHIND)
 
     @property
     def alone(self) -> int:

@@ -62,10 +62,10 @@ def _floats(x: object, operation: str) -> XExpression:
     """Return an operand in the dtype its square root has."""
     if isinstance(x, XExpression) and x._kind.dtype.kind in "fc":
         return x
-    node = as_node(x, operation)
-    if kind(node.dtype) in "fc":
-        return XExpression(node)
-    return XExpression(build.cast(node, _of("sqrt", XExpression(node)).dtype))
+    array = as_array(x, operation)
+    if kind(array.dtype) in "fc":
+        return array
+    return array.astype(_of("sqrt", array).dtype)
 
 
 def _ordered(x: object, operation: str) -> XExpression:

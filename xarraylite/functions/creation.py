@@ -18,6 +18,7 @@ from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name, float64, kind
+from ..dtypes.promotion import int_bounds
 from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
 from ..ir import build
 from ..ir.kind import NODE, Kind, owner_class, row_major
@@ -242,8 +243,8 @@ def full(
     >>> xl.full((2,), 7)
     XArray([7, 7])
     """
-    if type(fill_value) is float and dtype is not None and kind(as_dtype(dtype)) in "iu":
-        fill_value = np.float64(fill_value)  # converted as NumPy converts an array of it
+    if type(fill_value) is float and dtype is not None:
+        fill_value = _whole(fill_value, as_dtype(dtype))
     plain = type(fill_value) in build.WEAK_TYPES
     if plain and order is device is layout is None and strides is None:
         known = _made_before(shape, fill_value, dtype)
@@ -281,6 +282,14 @@ def full(
     else:
         made[...] = XExpression(value)  # stretched, as whatever is assigned
     return made
+
+
+def _whole(number: float, dtype: np.dtype[Any]) -> Any:
+    """Return a number for integers: what an array of it would be, where it does not fit."""
+    if kind(dtype) not in "iu":
+        return number
+    low, high = int_bounds(dtype)
+    return int(number) if low <= number <= high else np.float64(number)
 
 
 def _filling(values: object, dtype: object) -> Node:

@@ -350,7 +350,7 @@ def inner(a: object, b: object, /) -> XExpression:
     >>> xl.inner(xl.asarray([[1, 2], [3, 4]]), xl.asarray([1, 10]))
     XArray([21, 43])
     """
-    if _vectors_of(a, b) == "real":
+    if _vectors_of(a, b):
         return a @ b  # type: ignore[no-any-return,operator]
     if not as_node(a, "inner").shape or not as_node(b, "inner").shape:
         return dot(a, b)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from collections.abc import Callable
@@ -9,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.container import XContainer
+from ..arrays.few import values_of
+from ..operands import tracing
 from . import running
 from .of_numpy import Array, Arrays, Container, of_numpy
 
@@ -350,25 +354,42 @@ def resize(a: Array, new_shape: int | tuple[int, ...]) -> Any:
     """
 
 
-def _same_sequence(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a list or tuple come back as one, as NumPy's `trim_zeros` does."""
+class _Cut:
+    """A container to a function of NumPy's that looks at values and slices what it was given."""
+
+    def __init__(self, of: XContainer) -> None:
+        self.of = of
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return values_of(self.of)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.of[key]
+
+
+def _of_its_kind(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Have part of a list or tuple come back as one, and that of a container as a view of it."""
+    trimmed: Any = np.trim_zeros  # which slices what it is given
 
     @functools.wraps(function)
     def call(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
         if axis is None and type(filt) in (list, tuple):
-            trimmed: Any = np.trim_zeros  # a part of it, whatever it has
             return trimmed(filt, trim)
+        if isinstance(filt, XContainer) and not tracing.is_active():
+            with contextlib.suppress(TypeError, ValueError, IndexError):  # `function` says why
+                made = trimmed(_Cut(filt), trim, axis)
+                return filt if isinstance(made, _Cut) else made
         return function(filt, trim, axis)
 
     return call
 
 
-@_same_sequence
+@_of_its_kind
 @of_numpy
 def trim_zeros(filt: Array, trim: str = "fb", axis: int | tuple[int, ...] | None = None) -> Any:
     """Return a vector without the zeros at its ends.
 
-    Returns: XArray, or a list or tuple where that is given
+    Returns: view of a container, XArray of what is lazy; a list or tuple where that is given
 
     >>> xl.trim_zeros([0, 1, 0, 2, 0])
     [1, 0, 2]

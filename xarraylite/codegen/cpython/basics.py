@@ -153,6 +153,19 @@ def new(cls: int) -> int:
     return made
 
 
+def read_by(snapshot: int, memory: int, origin: int) -> int:
+    """Have a new snapshot read the bytes of a buffer, or of another snapshot; return it.
+
+    The origin is given to it.
+    """
+    give(snapshot, w.MEMORY, keep(get(memory, w.MEMORY)))
+    give(snapshot, w.MEMORY_START, keep(get(memory, w.MEMORY_START)))
+    give(snapshot, w.ADDRESS, keep(get(memory, w.ADDRESS)))
+    give(snapshot, w.NBYTES, keep(get(memory, w.NBYTES)))
+    give(snapshot, w.ORIGIN, origin)
+    return snapshot
+
+
 def tuple_of(count: int) -> int:
     """Return a tuple that is to be filled; 0 if there is no memory."""
     made = c.PyTuple_New(count)

@@ -308,6 +308,11 @@ def adapted(array: int) -> int:
     return 0
 
 
+def adapted_alone(place: int, count: int) -> int:
+    """``adapt(array)``."""
+    return adapted(load(place)) if count == 1 else 0
+
+
 def owned(array: int) -> int:
     """Return the elements of a row-major array in a container of their own; 0 of others."""
     kind = kind_of(array)
@@ -327,6 +332,16 @@ def owned(array: int) -> int:
         c.Py_DecRef(shape)
     c.PyErr_Clear()
     return 0
+
+
+def owned_alone(place: int, count: int) -> int:
+    """``asarray(array)``: a container is returned as it is."""
+    if count != 1 or is_traced():
+        return 0
+    if is_container(load(place)):
+        return keep(load(place))
+    usual = get(word(w.SETTINGS), w.DEFAULT_LAYOUT) == word(w.BY_ROWS)
+    return owned(load(place)) if usual else 0
 
 
 def rows_of(array: int) -> int:

@@ -24,6 +24,7 @@ from .basics import (
     item,
     keep,
     new,
+    read_by,
     size_of,
     tuple_of,
     whole,
@@ -77,12 +78,7 @@ def give_snapshot(thing: int) -> int:
             made, origin = new(word(w.SNAPSHOT_CLASS)), c.PyWeakref_NewRef(buffer, 0)
             told = made != 0 and tell(made, buffer)
             if told and origin != 0 and is_unread(buffer):
-                give(made, w.MEMORY, keep(get(buffer, w.MEMORY)))
-                give(made, w.MEMORY_START, keep(get(buffer, w.MEMORY_START)))
-                give(made, w.ADDRESS, keep(get(buffer, w.ADDRESS)))
-                give(made, w.NBYTES, keep(get(buffer, w.NBYTES)))
-                give(made, w.ORIGIN, origin)
-                give(buffer, w.SNAPSHOT, made)
+                give(buffer, w.SNAPSHOT, read_by(made, buffer, origin))
             else:
                 c.PyErr_Clear()
                 c.Py_DecRef(made)

@@ -22,6 +22,7 @@ from .basics import (
     itemsize_of,
     keep,
     new,
+    read_by,
     size_of,
     tuple_of,
 )
@@ -71,13 +72,7 @@ def depth_of(operand: int) -> int:
 def bare(snapshot: int) -> int:
     """Return a snapshot of the same bytes that says nothing of them, the caller's."""
     made = new(word(w.SNAPSHOT_CLASS))
-    if made != 0:
-        give(made, w.MEMORY, keep(get(snapshot, w.MEMORY)))
-        give(made, w.MEMORY_START, keep(get(snapshot, w.MEMORY_START)))
-        give(made, w.ADDRESS, keep(get(snapshot, w.ADDRESS)))
-        give(made, w.NBYTES, keep(get(snapshot, w.NBYTES)))
-        give(made, w.ORIGIN, keep(word(w.NONE)))
-    return made
+    return read_by(made, snapshot, keep(word(w.NONE))) if made != 0 else 0
 
 
 def recomputed(kind: int, shape: int, operands: int) -> int:
@@ -123,12 +118,7 @@ def standing(values: int, told: int) -> int:
     if copy == 0:
         c.Py_DecRef(told)
         return 0
-    buffer = get(values, w.OWN_BUFFER)
-    give(copy, w.MEMORY, keep(get(buffer, w.MEMORY)))
-    give(copy, w.MEMORY_START, keep(get(buffer, w.MEMORY_START)))
-    give(copy, w.ADDRESS, keep(get(buffer, w.ADDRESS)))
-    give(copy, w.NBYTES, keep(get(buffer, w.NBYTES)))
-    give(copy, w.ORIGIN, keep(word(w.NONE)))
+    read_by(copy, get(values, w.OWN_BUFFER), keep(word(w.NONE)))
     give(copy, w.COPY_WHERE, keep(word(w.NONE)))
     give(copy, w.COPY_MADE, told)
     store(place, copy)
