@@ -25,6 +25,7 @@ from tests.numpy_programs import (
     memory,
     methods,
     objects,
+    recipes,
     science,
     texts,
     values,
@@ -84,6 +85,7 @@ PROGRAMS: list[Program] = [
     *objects.PROGRAMS,
     *texts.PROGRAMS,
     *science.PROGRAMS,
+    *recipes.PROGRAMS,
 ]
 
 
