@@ -227,6 +227,11 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
     "parts": (lambda a: xl.array_split(a, 10**30), xl.SizeError, "more than a list can have"),
     "equal parts": (lambda a: xl.split(a[:0], 10**30), xl.SizeError, "more than a list can have"),
     "diff": (lambda a: xl.diff(a, -1), ValueError, "n must not be negative"),
+    "diff of what may be missing": (
+        lambda a: xl.diff(xl.optional(a), -1),
+        ValueError,
+        "diff.*n must not be negative",
+    ),
     "diag": (lambda a: xl.diag(xl.zeros((2, 2, 2))), xl.ShapeError, "rank must be 1 or 2"),
     "cross": (lambda a: xl.cross(a, xl.zeros(4)), xl.ShapeError, "must be 3 or 2"),
     "cross of the standard": (

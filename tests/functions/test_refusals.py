@@ -241,6 +241,8 @@ INTEGERS: dict[str, tuple[type[Exception], str]] = {
     "xp.transpose(m, 1.5)": (TypeError, "permute_dims: axes"),
     "xp.expand_dims(v, {})": (TypeError, "expand_dims: axis"),
     "xp.average(m, weights=2)": (TypeError, "average"),
+    "xp.average(m, 1.5, v)": (TypeError, "average: axis"),
+    "xp.average(m, ..., v)": (TypeError, "average: axis"),
     "xp.fromiter([1, 2], float, 7)": (ValueError, "fromiter: 7 elements"),
 }
 

@@ -6,6 +6,7 @@ Reducers that leave out NaN, weighted means and ranges are lazy, made of the red
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 from .._errors import ExtentTypeError, ShapeError
@@ -134,9 +135,10 @@ def diff(
     >>> xl.eval(xl.diff(xl.asarray([1, 4, 9, 16]), n=2))
     XArray([2, 2])
     """
-    if isinstance(a, Parted) and n >= 0:
+    n = whole(n, "diff", "n")
+    if isinstance(a, Parted):
         return _of_parts(a, n, axis, [prepend, append])
-    node, n = as_node(a, "diff"), whole(n, "diff", "n")
+    node = as_node(a, "diff")
     along = check_axis(axis, len(node.shape), "diff")
     if n < 0:
         raise ValueError(f"diff({describe(node)}): n must not be negative, got {n}")
@@ -156,16 +158,20 @@ def diff(
     return XExpression(node)
 
 
-def _of_parts(x: Parted, n: int, axis: SupportsIndex, ends: list[object]) -> XExpression:
+def _of_parts(x: Any, n: int, axis: SupportsIndex, ends: list[object]) -> XExpression:
     """Return the differences of neighbours of which some may be missing."""
+    if n < 0:
+        raise ValueError(f"diff({x.summary()}): n must not be negative, got {n}")
     if not n:
         return as_array(x, "diff")
     joined: Any = [part for part in (ends[0], x, ends[1]) if part is not None]
-    whole: Any = concat(joined, axis=axis) if len(joined) > 1 else x
-    front = (slice(None),) * check_axis(axis, whole.ndim, "diff")
-    step = OPS["not_equal" if kind(whole.dtype) == "b" else "subtract"]
-    once = apply(step, whole[(*front, slice(1, None))], whole[(*front, slice(-1))])
-    return diff(once, n - 1, axis)
+    made: Any = concat(joined, axis=axis) if len(joined) > 1 else x
+    along = check_axis(axis, made.ndim, "diff")
+    step = OPS["not_equal" if kind(made.dtype) == "b" else "subtract"]
+    front = (slice(None),) * along
+    for _ in range(min(n, made.shape[along])):
+        made = apply(step, made[(*front, slice(1, None))], made[(*front, slice(-1))])
+    return made
 
 
 def _end(value: object, node: Node, axis: int) -> Node | None:
@@ -346,7 +352,7 @@ def _weights(array: XExpression, weights: XExpression, axis: Axis) -> XExpressio
     """Return weights as they broadcast against an array."""
     if weights.shape == array.shape:
         return weights
-    given = [axis] if isinstance(axis, SupportsIndex) else list(axis or ())
+    given: Any = () if axis is None else axis if isinstance(axis, Iterable) else (axis,)
     axes = [check_axis(a, array.ndim, "average") for a in given]
     if not axes or weights.shape != tuple([array.shape[a] for a in axes]):
         raise (ShapeError if axes else ExtentTypeError)(
