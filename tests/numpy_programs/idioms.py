@@ -222,6 +222,8 @@ xp.frombuffer(i, dtype="u1"), xp.frombuffer(a).sum(), xp.frombuffer(v + 1, "i8")
 xp.common_type(v.astype("f2")).__name__, xp.common_type(i, v * 1j).__name__
 i[1] * xp.timedelta64(1, "h"), xp.timedelta64(6, "h") / i[1], v[1] * xp.timedelta64(4, "s")
 xp.datetime64("2020-01-01") + i[1], xp.datetime64("2020-01-01") + i.max()
+(xp.arange(2) == xp.array(["a", "1"])).tolist(), (xp.arange(1) != xp.array(["2020"], "M8[D]")).tolist()
+(xp.array(["a", "1"]) == xp.arange(2)).tolist(), (xp.array(["a", "1"]) != 1 + xp.arange(2)).tolist()
 xp.abs(xp.timedelta64(-3, "D")), xp.negative(xp.timedelta64(-3, "D"))
 xp.clip(v.astype("f4"), 0.3, 2.7, dtype="f8"), xp.clip(v, 1.5, xp.asarray([9, 2, 2]), dtype="f4")
 xp.clip(xp.asarray([300.7, -5.0, 1.5]), 0, 2, dtype="i4", casting="unsafe")

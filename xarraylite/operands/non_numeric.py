@@ -10,6 +10,7 @@ and native as operands.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from contextlib import suppress
 from numbers import Number
@@ -116,6 +117,9 @@ def as_other(values: object, dtype: object) -> NumpyArray:
 #: Functions of NumPy's that take masked arrays and lose the masks.
 _UNMASKED = frozenset(["einsum"])
 
+#: Comparisons as operators, which find numbers unequal to text where NumPy's functions have no loop.
+_EQUALITY: dict[str, Callable[..., Any]] = {"equal": operator.eq, "not_equal": operator.ne}
+
 #: What writes in place is NumPy's where its destination is: containers know who waits for them.
 _WRITERS = frozenset(["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"])
 
@@ -128,7 +132,8 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
     DTypeError
         The one that is handled, where operands are numbers or NumPy refuses them too.
     """
-    function = getattr(_numpy, name, None) or getattr(_numpy.linalg, name, None)
+    function = _EQUALITY.get(name) if not options else None
+    function = function or getattr(_numpy, name, None) or getattr(_numpy.linalg, name, None)
     if name in _WRITERS:
         fits = isinstance(args[0] if args else None, np.ndarray)
     else:
