@@ -35,8 +35,8 @@ from .partials import sibling
 
 _ROW_MAJOR = ROW_MAJOR.value
 
-#: Elements up to which arrays of one number are copies.
-_SMALL = 128
+#: Elements up to which arrays of one number are copies of some that are kept, 4 MiB at most.
+_SMALL = 1024
 
 ShapeLike = SupportsIndex | Iterable[SupportsIndex]
 MemoryOrder = Literal["C", "F", "A", "K"] | None
@@ -313,7 +313,7 @@ def _made_before(shape: Any, number: Any, dtype: object) -> XArray | None:
         return None
     if {*map(type, shape)} != {int} or not 0 < math.prod(shape) <= _SMALL:
         return None
-    if settings.default_layout != _ROW_MAJOR or settings.max_result_bytes < 8 * _SMALL:
+    if settings.default_layout != _ROW_MAJOR or settings.max_result_bytes < 16 * _SMALL:
         return None
     try:
         values = _filled(shape, number, dtype)
