@@ -98,6 +98,7 @@ ASKED = """
             time.sleep(0.3)  # the fork has begun
             from xarraylite.codegen import worker
             worker.run(lambda: None)
+            import concurrent.futures.thread, logging  # whose hooks are called after it alone
 
     thread = threading.Thread(target=load)
     thread.start()
@@ -105,9 +106,19 @@ ASKED = """
     child = os.fork()
     if not child:
         assert float(xl.sum(xl.asarray([1.0, 2.0]) * 2)) == 6.0
+        import logging
+        logging.getLogger("child")
         os._exit(0)
     print(os.waitpid(child, 0)[1], found)
     thread.join()
+    import concurrent.futures.thread, logging
+    for lock in (logging._lock, concurrent.futures.thread._global_shutdown_lock):
+        asked = []
+        thread = threading.Thread(target=lambda: asked.append(lock.acquire(False)))
+        thread.start()
+        thread.join()
+        assert asked == [True]  # the fork has given it back
+        lock._at_fork_reinit()
     child = os.fork()
     if not child:
         os._exit(0)

@@ -17,13 +17,10 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from ._locks import ForkLock, wait_before_fork
+from ._locks import PATIENCE, ForkLock, wait_before_fork
 
 #: Held while something is imported; re-entrant, as what is imported may import more.
 _importing = ForkLock()
-
-#: Seconds that a fork waits for imports.
-PATIENCE = 2.0
 
 
 def _hold() -> bool:

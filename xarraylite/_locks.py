@@ -11,6 +11,7 @@ wait for is in one list here, behind hooks that are as old as the package.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable
 
@@ -34,6 +35,12 @@ class ForkLock:
     def _renew(self) -> None:
         self.held = threading.RLock()
 
+
+#: Seconds that a fork waits for what may not end before it.
+PATIENCE = 2.0
+
+#: Modules that register hooks by which a fork takes a lock and gives it back, and these locks.
+_TAKEN = {"logging": "_lock", "concurrent.futures.thread": "_global_shutdown_lock"}
 
 #: What a fork waits for, each with what ends that in the parent.
 _waits: list[tuple[Callable[[], object], Callable[[], None] | None]] = []
@@ -68,6 +75,7 @@ def _before_fork() -> None:
     ends: list[Callable[[], None]] = []
     _forks.ends.append(ends)
     interrupt: BaseException | None = None
+    known = _imported()
     while True:
         waits = tuple(_waits)
         for begin, end in reversed(waits):
@@ -79,8 +87,16 @@ def _before_fork() -> None:
         if len(waits) == len(_waits):
             break
         _end(ends)  # an import that was waited for has more to wait for
+    for name in _imported() - known:  # meanwhile: the fork gives back what it has not taken
+        getattr(sys.modules[name], _TAKEN[name]).acquire(True, PATIENCE)
     if interrupt is not None:
         raise interrupt
+
+
+def _imported() -> set[str]:
+    """Return which of the modules that have forks take a lock are imported, to the end."""
+    specs = {name: getattr(sys.modules.get(name), "__spec__", None) for name in _TAKEN}
+    return {name for name, spec in specs.items() if spec and not spec._initializing}
 
 
 def _after_fork() -> None:

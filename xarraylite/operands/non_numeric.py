@@ -117,7 +117,7 @@ def as_other(values: object, dtype: object) -> NumpyArray:
 #: Functions of NumPy's that take masked arrays and lose the masks.
 _UNMASKED = frozenset(["einsum"])
 
-#: Comparisons as operators, which find numbers unequal to text where NumPy's functions have no loop.
+#: Operators that find arrays of numbers unequal to text, where NumPy's functions have no loop.
 _EQUALITY: dict[str, Callable[..., Any]] = {"equal": operator.eq, "not_equal": operator.ne}
 
 #: What writes in place is NumPy's where its destination is: containers know who waits for them.
@@ -132,8 +132,9 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
     DTypeError
         The one that is handled, where operands are numbers or NumPy refuses them too.
     """
-    function = _EQUALITY.get(name) if not options else None
-    function = function or getattr(_numpy, name, None) or getattr(_numpy.linalg, name, None)
+    function = getattr(_numpy, name, None) or getattr(_numpy.linalg, name, None)
+    if any([isinstance(x, HasNode) for x in args]) and not options:
+        function = _EQUALITY.get(name, function)
     if name in _WRITERS:
         fits = isinstance(args[0] if args else None, np.ndarray)
     else:
