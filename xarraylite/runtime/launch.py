@@ -113,6 +113,22 @@ class Definition(ctypes.Structure):
 _FASTCALL = 0x80
 
 
+def keep_forever(thing: object) -> None:
+    """Have an object live as long as the process does.
+
+    Machine code knows addresses, and is called longer than any module lives: by what is deleted
+    last, and by the collection at the end of a process, which looks at builtin functions.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+
+def defined(name: bytes, address: int, flags: int, doc: bytes | None = None) -> int:
+    """Return the address of a definition, which is never freed."""
+    made = Definition(name, address, flags, doc)
+    keep_forever(made)
+    return ctypes.addressof(made)
+
+
 def builtin(definition: int, bound: object, module: str = "") -> Any:
     """Return a builtin function of a definition at an address, with its first argument.
 
@@ -126,8 +142,8 @@ def builtin(definition: int, bound: object, module: str = "") -> Any:
 
 _lock = ForkLock()
 
-#: The code and what CPython is told of it: made once and kept, since all launchers point there.
-_made: list[tuple[machine.Code, Definition]] = []
+#: The code, and where CPython is told of it: made once and kept, since all launchers point there.
+_made: list[tuple[machine.Code, int]] = []
 
 
 def launcher(made: bytes) -> Launcher:
@@ -136,8 +152,9 @@ def launcher(made: bytes) -> Launcher:
         with _lock.held:
             if not _made:
                 code = code_of(text())
-                _made.append((code, Definition(b"launch", code.address, _FASTCALL, None)))
-    function: Launcher = builtin(ctypes.addressof(_made[0][1]), made)
+                keep_forever((code, flying))
+                _made.append((code, defined(b"launch", code.address, _FASTCALL)))
+    function: Launcher = builtin(_made[0][1], made)
     return function
 
 

@@ -241,9 +241,8 @@ class Loaded:
         count = max(*words, len(methods)) + 1
         self._methods = methods
         self._code = code_of(text(methods, count))
-        self._kept: list[object] = []
         table = (ctypes.c_int64 * count)(*[words.get(k, 0) for k in range(count)])
-        entry = self._definition("load", _FORMS[ONE][0], self._code.address, "")
+        entry = launch.defined(b"load", self._code.address, _FORMS[ONE][0])
         launch.builtin(entry, None)(ctypes.addressof(table))
         self._addresses = list(table[: len(methods)])
 
@@ -259,7 +258,7 @@ class Loaded:
         if isinstance(owner, ModuleType):
             signature = _signature(known)
         doc = f"{name}{signature}\n--\n\n{known.__doc__ or ''}"
-        definition = self._definition(name, flag, self._addresses[number], doc)
+        definition = launch.defined(name.encode(), self._addresses[number], flag, doc.encode())
         if isinstance(known, property):
             return property(launch.builtin(definition, None), known.fset, known.fdel, known.__doc__)
         if isinstance(owner, ModuleType):
@@ -268,8 +267,3 @@ class Loaded:
         new.restype = ctypes.py_object
         new.argtypes = [ctypes.py_object, ctypes.c_void_p]
         return new(owner, definition)
-
-    def _definition(self, name: str, flag: int, address: int, doc: str) -> int:
-        made = launch.Definition(name.encode(), address, flag, doc.encode())
-        self._kept.append(made)
-        return ctypes.addressof(made)

@@ -45,7 +45,7 @@ from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime.counting import evaluations
 from ..runtime.floating_errors import silence
-from ..runtime.launch import offset
+from ..runtime.launch import keep_forever, offset
 from ..runtime.natives import Loaded, Native, array_maker, can_load, digits
 from ..runtime.program import Direct, HostCall
 from ..runtime.replay import Replay, Rewrite
@@ -91,7 +91,7 @@ class _Methods:
             way = "reflected" if entry.reflected else "forward"
             number = self._add(way, XExpression, name, row)
             self.words[row + (w.BACKWARD if entry.reflected else w.FORWARD)] = self.words[number]
-            self.words[row + w.WAYS] = id(ways_of(entry.op))
+            self.words[row + w.WAYS] = _address(ways_of(entry.op))
             if self.words[row + w.CODE]:
                 self._add(f"scalar_{way}", XFloat64, name, row)
             for owner in (XHeld, XComplex128):
@@ -109,14 +109,14 @@ class _Methods:
 
     def _word(self, fact: object) -> int:
         """Return the number of a word that has an object's address."""
-        self.words[self._next] = id(fact)
+        self.words[self._next] = _address(fact)
         self._next += 1
         return self._next - 1
 
     def _row(self, op: Op) -> int:
         """Return the number of the first word of an operation."""
         row = self._word(op)
-        self.words[row + w.REFLECTION] = id(op.reflected)
+        self.words[row + w.REFLECTION] = _address(op.reflected)
         self.words[row + w.CODE] = _CODES.get(op.name, 0)
         self._next = row + w.ROW
         return row
@@ -225,25 +225,41 @@ _CLASSES = {
 }
 
 
+def _address(thing: object) -> int:
+    """Return where an object is, for as long as the process lives."""
+    keep_forever(thing)
+    return id(thing)
+
+
+def _memory(data: Any) -> int:
+    """Return where a value of C's is, for as long as the process lives."""
+    keep_forever(data)
+    return ctypes.addressof(data)
+
+
 def _words() -> dict[int, int]:
     """Return what the code must know of this process."""
     found = {
-        number: _slot(fact) if isinstance(fact, w.Slot) else id(fact)
+        number: _slot(fact) if isinstance(fact, w.Slot) else _address(fact)
         for number, fact in enumerate(w.FACTS)
     }
     for dtype in (bool_, int64):
         for rank in (1, 2, 3):
             row_major(dtype, rank)  # of the masks and positions that NumPy's arrays are
-    found |= {w.MATMUL: id(PRODUCT), w.DOT: id(dot), w.STRIDED_DOT: id(strided)}
-    found |= {w.SCALARS: id(CLASSES), w.FRONTS: id(dispatch.FRONTS), w.NOTE: id(totals.note)}
-    found |= dict(zip((w.WARNING, w.SILENT), map(id, silence()), strict=True))
-    found[w.UNCHANGED], found[w.NEW_ARRAY] = id(unchanged), array_maker()
+    found |= {w.MATMUL: _address(PRODUCT), w.DOT: _address(dot), w.STRIDED_DOT: _address(strided)}
+    found |= {
+        w.SCALARS: _address(CLASSES),
+        w.FRONTS: _address(dispatch.FRONTS),
+        w.NOTE: _address(totals.note),
+    }
+    found |= dict(zip((w.WARNING, w.SILENT), map(_address, silence()), strict=True))
+    found[w.UNCHANGED], found[w.NEW_ARRAY] = _address(unchanged), array_maker()
     found |= dict(zip((w.ONE_DIGIT, w.TWO_DIGITS), digits(), strict=True))
-    found[w.LINES] = id(_LINES)
-    found[w.TRACING] = ctypes.addressof(tracing.running)
-    found[w.EVALUATIONS] = ctypes.addressof(evaluations)
-    found[w.MAKING] = ctypes.addressof(making)
-    found[w.COUNTERS] = ctypes.addressof(counters)
+    found[w.LINES] = _address(_LINES)
+    found[w.TRACING] = _memory(tracing.running)
+    found[w.EVALUATIONS] = _memory(evaluations)
+    found[w.MAKING] = _memory(making)
+    found[w.COUNTERS] = _memory(counters)
     found[w.TUPLE_ITEMS] = tuple.__basicsize__
     found[w.BYTES_DATA] = bytes.__basicsize__ - 1
     found[w.ALONE] = int(HELD_SETITEM > 0)  # 0: no count tells a temporary
@@ -253,7 +269,7 @@ def _words() -> dict[int, int]:
 def _slot(fact: w.Slot) -> int:
     """Return where a class has a slot, or the class."""
     cls = _CLASSES[fact.owner]
-    return offset(cls, fact.name) if fact.name else id(cls)
+    return offset(cls, fact.name) if fact.name else _address(cls)
 
 
 _replaced: dict[tuple[Any, str], Any] = {}
@@ -264,14 +280,11 @@ def _made() -> list[tuple[Any, str, Any]]:
     """Return the methods with their places; they, and those that they call, are never dropped."""
     methods = _Methods()
     loaded = Loaded(methods.natives, _words() | methods.words)
-    _kept.extend([loaded, *[getattr(owner, name) for owner, name in methods.places]])
+    keep_forever(loaded)
     return [
         (owner, name, loaded.attribute(owner, name, number))
         for number, (owner, name) in enumerate(methods.places)
     ]
-
-
-_kept: list[object] = []
 
 
 def install() -> None:
