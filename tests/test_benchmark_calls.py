@@ -13,6 +13,7 @@ import pytest
 import xarraylite as xl
 
 
+@pytest.mark.usefixtures("by_python")
 def test_every_function_is_timed_or_left_out_for_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent.parent / "asv_bench"))
     calls = importlib.import_module("benchmarks.calls")
