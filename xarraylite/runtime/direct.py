@@ -175,9 +175,7 @@ def _program(
     return Direct(call, made_of, itemsize, limit, fold, alike, target, kernel, most > 0)
 
 
-def _limits(
-    body: Body, kinds: list[Kind], fold: Reduction | None, flat: bool
-) -> tuple[int, int]:
+def _limits(body: Body, kinds: list[Kind], fold: Reduction | None, flat: bool) -> tuple[int, int]:
     """Return the most elements of a launch, and of one that holds the interpreter's lock.
 
     Where operands are stretched a plan computes once what is the same for all rows.  A plan folds
