@@ -165,7 +165,8 @@ def _program(
     for leaf, number, mark in zip(leaves, places, marks, strict=True):
         word = index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         entries.append(_entry(leaf, word, body.rank, mark))
-    limit, held = _limits(lowered.body, kinds, kind.op if fold else None, flat)
+    folds = kind.op if isinstance(kind.op, Reduction) else None
+    limit, held = _limits(lowered.body, kinds, folds, flat)
     limit = min(limit, most or limit)
     alike, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in alike], default=0)
