@@ -35,7 +35,7 @@ from .extras import imported
 from .grid import Grid
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
-from .plan import Cuts, Piece, chunks_for, piece_of, too_small
+from .plan import Cuts, Piece, chunks_for, piece_of
 from .selection import Box
 from .stream import reduced
 from .trees import imagined
@@ -147,22 +147,20 @@ class Work:
         Writes it; None if it is given back.
     kernels : mapping
         Object code of the kernels that blocks run, by key.
-    room : int
-        Bytes in flight that a block may need; 0 where all need as much as was counted.
     """
 
-    __slots__ = ("kernels", "make", "room", "write")
+    __slots__ = ("kernels", "make", "write")
 
-    def __init__(self, make: Any, write: Any, kernels: Mapping[str, bytes], room: int) -> None:
-        self.make, self.write, self.kernels, self.room = make, write, kernels, room
+    def __init__(self, make: Any, write: Any, kernels: Mapping[str, bytes]) -> None:
+        self.make, self.write, self.kernels = make, write, kernels
 
     def __reduce__(self) -> Any:
-        return _received, (self.make, self.write, self.kernels, self.room)
+        return _received, (self.make, self.write, self.kernels)
 
 
-def _received(make: Any, write: Any, kernels: Mapping[str, bytes], room: int) -> Work:
+def _received(make: Any, write: Any, kernels: Mapping[str, bytes]) -> Work:
     store.offer(kernels)
-    return Work(make, write, kernels, room)
+    return Work(make, write, kernels)
 
 
 def _same(work: Work) -> Work:
@@ -174,8 +172,6 @@ def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
     made: list[NumpyArray] = []
     for key in keys:
         piece = work.make(key)
-        if 0 < work.room < piece.alone:  # of very many blocks, some were counted
-            raise too_small(piece, work.room, piece.alone, late=True)
         values = computed_of(piece)
         if work.write is None:
             made.append(values)
@@ -249,8 +245,7 @@ class DaskCluster:
         tasks = threads * (_QUEUED if take is None else _AHEAD)
         options = _asked_of(workers, need)
         per = 1 if take is not None else max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
-        room = 0 if pieces.make.even else max(need, self._budget)
-        work = Work(pieces.make, write, _kernels_of(piece), room)
+        work = Work(pieces.make, write, _kernels_of(piece))
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
         def started(per: int, tasks: int) -> Wave:
