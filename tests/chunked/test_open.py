@@ -92,46 +92,6 @@ def test_reads_what_is_asked_for(kind: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(xl.eval(e[:, [7, 0, 7]]).numpy(), VALUES[:, [7, 0, 7]])
 
 
-class _Named:
-    """A path that knows its name alone."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __fspath__(self) -> str:
-        return str(self.path)
-
-
-@pytest.mark.parametrize("make", [_npy, _hdf5, _zip])
-def test_names_in_capitals_below_the_home_directory(
-    make: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    made = make(tmp_path)
-    path, *key = made if isinstance(made, tuple) else (made,)
-    large = path.with_name(path.name.upper())
-    path.rename(large)
-    for what in (large, str(large), _Named(large), f"file://{large}", f"~/{large.name}"):
-        np.testing.assert_array_equal(xl.eval(xl.open(what, *key)).numpy(), VALUES)
-
-
-@pytest.mark.parametrize("name", ["O.NPY", "o.ZARR"])
-def test_results_are_stored_under_such_names(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("zarr")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("USERPROFILE", str(tmp_path))
-    place = tmp_path / name
-    for target in (place, str(place), _Named(place), f"file://{place}", f"~/{name}"):
-        made = xl.store(xl.open(VALUES) + 1, target, overwrite=True)
-        assert isinstance(made, np.memmap) == name.endswith("NPY")
-        np.testing.assert_array_equal(xl.eval(xl.open(place) - 1).numpy(), VALUES)
-    with pytest.raises(xl.StorageError, match=r"X\.H5 has the name of another format"):
-        xl.store(xl.open(VALUES), tmp_path / "X.H5")
-
-
 def test_an_expression_is_what_it_is() -> None:
     e = xl.open(VALUES)
     assert xl.open(e) is e
