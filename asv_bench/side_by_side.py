@@ -11,6 +11,8 @@ most memory over that after imports, of the run with the least CPU time.
 ``loop`` is written as one would by hand, chunk by chunk with zarr and NumPy.  ``copy`` reads what a
 case reads and writes as much, each time the first chunk of the result, which is all it computes:
 what storage and codec cost.  Results have other digits than operands, which codecs take longer for.
+``alone`` decodes the same chunks into memory that is used again, and encodes the first one of the
+result as often, on as many threads as there are cores: what the codec takes by itself.
 """
 
 from __future__ import annotations
@@ -25,14 +27,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-CODECS = ("none", "lz4", "zstd")
+CODECS = ("none", "lz4", "blosc", "zstd")
 CELL = 30.0
 SUN = (math.sin(math.radians(45.0)), math.cos(math.radians(45.0)), math.radians(135.0))
 
@@ -126,6 +130,42 @@ class Case:
                     slice(s.start, min(s.stop, n)) for s, n in zip(at, out.shape, strict=True)
                 )
                 out[to] = made[tuple(slice(0, s.stop - s.start) for s in to)]
+        return None
+
+    def alone(self) -> object:
+        import numcodecs
+
+        if self.codec == "none":
+            raise LookupError
+        codec = numcodecs.get_codec(
+            {
+                "zstd": {"id": "zstd", "level": 0, "checksum": False},
+                "lz4": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1},
+                "blosc": {"id": "blosc", "cname": "zstd", "clevel": 5, "shuffle": 1},
+            }[self.codec]
+        )
+        a, b = self.zarrs()
+        wide = self.shape(a, b)[1:] or (b.shape[1],)
+        columns = range(-(-wide[0] // self.chunk))
+        numbers = [range(-(-n // self.chunk)) for n in a.shape]
+        reads = [("a", i, j) for i in numbers[0] for j in numbers[1]]
+        if "b" in self.reads:
+            reads += [("b", i, j) for i in numbers[0] for j in columns]
+        writes = [(i, j) for i in numbers[0] for j in columns] if self.shape(a, b) else []
+        corner = (slice(self.chunk + self.trim),) * 2
+        made = np.ascontiguousarray(self.lazy(np, a[corner], b[corner])) if writes else None
+        own = threading.local()
+
+        def decode(at: tuple[str, int, int]) -> None:
+            if not hasattr(own, "to"):
+                own.to = np.empty((self.chunk, self.chunk))
+            name, i, j = at
+            data = (self.folder / name / "c" / str(i) / str(j)).read_bytes()
+            codec.decode(data, out=own.to)
+
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+            list(threads.map(decode, reads))
+            list(threads.map(lambda at: codec.encode(made), writes))
         return None
 
     def blosc2(self) -> object:
@@ -290,7 +330,7 @@ CASES = {
     for case in (Elementwise, Hillshade, Sum, Standardise, StandardiseAll, Transpose, Product)
 }
 MODULES = {"here": "xarraylite", "dask": "dask.array", "blosc2": "blosc2"}
-SIDES = ("here", "dask", "loop", "copy", "blosc2")
+SIDES = ("here", "dask", "loop", "copy", "alone", "blosc2")
 
 
 def compression(codec: str) -> dict[str, Any]:
@@ -308,7 +348,8 @@ def new_zarr(path: Path, shape: tuple[int, ...], codec: str, chunk: int) -> Any:
     from zarr.codecs import BloscCodec
 
     shutil.rmtree(path, ignore_errors=True)
-    compressors: Any = {"none": None, "lz4": BloscCodec(cname="lz4"), "zstd": "auto"}[codec]
+    blosc = {"lz4": BloscCodec(cname="lz4"), "blosc": BloscCodec()}
+    compressors: Any = {"none": None, "zstd": "auto", **blosc}[codec]
     chunks = tuple(min(chunk, n) for n in shape)
     return zarr.create_array(path, shape=shape, chunks=chunks, dtype="f8", compressors=compressors)
 

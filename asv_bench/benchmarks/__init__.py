@@ -1,7 +1,7 @@
 """Each benchmark is one case run by NumPy and by xarraylite, in turn, on the same data.
 
 Times of a shared machine drift by tens of percent within a minute, so a time alone says
-little.  `Comparison.track_ratio` interleaves the two sides and reports the median over all
+little.  `Comparison.track_ratio` interleaves the two sides and reports the median over the
 rounds of xarraylite's time over NumPy's: 0.25 is four times as fast, and smaller is better, which
 is what asv expects of a tracked number.
 
@@ -17,7 +17,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import geometric_mean, median
 from time import perf_counter, process_time
 
 import numpy as np
@@ -64,11 +64,14 @@ class Times:
 
     @property
     def ratio(self) -> float:
-        """xarraylite's time over NumPy's: the median of the ratios of all rounds.
+        """xarraylite's time over NumPy's: the median of the ratios of rounds.
 
-        A machine that goes at two speeds goes at one of them for the whole of most rounds.
+        A machine that goes at two speeds goes at one of them for the whole of most rounds.  Who
+        comes second finds the other one's data in the caches, so the rounds of either order have a
+        median of their own, and the result is between the two.
         """
-        return median(ours / theirs for ours, theirs in self.rounds)
+        orders = [half for half in (self.rounds[::2], self.rounds[1::2]) if half]
+        return geometric_mean(median(ours / theirs for ours, theirs in half) for half in orders)
 
 
 #: Sides of which one makes at most so many times the calls of the other make equally many.
@@ -126,7 +129,7 @@ class Comparison(ABC):
         repeats = [ours, theirs, *rest]
         rounds: list[list[float]] = []
         for number in range(self.rounds):
-            # Who comes first finds the caches as the others left them, the second one's operands
+            # Who comes first finds the caches as it left them, the second one the first's operands
             # in them: so each of the two does so in every other round.
             order = [*((0, 1) if number % 2 else (1, 0)), *range(2, len(sides))]
             times = {k: self.seconds(sides[k], repeats[k]) for k in order}

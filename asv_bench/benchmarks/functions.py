@@ -161,7 +161,7 @@ def _parts(made: Any) -> list[Any]:
     return [made]
 
 
-def table_of_dtypes(n: int = 10, rounds: int = 5) -> list[tuple[str, str, Times]]:
+def table_of_dtypes(n: int = 10, rounds: int = 6) -> list[tuple[str, str, Times]]:
     """Return the times of each call of n elements of each dtype that takes it."""
     found = []
     every = EveryDtype()
@@ -174,7 +174,7 @@ def table_of_dtypes(n: int = 10, rounds: int = 5) -> list[tuple[str, str, Times]
     return found
 
 
-def table(rounds: int = 5) -> list[tuple[str, int, Times]]:
+def table(rounds: int = 6) -> list[tuple[str, int, Times]]:
     """Return the times of each call at each size."""
     found = []
     for name in NAMES:

@@ -125,8 +125,6 @@ def test_a_block_at_a_joint_is_counted_among_many(name: str) -> None:
     e = xl.concat([many[:103], xl.open(Kept(tall, (600, 64)))[7:8], many[104:]])
     one = _JOINED[name](e)
     with (
-        mock.patch.object(plan, "COUNTED", 3),
-        mock.patch.object(division, "COUNTED", 3),
         mock.patch.object(plan, "TRIED", 2),
         mock.patch.object(division, "TRIED", 1),
     ):
@@ -199,23 +197,29 @@ def test_blocks_that_keep_all_threads_busy_decoding_are_read_one_by_one(
     )
 
 
-def test_a_block_that_was_not_counted_stays_in_the_budget() -> None:
-    """Of 300 blocks of what is picked, one reads from everywhere; it is read alone, or refused."""
-    values, index = np.arange(30_000.0), np.repeat(np.arange(300) * 100, 10)
-    index[710:720] = np.arange(10) * 2999
-    e, expected = xl.open(Kept(values, (100,)))[index] * 2, values[index] * 2
+_PICKED = np.repeat(np.arange(300), 2)
+_PICKED[434:436] = 17, 203
 
-    def least(memory: int) -> int:
-        with pytest.raises(BudgetError, match=r"^store: a block .* reads .* of tests Kept") as told:
-            xl.store(e, Array(np.zeros(expected.shape), (10,)), memory=memory)
-        return told.value.least
+_UNEVEN: dict[str, Callable[[Any], Any]] = {
+    "picked": lambda a: a[_PICKED] * 2,
+    "picked and folded": lambda a: xl.sum(xl.reshape(a[_PICKED] * 2, (-1, 2)), axis=1),
+    "merged": lambda a: xl.reshape(xl.reshape(a, (-1, 2, 5))[:, :, 1:], (-1,)) * 2,
+}
 
-    with mock.patch.object(plan, "COUNTED", 3), mock.patch.object(plan, "TRIED", 2):
-        counted = least(1)
-        needed = least(counted)
-        made = xl.store(e, Array(np.zeros(expected.shape), (10,)), memory=needed)
-    assert needed > counted
-    np.testing.assert_array_equal(made.values, expected)
+
+@pytest.mark.parametrize("name", _UNEVEN)
+def test_a_block_that_needs_more_than_others_is_refused_before_anything_is_read(name: str) -> None:
+    """Of 300 blocks of what is picked, one has elements of two chunks."""
+    kept = Kept(np.arange(300.0), (50,))
+    e, expected = _UNEVEN[name](xl.open(kept)), _UNEVEN[name](xl.asarray(kept.values))
+    sink = Array(np.zeros(expected.shape), (2 if e.shape[0] == 600 else 1,))
+    with pytest.raises(BudgetError, match=r"^store: a block .* reads .* of tests Kept") as told:
+        xl.store(e, sink, memory=1)
+    least = told.value.least
+    with pytest.raises(BudgetError, match=f"budget is {least - 1} bytes .* does is {least}"):
+        xl.store(e, sink, memory=least - 1)
+    assert not kept.read
+    np.testing.assert_array_equal(xl.store(e, sink, memory=least).values, np.asarray(expected))
 
 
 _RESHAPED: dict[str, Callable[[Any, Any], Any]] = {
@@ -233,8 +237,6 @@ def test_blocks_of_divided_dimensions_are_counted_at_joints(name: str) -> None:
     a, b = xl.open(Kept(values, (10, 64))), xl.open(Kept(values[:600], (600, 64)))
     one = _RESHAPED[name](a, b)
     with (
-        mock.patch.object(plan, "COUNTED", 3),
-        mock.patch.object(division, "COUNTED", 3),
         mock.patch.object(plan, "TRIED", 2),
         mock.patch.object(division, "TRIED", 1),
     ):

@@ -131,6 +131,20 @@ def test_truth_of_not_a_number() -> None:
     assert int(xl.count_nonzero(a)) == 1
 
 
+def test_many_truth_values_end_where_one_decides() -> None:
+    """More are one launch than other folds have in one part."""
+    n = 1_000_003
+    for place in (0, 1 << 17, (1 << 18) - 1, 1 << 18, n - 1, None):
+        for name, neutral in (("any", False), ("all", True)):
+            v = np.full(n, neutral)
+            if place is not None:
+                v[place] = not neutral
+            a = xl.asarray(v)
+            for _ in range(3):
+                made = xl.eval(getattr(xl, name)(a))
+                assert (made.dtype, bool(made)) == (v.dtype, neutral is (place is None))
+
+
 def test_nested() -> None:
     a = xl.asarray(VALUES)
     assert float(xl.max(xl.sum(a, axis=1))) == 4.0

@@ -41,6 +41,20 @@ def test_many_elements(name: str, dtype: str) -> None:
             getattr(xl, name)(xl.asarray(values), bad)
 
 
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+@pytest.mark.parametrize("initial", [False, True])
+def test_the_standards_names(name: str, initial: bool) -> None:
+    for v in (rng.normal(1, 0.4, 90), rng.integers(0, 3, 90, "int8"), rng.random((9, 11)).T):
+        for axis in (None, 0, -1)[v.ndim - 1 :]:
+            for dtype in (None, "float32"):
+                options: Any = {"axis": axis, "dtype": dtype, "include_initial": initial}
+                made, want = [getattr(m, name)(v, **options) for m in (xl, np)]
+                assert (type(made), made.dtype) == (xl.XArray, want.dtype)
+                np.testing.assert_array_equal(np.asarray(made), want)
+    with pytest.raises(ValueError, match="axis"):
+        getattr(xl, name)(rng.random((9, 9)), include_initial=initial)
+
+
 @pytest.mark.parametrize("shape", [60, (60,), (3, 20), (5, 1, 2, 6)])
 def test_positions_of_many_dimensions(shape: Any) -> None:
     v = rng.integers(0, 60, (6, 7))

@@ -35,13 +35,8 @@ _WAITING = 8
 class _Total(weakref.ref[Any]):
     """A lazy total, and its value if that was computed with another: behind what it is of."""
 
-    __slots__ = ("operands", "value")
-
-    operands: Operands | None
-    value: Any
-
-    def __init__(self, e: Any) -> None:
-        self.operands = None
+    operands: Operands | None = None
+    value: Any = None
 
 
 class _Noted(threading.local):
@@ -56,8 +51,12 @@ _noted = _Noted()
 
 def note(e: Any) -> None:
     """Note a lazy result of rank 0, if it holds much."""
-    held = [item.nbytes for item in e._operands if isinstance(item, Memory)]
-    if max(held, default=0) < MUCH or tracing.running.value:
+    for item in e._operands:
+        if isinstance(item, Memory) and item.nbytes >= MUCH:
+            break
+    else:
+        return
+    if tracing.running.value:
         return
     totals = [total for total in _noted.totals if total() is not None]
     while len(totals) >= _WAITING:

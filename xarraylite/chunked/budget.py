@@ -24,18 +24,16 @@ class BudgetError(SizeError):
     ----------
     least : int
         Bytes that would do.
-    late : bool
-        Whether that was found out in a run, of a block that had not been counted.
     """
 
-    def __init__(self, told: str, budget: int, least: int, late: bool = False) -> None:
+    def __init__(self, told: str, budget: int, least: int) -> None:
         super().__init__(
             f"{told}; the budget is {budget} bytes (memory=), and the least that does is {least}"
         )
-        self.told, self.budget, self.least, self.late = told, budget, least, late
+        self.told, self.budget, self.least = told, budget, least
 
     def __reduce__(self) -> Any:
-        return BudgetError, (self.told, self.budget, self.least, self.late)
+        return BudgetError, (self.told, self.budget, self.least)
 
 
 def budget_of(memory: int | str | None) -> int:

@@ -17,7 +17,7 @@ import itertools
 import math
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, cast
 
@@ -160,8 +160,8 @@ class ChunkCache:
             made, reads = source.parts(box, made)
             if not reads:
                 return cast("NumpyArray", source.read(box))
-            each = [reads[k :: self._threads] for k in range(self._threads)]
-            for wait in [self._pool.submit(self._all, some) for some in each if some]:
+            left, several = iter(reads), range(min(self._threads, len(reads)))
+            for wait in [self._pool.submit(self._all, left) for _ in several]:
                 wait.result()
             return cast("NumpyArray", made)
         owners = [owners_of(s, c) for s, c in zip(box, source.chunks, strict=True)]
@@ -192,8 +192,8 @@ class ChunkCache:
         inside = () if own is not chunk else tuple([at for _, at in places])
         made[tuple([to for to, _ in places])] = future.result()[inside]
 
-    def _all(self, reads: Sequence[Callable[[], None]]) -> None:
-        """Read some chunks one after another, as long as anything is waited for."""
+    def _all(self, reads: Iterator[Callable[[], None]]) -> None:
+        """Read chunks one after another, of those that no other thread has taken yet."""
         for read in reads:
             if self.closed.is_set():
                 raise CancelledError

@@ -19,7 +19,7 @@ from ..ir.node import Node
 from .cut import Marks, joints, requests
 from .grid import Grid
 from .pipeline import Run, run_blocks
-from .plan import COUNTED, TRIED, WORTH, Cuts, Piece, is_small, too_small
+from .plan import TRIED, WORTH, Cuts, Piece, is_small, too_small
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
 from .trees import Parts
@@ -218,7 +218,7 @@ def _tried(
     spans, need = list(plan.spans(step)), 0
     even = plan.even
     marks = joints(plan.node.arg)
-    boxes = [grid.widened(box) for box in grid.telling([marks[k] for k in plan.kept], COUNTED)]
+    boxes = [grid.widened(box) for box in grid.telling([marks[k] for k in plan.kept])]
     for (low, high), box in itertools.product(_forms(plan, spans, even), grid.ends(True)):
         piece = plan.piece(low, high, box)
         if piece is None:
@@ -234,11 +234,11 @@ def _some(
 ) -> Sequence[tuple[int, int]]:
     """Return pieces of which one reads as much as any: all at joints, one of each form between.
 
-    Where any piece may read more than others of its form, all, or some from the first to the last.
+    Where any piece may read more than others of its form, all.
     """
     along = marks[plan.first]  # inside of it, all is read
     if along is None:
-        return spans[:: -(-len(spans) // COUNTED)]
+        return spans
     found, order = {}, sorted(along)
     for number, (low, high) in enumerate(spans):
         rows = plan.rows_of(low, high)

@@ -76,40 +76,57 @@ class Grid:
         for index in itertools.product(*[sorted({0, count - 1}) for count in self.counts]):
             yield self.widened(self.box(index)) if widened else self.box(index)
 
-    def telling(self, marks: Sequence[Marks], most: int) -> Iterator[Box]:
+    def telling(self, marks: Sequence[Marks]) -> Iterator[Box]:
         """Yield blocks of which one needs as much as any: all at joints, and one between two.
 
         Parameters
         ----------
         marks : sequence of (set of int or None)
             Where along each dimension joints are; None where each block may need another amount.
-        most : int
-            How many blocks are yielded, about, where not all of these can be.
         """
-        sides: list[Sequence[int] | None] = []
+        sides: list[Sequence[int]] = []
         for count, block, extent, own in zip(
             self.counts, self.block, self.shape, marks, strict=True
         ):
             if own is None:
-                sides.append(None)
+                sides.append(range(count))
                 continue
             at = [(k - back) // block for k in own if 0 < k < extent for back in (0, 1)]
             ends = sorted({0, count - 1, *at})
             sides.append(sorted({*ends, *[(a + b) // 2 for a, b in itertools.pairwise(ends)]}))
-        known = math.prod([len(side) for side in sides if side is not None])
-        per = max(2, int((most / known) ** (1 / max(1, sides.count(None)))))
-        for index in itertools.product(
-            *[
-                _spaced(count, per) if side is None else side
-                for count, side in zip(self.counts, sides, strict=True)
-            ]
-        ):
+        for index in itertools.product(*sides):
             yield self.box(index)
 
     def some(self, most: int) -> Iterator[Box]:
         """Yield so many blocks, or all, from the first to the last one."""
         for number in _spaced(len(self), most):
             yield self[number]
+
+
+@dataclass(frozen=True, slots=True)
+class Uneven:
+    """A result divided into blocks of any lengths.
+
+    Attributes
+    ----------
+    lengths : tuple of tuple of int
+        Of the blocks along each dimension.
+    """
+
+    lengths: tuple[tuple[int, ...], ...]
+
+    def box(self, index: Sequence[int]) -> Box:
+        """Return one block."""
+        low = [sum(own[:k]) for k, own in zip(index, self.lengths, strict=True)]
+        high = [a + own[k] for a, k, own in zip(low, index, self.lengths, strict=True)]
+        return window_of(low, high)
+
+
+def grid_of(lengths: tuple[tuple[int, ...], ...]) -> Grid | Uneven:
+    """Return blocks of some lengths along each dimension."""
+    grid = Grid(tuple(map(sum, lengths)), tuple([own[0] for own in lengths]))
+    even = [{*own[:-1]} <= {own[0]} and own[-1] <= own[0] for own in lengths]
+    return grid if all(even) else Uneven(lengths)
 
 
 def _spaced(count: int, most: int) -> list[int]:

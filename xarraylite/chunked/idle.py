@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from .budget import BudgetError
 from .grid import Grid
-from .pipeline import Run, weighed
+from .pipeline import Run
 from .plan import Cuts, Piece
 from .selection import Box
 
@@ -32,13 +31,11 @@ class Idle:
     ----------
     keeps : bool, default True
         Whether blocks can share chunks.
-    budget : int, optional
-        What every block must fit; without one some blocks are looked at.
     """
 
-    def __init__(self, keeps: bool = True, budget: int = 0) -> None:
+    def __init__(self, keeps: bool = True) -> None:
         self.keeps = keeps
-        self._blocks, self._budget = 0, budget
+        self._blocks = 0
         self.carried = False
 
     def begin(self, what: str, blocks: int) -> None:
@@ -60,27 +57,19 @@ class Idle:
         need: int,
     ) -> Iterator[Piece]:
         """Cut some of the blocks."""
-        if self._budget:
-            pieces = replace(pieces, keys=[*pieces.keys])
-            for _ in weighed(pieces, Run(self._budget), kept, need):
-                pass
-        blocks, even, self.carried = self._blocks, pieces.make.even, pieces.carried
-
-        def room(piece: Piece) -> tuple[int, int]:
-            return kept, need if even else max(need, piece.need + kept)
-
+        blocks, self.carried = self._blocks, pieces.carried
         every = 1 + blocks // _CUT
         keys = pieces.keys
         if take is None and isinstance(keys, Grid):  # the others need not be looked for
             for number in range(0, len(keys), every):
                 piece = pieces.make(keys[number])
-                self.see(piece, number, min(every, blocks - number), room(piece))
+                self.see(piece, number, min(every, blocks - number), (kept, need))
                 yield piece
             return
         for number, key in enumerate(keys):
             if number % every == 0:
                 piece = pieces.make(key)
-                self.see(piece, number, min(every, blocks - number), room(piece))
+                self.see(piece, number, min(every, blocks - number), (kept, need))
                 shape, dtype = piece.node.shape, piece.node.dtype
             else:
                 piece = Piece(key, Node(shape, dtype), [])
@@ -127,7 +116,7 @@ def with_least(
     except BudgetError as error:
         least = error.least
         while True:
-            idle = Idle(run.keeps, least if error.late else 0)
+            idle = Idle(run.keeps)
             try:
                 again(Run(least, report=idle.begin, cluster=idle))
             except BudgetError as more:

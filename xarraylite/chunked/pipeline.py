@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,7 +33,7 @@ from .cache import ChunkCache, Held
 from .cut import bind
 from .frames import new_array
 from .loads import Load, within
-from .plan import BEHIND, Cuts, Piece, too_small
+from .plan import BEHIND, Cuts, Piece
 from .retries import give_up_at
 from .selection import Box, select
 from .source import READERS
@@ -209,7 +208,8 @@ def run_blocks(
     writers = ThreadPoolExecutor(WRITERS, "xarraylite-write", give_up_at, (ended,))
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
-    left = weighed(pieces, run, kept, need)
+    left = iter(pieces)
+    run.held.fit(run.budget - need)
     start, before = time.perf_counter(), clock.read + clock.written
     try:
         following = next(left, None)
@@ -250,29 +250,6 @@ def run_blocks(
         writers.shutdown(wait=False)
         cache.close()
         ended.set()
-
-
-def weighed(pieces: Cuts, run: Run, kept: int, need: int) -> Iterator[Piece]:
-    """Yield blocks; of very many, one may need more than those that were counted.
-
-    Then it is read alone (`Piece.large`), without what other passes would read again.
-
-    Raises
-    ------
-    SizeError
-        If that is too much as well; it says what would do for this block and all after it.
-    """
-    left, even = iter(pieces), pieces.make.even
-    run.held.fit(run.budget - need)
-    for piece in left:
-        own = 0 if even else piece.need + kept
-        if own > need:
-            need = own
-            run.held.fit(run.budget - need)
-            if min(piece.need, piece.alone) + kept > run.budget:
-                worst = max(itertools.chain([piece], left), key=lambda piece: piece.alone)
-                raise too_small(worst, run.budget, worst.alone + kept, late=True)
-        yield replace(piece, large=True) if own > run.budget else piece
 
 
 def _written(leaving: deque[tuple[Piece, Future[None]]], clock: Clock) -> Piece:

@@ -51,10 +51,6 @@ WORTH = 0.95
 #: Blocks that are tried where they need different amounts, while extents are looked for.
 TRIED = 16
 
-#: Blocks that are counted, once extents are chosen, of what is picked or merged: all, or so many
-#: from the first to the last one.  At joints, all are.  A run counts each before it is read.
-COUNTED = 1 << 12
-
 Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
 
 
@@ -75,8 +71,6 @@ class Piece:
         order of its own.
     spread : bool
         Whether operands lie in memory as parts of the whole arrays do (`Load.apart`).
-    large : bool
-        Whether it is too large for others to be read meanwhile.
     """
 
     box: Box
@@ -84,7 +78,6 @@ class Piece:
     loads: list[Load]
     fold: Callable[[Node, Compute], Node] | None = None
     spread: bool = False
-    large: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -121,29 +114,20 @@ class Piece:
     def is_read_with(self, others: Sequence[Piece]) -> bool:
         """Tell whether it is read before these others are computed."""
         fit = [self.inputs + x.inputs <= max(self.operands, x.operands) for x in others]
-        small = not any([x.large for x in (self, *others)])
         ahead = min([x.ahead for x in (self, *others)])
-        return not others or (small and len(others) <= ahead and all(fit))
+        return not others or (len(others) <= ahead and all(fit))
 
     @property
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
-        return self._in_flight(self.operands, 1 + self.ahead, 1 + BEHIND)
-
-    @property
-    def alone(self) -> int:
-        """Bytes in flight if no other block is read meanwhile, and at most one is written."""
-        return self._in_flight(self.inputs, 1, BEHIND)
-
-    def _in_flight(self, operands: int, blocks: int, results: int) -> int:
         copied = 2 * self.inputs if self.spread else 0
         shared: list[int] = [0]
         own: list[int] = []
         for load in self.loads:
             among = shared if load.source.shares(load.box) else own
             among.append(load.scratch)
-        reads = sorted(blocks * own)[-READERS:]  # at a time
-        return operands + copied + results * self.nbytes + max(shared) + sum(reads)
+        reads = sorted((1 + self.ahead) * own)[-READERS:]  # at a time
+        return self.operands + copied + (1 + BEHIND) * self.nbytes + max(shared) + sum(reads)
 
 
 def piece_of(root: Node, box: Box, spread: bool = False) -> Piece:
@@ -335,11 +319,12 @@ def _within(
 
 
 def _counted(make: Cutter, choice: Choice, widened: bool) -> Choice:
-    """Return the same blocks, and the one that needs most of those that are counted."""
+    """Return the same blocks, and the one that needs most."""
     grid = choice.grid
-    boxes = grid.telling(joints(make.divided), COUNTED)
-    pieces = [make(grid.widened(box) if widened else box) for box in boxes]
-    return replace(choice, piece=max([choice.piece, *pieces], key=lambda piece: piece.need))
+    boxes = grid.telling(joints(make.divided))
+    pieces = (make(grid.widened(box) if widened else box) for box in boxes)
+    worst = max(itertools.chain([choice.piece], pieces), key=lambda piece: piece.need)
+    return replace(choice, piece=worst)
 
 
 def _grown(
@@ -391,8 +376,8 @@ def is_small(piece: Piece) -> bool:
     return piece.inputs + piece.nbytes <= SMALLEST
 
 
-def too_small(piece: Piece, budget: int, need: int = 0, late: bool = False) -> BudgetError:
-    """Return the error of a budget that does not do for one block, or for one that needs more."""
+def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
+    """Return the error of a budget that does not do for one block."""
     least = need or piece.need
     operands = dict.fromkeys(
         [f"{x.source} {dtype_name(x.source.dtype)}{list(x.source.shape)}" for x in piece.loads]
@@ -401,7 +386,7 @@ def too_small(piece: Piece, budget: int, need: int = 0, late: bool = False) -> B
         f"a block {describe(piece.node)} reads {piece.inputs} bytes of {', '.join(operands)} "
         f"and needs {least} bytes in flight"
     )
-    return BudgetError(told, budget, least, late)
+    return BudgetError(told, budget, least)
 
 
 def _tried(
@@ -414,7 +399,7 @@ def _tried(
     """Return blocks of some extents, and one that needs as much as any.
 
     Where all operations are even, that is one that is cut on all sides; elsewhere some are tried,
-    and more are counted when the extents are chosen.
+    and all are counted when the extents are chosen.
     """
     grid = Grid(shape, block)
     middle = make(grid.middle())

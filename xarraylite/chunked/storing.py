@@ -143,7 +143,7 @@ def run_into(root: Node, sink: Sink, run: Run) -> None:
     try:
         _run_into(root, sink, replace(run, budget=run.budget - aside))
     except BudgetError as error:
-        raise BudgetError(error.told, run.budget, error.least + aside, error.late) from None
+        raise BudgetError(error.told, run.budget, error.least + aside) from None
 
 
 def _run_into(root: Node, sink: Sink, run: Run) -> None:

@@ -31,10 +31,11 @@ from .groups import Axis
 from .joining import concat
 from .manipulation import broadcast_to, moveaxis, reshape
 from .partials import sibling
+from .running import running
 
 
 def _running(
-    function: Any,
+    functions: tuple[Any, Any],
     x: Any,
     /,
     *,
@@ -43,12 +44,17 @@ def _running(
     out: object = None,
     include_initial: bool = False,
 ) -> XArray:
-    made: XArray = function(x, axis=axis, dtype=dtype, include_initial=include_initial)
+    longer, usual = functions
+    made: XArray = (
+        longer(x, axis=axis, dtype=dtype, include_initial=include_initial)
+        if include_initial or (axis is None and x.ndim != 1)
+        else usual(x, axis, dtype)
+    )
     return made
 
 
 @computed("x")
-@sibling(_running, numpy.cumulative_sum)
+@sibling(_running, (numpy.cumulative_sum, running(numpy.cumsum, "add")))
 def cumulative_sum() -> None:
     """Return running sums along an axis.
 
@@ -84,7 +90,7 @@ def cumulative_sum() -> None:
 
 
 @computed("x")
-@sibling(_running, numpy.cumulative_prod)
+@sibling(_running, (numpy.cumulative_prod, running(numpy.cumprod, "multiply")))
 def cumulative_prod() -> None:
     """Return running products along an axis; parameters as for `cumulative_sum`.
 

@@ -165,7 +165,8 @@ def _program(
     for leaf, number, mark in zip(leaves, places, marks, strict=True):
         word = index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         entries.append(_entry(leaf, word, body.rank, mark))
-    limit, held = _limits(lowered.body, kinds, fold, flat)
+    folds = kind.op if isinstance(kind.op, Reduction) else None
+    limit, held = _limits(lowered.body, kinds, folds, flat)
     limit = min(limit, most or limit)
     alike, itemsize = twins(kind), target.dtype.itemsize
     twice = max([operations for _, _, operations in alike], default=0)
@@ -175,15 +176,16 @@ def _program(
     return Direct(call, made_of, itemsize, limit, fold, alike, target, kernel, most > 0)
 
 
-def _limits(body: Body, kinds: list[Kind], fold: bool, flat: bool) -> tuple[int, int]:
+def _limits(body: Body, kinds: list[Kind], fold: Reduction | None, flat: bool) -> tuple[int, int]:
     """Return the most elements of a launch, and of one that holds the interpreter's lock.
 
-    Where operands are stretched a plan computes once what is the same for all rows.
+    Where operands are stretched a plan computes once what is the same for all rows.  A plan folds
+    more in fixed parts, but those that may end at a value.
     """
-    cost = body.cost * VECTOR if fold else body.vector_cost
+    cost = body.vector_cost if fold is None else body.cost * VECTOR
     held = PARALLEL_FROM * VECTOR // cost
-    if fold:
-        return min(held, 2 * CHUNK) - 1, held - 1
+    if fold is not None:
+        return (held if fold.ends else min(held, 2 * CHUNK)) - 1, held - 1
     sizes = [one.dtype.itemsize for one in kinds]
     most = [(SHARED_FROM if flat else PARALLEL_FROM) * VECTOR // cost, STREAM_BYTES // sum(sizes)]
     if body.has_near:
