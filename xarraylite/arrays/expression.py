@@ -297,9 +297,6 @@ class XExpression(
     def __getitem__(self, key: Any) -> Any:
         """Return the elements that ``key`` selects, lazily; a text gives dimensions labels.
 
-        ``x[()]`` of rank 0 is an array that keeps its value, as in the standard: array-api-compat
-        takes our floats, which are Python's too, for no array.
-
         Raises
         ------
         IndexRangeError
@@ -317,11 +314,9 @@ class XExpression(
             return made
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
-        if selection.take is None:
-            if selection.element and not self.shape:
-                return self if self._is_value() else XExpression(self.node)
-            return viewed._element() if selection.element else viewed
-        return XExpression(gather(viewed.node, selection))
+        if selection.element:  # or ``x[()]`` of rank 0, which stays an array
+            return viewed._element() if self.shape else XExpression(self.node)
+        return viewed if selection.take is None else XExpression(gather(viewed.node, selection))
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Write elements: the expression is evaluated into a container of its own first.
