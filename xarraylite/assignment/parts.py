@@ -33,7 +33,8 @@ from ..memory.slabs import take
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime.evaluate import uses_reference
-from ..runtime.program import Direct
+from ..runtime.floating_errors import silently
+from ..runtime.program import Direct, HostCall
 
 if TYPE_CHECKING:
     from ..overlap import overlap
@@ -45,6 +46,9 @@ else:
 _new = object.__new__
 
 Part = tuple[Kind, tuple[Any, ...]]
+
+#: Elements up to which operations that NumPy computes are parts.
+FEW_ASKED = 256
 
 #: Operations on elements that take about as long as to plan an expression.
 _REPEATED = 1 << 15
@@ -183,6 +187,8 @@ class _Parts:
         if kind.op is None:
             items = self.operands[start : start + kind.items]
             return self.copy(kind, own, items) if start in self.copied else (kind, items)
+        if isinstance(kind.op, Op) and kind.op.body(tuple([x.dtype for x in kind.args])) is None:
+            return self.asked(kind, own, start)
         folds = isinstance(kind.op, Reduction)
         inner: Shape = self.operands[start] if folds else own
         at, parts = start + folds, []
@@ -214,6 +220,26 @@ class _Parts:
             single = row_major(kind.dtype, 0, program.result.fixed)
             found = self.known[key] = single, (buffer.snapshot(), 0)
         return found
+
+    def asked(self, kind: Kind, shape: Shape, start: int) -> Part | None:
+        """Return what NumPy makes of few elements, which no kernel computes, as memory."""
+        program, size = program_of(kind), math.prod(shape)
+        if program.__class__ is not HostCall or not 0 < size <= FEW_ASKED:
+            return None
+        given: list[Any] = []
+        for arg in kind.args:
+            items, start = self.operands[start : start + arg.items], start + arg.items
+            if arg.scalar:
+                given.append(arg.dtype.type(*items))
+                continue
+            buffer = computed(program_of(arg), shape, size, items)
+            if buffer is None:
+                return None
+            given.append(buffer.array(arg.dtype, shape))
+        buffer = Buffer.allocate(size * kind.itemsize)
+        buffer.array(kind.dtype, shape)[...] = silently(program.function, *given)
+        counters.temporaries += 1
+        return program.result, (buffer.snapshot(), 0)
 
     def copy(self, leaf: Kind, shape: Shape, items: tuple[Any, ...]) -> Part | None:
         """Return a copy of an operand: of its elements, if it is stretched."""
