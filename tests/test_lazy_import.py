@@ -139,6 +139,51 @@ def test_an_import_may_ask_a_fork_that_has_begun_to_wait() -> None:
     assert done.stdout.split("\n")[:2] == ["0 []", "0 []"], (done.stdout, done.stderr)
 
 
+HALFWAY = """
+    import gc, os, signal, sys, threading
+    import xarraylite as xl
+    from xarraylite import _lazy_import
+
+    _lazy_import.PATIENCE = 0.01
+    xl.config(engine="compiled").__enter__()
+    halfway = threading.Event()
+
+    def evaluate():
+        return float(xl.sum(xl.sqrt(xl.asarray([4.0, 9.0]) * 4)))
+
+    def follow(frame, event, arg):
+        body = frame.f_code.co_name == "<module>"
+        return pause if body and frame.f_code.co_filename.endswith(sys.argv[1]) else None
+
+    def pause(frame, event, arg):
+        if frame.f_lineno > 100:
+            halfway.set()
+            threading.Event().wait()
+        return pause
+
+    threading.settrace(follow)
+    threading.Thread(target=evaluate, daemon=True).start()
+    halfway.wait()
+    threading.settrace(None)
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        assert evaluate() == 10.0 and gc.isenabled()
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], flush=True)
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+@pytest.mark.parametrize("room", ["direct.py", "kernel.py"])
+def test_a_child_imports_anew_what_its_parent_had_not_imported_to_the_end(room: str) -> None:
+    """However long that takes there."""
+    command = [sys.executable, "-c", textwrap.dedent(HALFWAY), room]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), (done.stdout, done.stderr)
+
+
 COLLECTED = """
     import gc, sys
     import xarraylite as xl

@@ -7,20 +7,30 @@ type checkers, and the test of ranks, read the ordinary import beside it.
 A process that forks while another thread imports leaves its child with a module that nobody goes on
 importing, and for which the child would wait for ever.  So a fork waits for such imports; not
 without end, as what is imported may want a lock that the one who forks holds (logging has such).
+What has not ended by then, the child forgets, and imports anew when it needs it.
 """
 
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from threading import get_ident
 from typing import Any
 
 from ._locks import PATIENCE, ForkLock, wait_before_fork
 
 #: Held while something is imported; re-entrant, as what is imported may import more.
 _importing = ForkLock()
+
+#: Weak references to Python's own locks of modules, which no public function tells.
+_modules: dict[str, Any] = getattr(sys.modules["_frozen_importlib"], "_module_locks", {})
+
+#: The threads that have the collector wait.
+_uncollected: set[int] = set()
 
 
 def _hold() -> bool:
@@ -31,7 +41,25 @@ def _let_go() -> None:
     _importing.held.release()
 
 
+def _forget() -> None:
+    """In a child, forget what threads that it does not have were importing.
+
+    Nobody would give back their locks of modules, which Python leaves as they are.
+    """
+    if _uncollected and get_ident() not in _uncollected:
+        gc.enable()
+    _uncollected.intersection_update({get_ident()})
+    for name, reference in tuple(_modules.items()):
+        lock = reference()
+        if lock is not None and lock.owner != get_ident():
+            del _modules[name]
+            if getattr(getattr(sys.modules.get(name), "__spec__", None), "_initializing", False):
+                del sys.modules[name]
+
+
 wait_before_fork(_hold, _let_go)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def imported(name: str) -> Any:
@@ -48,13 +76,16 @@ def imported(name: str) -> Any:
 @contextmanager
 def uncollected() -> Iterator[None]:
     """Have the collector of cycles wait."""
-    enabled = gc.isenabled()
+    if not gc.isenabled():
+        yield
+        return
+    _uncollected.add(get_ident())
     gc.disable()
     try:
         yield
     finally:
-        if enabled:
-            gc.enable()
+        _uncollected.discard(get_ident())
+        gc.enable()
 
 
 def _grow_old() -> None:

@@ -70,6 +70,37 @@ def test_one_task_for_each_block() -> None:
     assert xl.to_dask(xl.open(VALUES) + 1).name == xl.to_dask(xl.open(VALUES) + 1).name
 
 
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        9, -1, (20, -1), (None, 8), [33, 7], np.int64(40), "auto", ("auto", 30), "4 kiB", {0: 10},
+        {-1: 20}, {0: "auto", 1: -1}, ((10, 50, 30), (70,)), ((90,), (1, 68, 0, 1)),
+    ],
+)  # fmt: skip
+def test_chunks_are_what_they_are_for_dask(chunks: Any) -> None:
+    a = xl.open(Kept(VALUES, (20, 30)))
+    with dask.config.set({"array.chunk-size": "8 kiB"}):
+        lazy = xl.to_dask(xl.sqrt(xl.abs(a)), chunks=chunks)
+        whole = da.from_array(VALUES, chunks=(20, 30))
+        auto = isinstance(chunks, str) or "auto" in repr(chunks)
+        expected = whole.rechunk(chunks) if auto else da.from_array(VALUES, chunks=chunks)
+    assert lazy.chunks == expected.chunks
+    found = lazy.compute(scheduler="sync")
+    assert found.tobytes() == xl.eval(xl.sqrt(xl.abs(xl.asarray(VALUES)))).numpy().tobytes()
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        0, -2, 2.5, "x", (2,), (2, 2, 2), ((2, 2), (3, 3)), ((-1, 91), (70,)), {2: 9}, {"x": 2},
+        ((np.nan,), (70,)), (), True,
+    ],
+)  # fmt: skip
+def test_chunks_that_do_not_divide_a_shape_are_refused(chunks: Any) -> None:
+    with pytest.raises(xl.ShapeError, match=r"^to_dask: chunks .* for float64\[90, 70\]: ."):
+        xl.to_dask(xl.open(VALUES) + 1, chunks=chunks)
+
+
 def test_containers_and_expressions_are_blocks() -> None:
     whole = da.from_array(xl.asarray(VALUES), chunks=(30, 70))
     np.testing.assert_array_equal((whole + 1).compute(scheduler="sync"), VALUES + 1)

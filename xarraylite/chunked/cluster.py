@@ -15,15 +15,16 @@ import contextlib
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .._config import config
-from .._errors import SizeError
+from .._errors import ShapeError, SizeError
 from ..codegen import store
 from ..compiler.graph import canonical
 from ..dtypes.names import NumpyArray
+from ..ir.build import describe
 from ..ir.node import Node
 from ..layout.strided import Strided
 from ..memory.target import Target
@@ -32,7 +33,7 @@ from ..runtime import evaluate as engine
 from .budget import budget_of
 from .cut import has_stored
 from .extras import imported
-from .grid import Grid
+from .grid import Grid, Uneven, grid_of
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
 from .plan import Cuts, Piece, chunks_for, piece_of
@@ -54,7 +55,7 @@ def to_dask(
     expression: object,
     /,
     *,
-    chunks: int | Sequence[int] | None = None,
+    chunks: Any = None,
     memory: int | str | None = None,
 ) -> Any:
     """Return an expression as a lazy `dask.array`, one task for each block.
@@ -63,9 +64,10 @@ def to_dask(
     ----------
     expression : array or expression
         What to compute.  What is folded inside it is evaluated now, block by block.
-    chunks : int or sequence of int, optional
-        Extents of a block, -1 for all of a dimension; by default the chunks of an operand of the
-        same shape.
+    chunks : int, str, tuple or dict, optional
+        Lengths of blocks in any form that dask takes: ``100``, ``(100, -1)``, ``"auto"``,
+        ``"64 MiB"``, ``{0: 100}``, ``((60, 40), (10, 20))``.  By default the chunks of an operand
+        of the same shape, multiples of which ``"auto"`` chooses.
     memory : int or str, optional
         Bytes that may be in flight while that happens; see `store`.
 
@@ -79,7 +81,7 @@ def to_dask(
     ImportError
         If dask is not installed.
     ShapeError
-        If chunks are not one positive length for each dimension.
+        If chunks do not divide the shape.
 
     Examples
     --------
@@ -92,18 +94,11 @@ def to_dask(
     """
     array = imported("dask.array", "dask")
     root = as_node(expression, "to_dask")
-    block = chunks_for(root, chunks, "to_dask")
+    lengths = _lengths(root, chunks)
     last = reduced(root, Run(budget_of(memory))) if has_stored(root) else root
-    key = fingerprint(last, block)
-    grid = Grid(root.shape, block)
-    lengths = tuple(
-        [
-            tuple([min(n, at + b) - at for at in range(0, n, b)]) or (0,)
-            for n, b in zip(root.shape, block, strict=True)
-        ]
-    )
+    key = fingerprint(last, lengths)
     return array.map_blocks(
-        BlockTask(Parcel(last, key), grid),
+        BlockTask(Parcel(last, key), grid_of(lengths)),
         chunks=lengths,
         dtype=root.dtype,
         meta=np.empty((0,) * len(root.shape), root.dtype),
@@ -111,12 +106,33 @@ def to_dask(
     )
 
 
+def _lengths(root: Node, chunks: Any) -> tuple[tuple[int, ...], ...]:
+    """Return the lengths of the blocks along each dimension, as dask understands chunks."""
+    divide: Any = imported("dask.array.core", "dask").normalize_chunks
+    shape = root.shape
+    own = divide(chunks_for(root, None, "to_dask"), shape)
+    if chunks is None:
+        return cast("tuple[tuple[int, ...], ...]", own)
+    try:
+        if isinstance(chunks, bool):
+            raise TypeError("a truth value is no length")
+        if isinstance(chunks, dict) and not set(chunks) <= set(range(-len(shape), len(shape))):
+            raise ValueError(f"{describe(root)} has {len(shape)} dimensions")
+        found = divide(chunks, shape, dtype=root.dtype, previous_chunks=own)
+        if not all([isinstance(n, int | np.integer) and n >= 0 for side in found for n in side]):
+            raise ValueError("lengths of blocks are integers from 0 on")
+    except (ArithmeticError, TypeError, ValueError) as error:
+        told = str(error).split("\n")[0]
+        raise ShapeError(f"to_dask: chunks {chunks!r} for {describe(root)}: {told}") from error
+    return tuple([tuple([int(n) for n in side]) for side in found])
+
+
 class BlockTask:
     """Computes a block, given its place among them."""
 
     __slots__ = ("grid", "parcel")
 
-    def __init__(self, parcel: Parcel, grid: Grid) -> None:
+    def __init__(self, parcel: Parcel, grid: Grid | Uneven) -> None:
         self.parcel = parcel
         self.grid = grid
 

@@ -103,6 +103,32 @@ class Grid:
             yield self[number]
 
 
+@dataclass(frozen=True, slots=True)
+class Uneven:
+    """A result divided into blocks of any lengths.
+
+    Attributes
+    ----------
+    lengths : tuple of tuple of int
+        Of the blocks along each dimension.
+    """
+
+    lengths: tuple[tuple[int, ...], ...]
+
+    def box(self, index: Sequence[int]) -> Box:
+        """Return one block."""
+        low = [sum(own[:k]) for k, own in zip(index, self.lengths, strict=True)]
+        high = [a + own[k] for a, k, own in zip(low, index, self.lengths, strict=True)]
+        return window_of(low, high)
+
+
+def grid_of(lengths: tuple[tuple[int, ...], ...]) -> Grid | Uneven:
+    """Return blocks of some lengths along each dimension."""
+    grid = Grid(tuple(map(sum, lengths)), tuple([own[0] for own in lengths]))
+    even = [{*own[:-1]} <= {own[0]} and own[-1] <= own[0] for own in lengths]
+    return grid if all(even) else Uneven(lengths)
+
+
 def _spaced(count: int, most: int) -> list[int]:
     """Return so many numbers below a count, or all, from the first to the last one."""
     return sorted({k * (count - 1) // (most - 1) for k in range(most)})

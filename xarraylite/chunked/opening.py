@@ -18,7 +18,7 @@ from ..operands.nodes import Lifted, is_masked
 from .extras import imported, lacking
 from .inner import layout_codec
 from .operand import Source
-from .places import HDF5, ZIP, library_of, local, name_of
+from .places import HDF5, ZIP, is_named, library_of, local, name_of
 from .retries import patiently
 
 
@@ -78,7 +78,7 @@ def open_(
     if isinstance(what, Lifted):
         raise DTypeError(f"open: got {type(what).__name__}; {what.instead}")
     own = None if dtype is None else as_dtype(dtype)
-    path = local(os.fspath(what)) if isinstance(what, str | os.PathLike) else None
+    path = local(what) if isinstance(what, str | os.PathLike) else None
     name = path or f"{library_of(what)} {type(what).__name__}"
     try:
         name = (name_of(what) if path is None else path) + (f":{key}" if key else "")
@@ -129,23 +129,23 @@ def _about(path: str, key: str, error: Exception) -> str:
 
 def _from_path(path: str, key: str, dtype: DType | None) -> Any:
     url = "://" in path
-    if url and path.endswith((".npy", *HDF5)):
+    if url and is_named(path, (".npy", *HDF5)):
         raise StorageError(
             f"open: {path}: only zarr arrays are opened under URLs; copy the file to this machine, "
             "or open an array that its library gives"
         )
-    if path.endswith(".npy") and key:
+    if is_named(path, ".npy") and key:
         raise StorageError(f"open: {path} is one array, and has no {key!r} in it")
-    if path.endswith(".npy"):
+    if is_named(path, ".npy"):
         return _mapped(path, dtype)
-    if path.endswith(HDF5):
+    if is_named(path, HDF5):
         return _chosen(imported("h5py", "hdf5").File(path, "r"), key)
     zarr = imported("zarr", "zarr")
     layout_codec()
     store = path
-    if path.endswith(ZIP) and not url:
+    if is_named(path, ZIP) and not url:
         store = zarr.storage.ZipStore(path, mode="r")
-    elif path.endswith(ZIP) and not path.startswith("zip://"):
+    elif is_named(path, ZIP) and not path.startswith("zip://"):
         store = f"zip://::{path}"
     return _chosen(patiently(lambda: zarr.open(store, path=key or None, mode="r")), "")
 

@@ -136,7 +136,7 @@ def _(node: ir.Reduce) -> tuple[Any, ...]:
 Operands = list[tuple[str, str]]
 
 
-def fingerprint(root: ir.Node, chunks: Sequence[int], apart: Operands | None = None) -> str:
+def fingerprint(root: ir.Node, chunks: Sequence[Any], apart: Operands | None = None) -> str:
     """Return a hash of an expression, of its operands as they are now, and of chunks.
 
     ``apart``, if given, takes what tells the operands; hashed are their places in it instead.

@@ -66,9 +66,15 @@ def chunks_in(array: Any) -> Any:
     return [best[name] for name in array.dims] if best and {*array.dims} <= {*best} else None
 
 
-def local(path: str) -> str:
-    """Return a path or URL, URLs of files as paths."""
-    return path.removeprefix("file://")
+def local(path: str | os.PathLike[str]) -> str:
+    """Return a path or URL as text, URLs of files and what begins with ``~`` as paths."""
+    text = os.fsdecode(path).removeprefix("file://")
+    return text if "://" in text else os.path.expanduser(text)  # noqa: PTH111 (or as it is)
+
+
+def is_named(path: str | os.PathLike[str], endings: str | tuple[str, ...]) -> bool:
+    """Tell whether a name has one of some endings, in capital letters or not."""
+    return os.fsdecode(path).lower().endswith(endings)
 
 
 def path_of(array: Any) -> Path | None:

@@ -24,7 +24,7 @@ from .extras import imported, lacking
 from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import Operands, fingerprint
-from .places import FOREIGN, HDF5, ZIP, Carried, local, name_of, path_of, travels
+from .places import FOREIGN, HDF5, ZIP, Carried, is_named, local, name_of, path_of, travels
 from .retries import chunk_by_chunk
 from .selection import Box, as_slices, corner
 from .source import chunks_of
@@ -82,7 +82,7 @@ class Sink:
         self._key: Hashable = name if self.array is None else id(self.array)
         if self.path is not None:
             self._key = self.path.resolve()
-        flat = self.path is not None and self.path.suffix == ".npy"
+        flat = self.path is not None and is_named(self.path, ".npy")
         self.whole = not flat and (self.array is None or hasattr(self.array, "chunks"))
         self._journal = journal
         self._make = make
@@ -236,7 +236,7 @@ class Form:
             mark = {"expression": fingerprint(root, (), told), "chunks": chunks, "operands": told}
         if layout is None:
             return Form(chunks, None, overwrite, resume, mark)
-        if not name or os.fspath(name).endswith(".npy"):
+        if not name or is_named(name, ".npy"):
             raise LayoutError(
                 f"store: layout {layout} is one of the chunks of a new zarr array; the target is "
                 f"{name or type(target).__name__}"
@@ -281,7 +281,7 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
                 "store: resume=True needs a path as target, beside which finished blocks are kept"
             )
         return Sink(target, own, name_of(target))
-    path = local(os.fspath(target))
+    path = local(target)
     if "://" in path:
         if resume:
             raise StorageError(
@@ -304,7 +304,7 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
     elif there and not overwrite:
         more = " (an interrupted store: resume=True continues it)" if Journal.beside(place) else ""
         raise StorageError(f"store: {path} exists{more}; overwrite=True replaces it")
-    flat = path.endswith(".npy")
+    flat = is_named(path, ".npy")
 
     def make() -> Any:
         try:
@@ -332,11 +332,11 @@ def written_at_once(
     """
     if not isinstance(target, str | os.PathLike):
         return _chunks(_checked(target, root), root.shape), hasattr(target, "chunks")
-    path = local(os.fspath(target))
+    path = local(target)
     if not Path(path).name or "\0" in path:
         raise StorageError(f"store: {path!r} names no file or directory")
-    flat = path.endswith(".npy")  # as deep as asked, and as wide as rows are
-    if path.endswith(HDF5 + ZIP + FOREIGN) or (flat and "://" in path):
+    flat = is_named(path, ".npy")  # as deep as asked, and as wide as rows are
+    if is_named(path, HDF5 + ZIP + FOREIGN) or (flat and "://" in path):
         raise StorageError(
             f"store: {path} has the name of another format; a new array is a directory of zarr, or "
             "a .npy file of this machine, and what is in others is given as an array that takes "
@@ -372,7 +372,7 @@ def _checked(array: Any, root: Node) -> Any:
 
 def _existing(place: Path, root: Node) -> Any:
     try:
-        if place.suffix == ".npy":
+        if is_named(place, ".npy"):
             array: Any = np.load(place, mmap_mode="r+", allow_pickle=False)
             array = array.view(read_dtype(array.dtype))
         else:
