@@ -5,7 +5,9 @@ of its own, and what is made of its value another.  So is ``m[1:, 1:] -= m[1:, :
 whose operands have to be copied first, as they lie among what is written.  All these programs serve
 any extents.  A plan, which fuses what it can, is made for one shape; so what is evaluated for the
 first or second time with its extents is computed in parts, and a loop over ever new lengths plans
-nothing.  The kernels are those of a plan, and so are the bits.
+nothing.  What NumPy alone computes (``exp`` of complex numbers) is such a part of few elements at
+any time, as a plan that calls NumPy is not kept ready.  The kernels are those of a plan, and so are
+the bits.
 """
 
 from __future__ import annotations
@@ -187,8 +189,6 @@ class _Parts:
         if kind.op is None:
             items = self.operands[start : start + kind.items]
             return self.copy(kind, own, items) if start in self.copied else (kind, items)
-        if isinstance(kind.op, Op) and kind.op.body(tuple([x.dtype for x in kind.args])) is None:
-            return self.asked(kind, own, start)
         folds = isinstance(kind.op, Reduction)
         inner: Shape = self.operands[start] if folds else own
         at, parts = start + folds, []
@@ -203,7 +203,9 @@ class _Parts:
         assert isinstance(kind.op, Op)
         kinds = tuple([part[0] for part in parts])
         made = kind if kinds == kind.args else elementwise(kind.op, kind.dtype, kinds)
-        return made, sum([part[1] for part in parts], ())
+        items: tuple[Any, ...] = sum([part[1] for part in parts], ())
+        hosted = kind.op.body(tuple([arg.dtype for arg in kinds])) is None
+        return self.asked(made, own, items) if hosted else (made, items)
 
     def value(self, op: Reduction, shape: Shape, body: Kind, items: tuple[Any, ...]) -> Part | None:
         """Return a fold over all elements as memory of one value."""
@@ -221,14 +223,15 @@ class _Parts:
             found = self.known[key] = single, (buffer.snapshot(), 0)
         return found
 
-    def asked(self, kind: Kind, shape: Shape, start: int) -> Part | None:
+    def asked(self, kind: Kind, shape: Shape, operands: tuple[Any, ...]) -> Part | None:
         """Return what NumPy makes of few elements, which no kernel computes, as memory."""
         program, size = program_of(kind), math.prod(shape)
         if program.__class__ is not HostCall or not 0 < size <= FEW_ASKED:
             return None
         given: list[Any] = []
+        at = 0
         for arg in kind.args:
-            items, start = self.operands[start : start + arg.items], start + arg.items
+            items, at = operands[at : at + arg.items], at + arg.items
             if arg.scalar:
                 given.append(arg.dtype.type(*items))
                 continue
@@ -236,6 +239,7 @@ class _Parts:
             if buffer is None:
                 return None
             given.append(buffer.array(arg.dtype, shape))
+            counters.temporaries += 1
         buffer = Buffer.allocate(size * kind.itemsize)
         buffer.array(kind.dtype, shape)[...] = silently(program.function, *given)
         counters.temporaries += 1

@@ -94,9 +94,9 @@ def _host_call(kind: Kind, target: Kind) -> HostCall | None:
         return None
     if op.body(tuple([arg.dtype for arg in kind.args])) is not None:
         return None
-    takes: list[tuple[Any, Direct | bool | None]] = []
+    takes: list[tuple[object, object]] = []
     for arg in kind.args:
-        made: Any = None
+        made: Direct | HostCall | bool | None = None
         if not arg.scalar:
             whole = not arg.args and arg.strides is None and arg.rank == kind.rank
             made = False if whole else fresh(arg)
