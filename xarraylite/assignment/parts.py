@@ -203,7 +203,7 @@ class _Parts:
         assert isinstance(kind.op, Op)
         kinds = tuple([part[0] for part in parts])
         made = kind if kinds == kind.args else elementwise(kind.op, kind.dtype, kinds)
-        items: tuple[Any, ...] = sum([part[1] for part in parts], ())
+        items = sum([part[1] for part in parts], ())
         hosted = kind.op.body(tuple([arg.dtype for arg in kinds])) is None
         return self.asked(made, own, items) if hosted else (made, items)
 
