@@ -221,7 +221,7 @@ def _finished(made: Any, given: tuple[Any, ...]) -> Any:
         return made
     if isinstance(made, np.ndarray) and made.dtype in COMMON:
         if made.size > elements.FEW:
-            if made.base is None and all([type(x) is np.ndarray and x is not made for x in given]):
+            if made.base is None and not any([x is made or x.__class__ is list for x in given]):
                 return XArray._adopted(made, own=True)
         elif (few := xarray.owned(made.copy("C"))) is not None:  # machine code takes rows
             return few
