@@ -207,6 +207,12 @@ def test_the_array_object() -> None:
     assert (x.astype("int8"), x.astype("int8").dtype) == (1, xl.int8)
     assert x.sum() == 1.5
     assert isinstance(x.sum(), xl.XScalar)
+    assert hasattr(x, "__matmul__")
+    assert hasattr(x, "__rmatmul__")
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x @ x
+    with pytest.raises(ValueError, match="at least one dimension"):
+        x @ xl.ones(2)
     with pytest.raises(xl.AxisError):
         _ = x.mT
     with pytest.raises(TypeError, match="one element"):

@@ -126,7 +126,7 @@ def test_a_broadcast_error_shows_every_shape_and_the_axis() -> None:
     with pytest.raises(BroadcastError) as caught:
         broadcast_shapes((5, 3, 2), (1,), (3, 4))
     assert str(caught.value) == (
-        "shapes (5, 3, 2), (1,), (3, 4) cannot be broadcast together: extents 2 and 4 at axis 2 "
+        "shapes (5, 3, 2), (1,), (3, 4) could not be broadcast together: extents 2 and 4 at axis 2 "
         "differ and neither is 1"
     )
     assert isinstance(caught.value, ValueError)

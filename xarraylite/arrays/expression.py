@@ -314,9 +314,9 @@ class XExpression(
             return made
         selection = parse_index(key, self.shape, is_index_array)
         viewed = self._view(selection.transform)
-        if selection.take is None:
-            return viewed._element() if selection.element else viewed
-        return XExpression(gather(viewed.node, selection))
+        if selection.element:  # or ``x[()]`` of rank 0, which stays an array
+            return viewed._element() if self.shape else XExpression(self.node)
+        return viewed if selection.take is None else XExpression(gather(viewed.node, selection))
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Write elements: the expression is evaluated into a container of its own first.

@@ -217,6 +217,12 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
         """Return the value itself under ``[()]``, and arrays of it for ``...`` and ``newaxis``."""
         return self if type(key) is tuple and key == () else self._array()[key]
 
+    def __matmul__(self, other: object) -> Any:
+        """Refuse, as NumPy's scalars: an array, if the other is one, names the rule."""
+        return NotImplemented
+
+    __rmatmul__ = __matmul__
+
     def __len__(self) -> int:
         """Refuse: a value has no extents."""
         raise TypeError("len() of an array of rank 0")

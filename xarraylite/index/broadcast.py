@@ -156,7 +156,7 @@ def broadcast_shapes(*shapes: int | Sequence[int] | HasExtents) -> Shape:
                 if result[skip + i] != 1:
                     shown = ", ".join(str(tuple(s)) for s in known)
                     raise BroadcastError(
-                        f"shapes {shown} cannot be broadcast together: extents "
+                        f"shapes {shown} could not be broadcast together: extents "
                         f"{result[skip + i]} and {extent} at axis {skip + i} differ "
                         "and neither is 1"
                     )
