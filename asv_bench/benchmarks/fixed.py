@@ -11,11 +11,13 @@ import numpy as np
 
 import xarraylite as xl
 
-from . import Comparison, values
+from . import ROUNDS, Comparison, values
 
 
 class _InCpuTime(Comparison):
     """What differs by hundredths: the processor's clock is read, which other processes spare."""
+
+    rounds = 5 * ROUNDS
 
     def warm_up(self) -> None:
         """Launch as often as a process does that launches often."""
@@ -33,7 +35,7 @@ class _InCpuTime(Comparison):
 class FixedShape(_InCpuTime):
     """Small assignments between containers of fixed shape, against the same of dynamic rank."""
 
-    title = "c[...] = a; c[...] = a + b; c[...] = a + b * 2, 3 x 3, XTensorFixed against XArray here"
+    title = "c[...] = a, a + b and a + b * 2, 3 x 3, XTensorFixed against XArray here"
     wanted = 1.0
 
     def setup(self) -> None:
@@ -59,7 +61,7 @@ class FixedShape(_InCpuTime):
 class FixedRank(FixedShape):
     """The same between containers of fixed rank."""
 
-    title = "c[...] = a; c[...] = a + b; c[...] = a + b * 2, 3 x 3, XTensor against XArray here"
+    title = "c[...] = a, a + b and a + b * 2, 3 x 3, XTensor against XArray here"
 
     def setup(self) -> None:
         super().setup()
