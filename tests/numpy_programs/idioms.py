@@ -319,6 +319,5 @@ xp.hstack([v, v], casting="sometimes")
 xp.cumsum(v, 0, i)
 xp.divmod(v, 2, v, (2, 3))
 xp.modf(v, (0, 7))
-xp.add(v, 1, out=(0, 7))
 xp.frexp(v, v, (2, 3))
 """
