@@ -222,6 +222,24 @@ def test_a_block_that_needs_more_than_others_is_refused_before_anything_is_read(
     np.testing.assert_array_equal(xl.store(e, sink, memory=least).values, np.asarray(expected))
 
 
+def test_of_large_chunks_few_are_asked_for_at_once() -> None:
+    """A budget that a few of them fit does for a row of many."""
+    kept = Kept(np.random.default_rng(0).normal(size=(60, 4000)), (60, 100))
+    whole, chunk = xl.asarray(kept.values), 60 * 100 * 8
+    with mock.patch.object(source, "LARGE", 2 * chunk + 8):
+        a = xl.open(kept)
+        for e, expected in (
+            (xl.sum(a * a), xl.sum(whole * whole)),
+            (a[3:50, ::3] * 2, whole[3:50, ::3] * 2),
+        ):
+            target = Array(np.zeros(e.shape), (1, 1334)[: e.ndim])
+            xl.store(e, target, memory=10 * chunk)  # ten of two blocks were too many
+            assert target.values.tobytes() == np.asarray(expected).tobytes()
+    for _, columns in kept.read:
+        asked = range(columns.start, columns.stop, columns.step)
+        assert asked[-1] // 100 - asked[0] // 100 <= 1
+
+
 _RESHAPED: dict[str, Callable[[Any, Any], Any]] = {
     "divided": lambda a, b: xl.reshape(a, (3000, 8, 8)) * 2,
     "joined, and divided": lambda a, b: xl.reshape(xl.concat([a[:1507], b]), (-1, 16, 4)) + 1,

@@ -107,6 +107,14 @@ def test_rank_0_and_no_elements() -> None:
         xl.max(empty)
 
 
+def test_a_data_set_without_a_shape(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = h5py.Empty("f8")
+    with pytest.raises(xl.DTypeError, match=r"^open: .*a\.h5:x has no elements, and no shape"):
+        xl.open(tmp_path / "a.h5", "x")
+
+
 def test_narrow_dtypes(tmp_path: Path) -> None:
     narrow = VALUES.astype(ml_dtypes.bfloat16)
     e = xl.open(Kept(narrow, (4, 3))) * 2

@@ -376,7 +376,11 @@ def test_operations_that_numpy_runs(name: str, dtype: str) -> None:
         operands = [x, x[::-1].copy(), x][:arity]
         same(lambda: xl.eval(function(*operands)).dtype, name)  # noqa: B023
         same(lambda: repr(xl.eval(function(*operands)).tolist()), name)  # noqa: B023
-        if arity == 2 and dtype.startswith("c"):
+        if not dtype.startswith("c"):
+            continue
+        same(lambda: repr(xl.eval(function(*[v + v for v in operands])).tolist()), name)  # noqa: B023
+        same(lambda: repr(xl.eval(function(*operands) * x[::-1]).tolist()), name)  # noqa: B023
+        if arity == 2:
             same(lambda: repr(xl.eval(function(x, 2 + 1j)).tolist()), name)  # noqa: B023
 
 
@@ -384,10 +388,25 @@ def test_operations_that_numpy_runs_read_what_was_there() -> None:
     z = xl.asarray([1 + 1j, 2j, 3.0])
     for _ in range(20):
         expected = xl.eval(xl.sin(z)).tolist()
-        e = xl.sin(z)
+        e, of_parts, inside = xl.sin(z), xl.sin(z[::-1] * 1), xl.sin(z) * 1
         z[0] = z[0] + 1
-        assert xl.eval(e).tolist() == expected
+        assert xl.eval(e).tolist() == xl.eval(inside).tolist() == expected
+        assert xl.eval(of_parts).tolist() == expected[::-1]
         assert xl.eval(xl.sin(z)).tolist() != expected
+
+
+def test_what_numpy_runs_is_a_part_of_few_elements() -> None:
+    for n in (1, 10, 256, 257):
+        v = np.linspace(0.5, 2, n) * (1 - 0.5j)
+        a, b = xl.asarray(v), xl.asarray(v[::-1] / 3)
+        for _ in range(4):
+            made = xl.eval(xl.exp(xl.sin(a) * b) / (xl.sqrt(a) + xl.sum(xl.log(b))) - xl.mean(a))
+            w = np.asarray(b)
+            want = np.exp(np.sin(v) * w) / (np.sqrt(v) + np.sum(np.log(w))) - np.mean(v)
+            np.testing.assert_allclose(made, want, rtol=1e-13)
+            o = xl.zeros(n, dtype="complex128")
+            o[...] = 2 * xl.tan(a + o)
+            np.testing.assert_allclose(o, 2 * np.tan(v), rtol=1e-13)
 
 
 def test_one_value_is_stored() -> None:

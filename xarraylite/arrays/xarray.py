@@ -233,8 +233,12 @@ class XArray(Owner):
                 return made
         own = values.base is None if own is None else own
         if values.size > SMALL and own and values.flags.c_contiguous:
-            place = Strided.row_major(values.shape)
-            return cls._own(Buffer.of_array(values), place, as_dtype(values.dtype), ROW_MAJOR)
+            buffer, dtype = Buffer.of_array(values), as_dtype(values.dtype)
+            if cls is XArray:
+                kind, shape = row_major(dtype, values.ndim), values.shape
+                adopted: XArray = results.container(cls, kind, shape, buffer, ROW_MAJOR)
+                return adopted
+            return cls._own(buffer, Strided.row_major(values.shape), dtype, ROW_MAJOR)
         return _copied(cls, values)
 
     @classmethod

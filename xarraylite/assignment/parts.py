@@ -5,7 +5,9 @@ of its own, and what is made of its value another.  So is ``m[1:, 1:] -= m[1:, :
 whose operands have to be copied first, as they lie among what is written.  All these programs serve
 any extents.  A plan, which fuses what it can, is made for one shape; so what is evaluated for the
 first or second time with its extents is computed in parts, and a loop over ever new lengths plans
-nothing.  The kernels are those of a plan, and so are the bits.
+nothing.  What NumPy alone computes (``exp`` of complex numbers) is such a part of few elements at
+any time, as a plan that calls NumPy is not kept ready.  The kernels are those of a plan, and so are
+the bits.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ from ..memory.slabs import take
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..runtime.evaluate import uses_reference
-from ..runtime.program import Direct
+from ..runtime.floating_errors import silently
+from ..runtime.program import Direct, HostCall
 
 if TYPE_CHECKING:
     from ..overlap import overlap
@@ -45,6 +48,9 @@ else:
 _new = object.__new__
 
 Part = tuple[Kind, tuple[Any, ...]]
+
+#: Elements up to which operations that NumPy computes are parts.
+FEW_ASKED = 256
 
 #: Operations on elements that take about as long as to plan an expression.
 _REPEATED = 1 << 15
@@ -197,7 +203,9 @@ class _Parts:
         assert isinstance(kind.op, Op)
         kinds = tuple([part[0] for part in parts])
         made = kind if kinds == kind.args else elementwise(kind.op, kind.dtype, kinds)
-        return made, sum([part[1] for part in parts], ())
+        items = sum([part[1] for part in parts], ())
+        hosted = kind.op.body(tuple([arg.dtype for arg in kinds])) is None
+        return self.asked(made, own, items) if hosted else (made, items)
 
     def value(self, op: Reduction, shape: Shape, body: Kind, items: tuple[Any, ...]) -> Part | None:
         """Return a fold over all elements as memory of one value."""
@@ -214,6 +222,28 @@ class _Parts:
             single = row_major(kind.dtype, 0, program.result.fixed)
             found = self.known[key] = single, (buffer.snapshot(), 0)
         return found
+
+    def asked(self, kind: Kind, shape: Shape, operands: tuple[Any, ...]) -> Part | None:
+        """Return what NumPy makes of few elements, which no kernel computes, as memory."""
+        program, size = program_of(kind), math.prod(shape)
+        if program.__class__ is not HostCall or not 0 < size <= FEW_ASKED:
+            return None
+        given: list[Any] = []
+        at = 0
+        for arg in kind.args:
+            items, at = operands[at : at + arg.items], at + arg.items
+            if arg.scalar:
+                given.append(arg.dtype.type(*items))
+                continue
+            buffer = computed(program_of(arg), shape, size, items)
+            if buffer is None:
+                return None
+            given.append(buffer.array(arg.dtype, shape))
+            counters.temporaries += 1
+        buffer = Buffer.allocate(size * kind.itemsize)
+        buffer.array(kind.dtype, shape)[...] = silently(program.function, *given)
+        counters.temporaries += 1
+        return program.result, (buffer.snapshot(), 0)
 
     def copy(self, leaf: Kind, shape: Shape, items: tuple[Any, ...]) -> Part | None:
         """Return a copy of an operand: of its elements, if it is stretched."""

@@ -27,7 +27,7 @@ from ..runtime.counting import evaluations
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct, HostCall
 from . import elements, totals
-from .parts import computed, fold_of, materialised, program_of, repeats
+from .parts import FEW_ASKED, computed, fold_of, materialised, program_of, repeats
 
 if TYPE_CHECKING:
     from ..runtime import bound, launch, replay
@@ -186,8 +186,10 @@ def again(
         shared, items = True, [bound.sameness(operands)]
     key: Any = (shape, shared, *items)
     known = kind.replays.get(key) if items != [None] else False
-    if known is None or known is ONCE:
-        remember(kind, key, ONCE if known is None else TWICE)
+    few = known is False and math.prod(shape) <= FEW_ASKED
+    if known is None or known is ONCE or few:
+        if not few:
+            remember(kind, key, ONCE if known is None else TWICE)
         left = None if shared else materialised(kind, shape, operands)
         if left is not None:
             return evaluated(usual, left[0], shape, left[1])

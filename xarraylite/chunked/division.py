@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from .cut import Marks, joints, requests
 from .grid import Grid
+from .idle import Idle
 from .pipeline import Run, run_blocks
 from .plan import TRIED, WORTH, Cuts, Piece, is_small, too_small
 from .selection import Box, corner, shape_of, size_of, whole, window_of
@@ -81,7 +84,13 @@ class Division:
         for box in boxes:
             full = grid.widened(box)
             keys = [(low, high, full) for low, high in spans]
-            parts = self._parts(Cuts(self.plan, keys, self.carried), run)
+            pieces = Cuts(self.plan, keys, self.carried)
+            if isinstance(run.cluster, Idle):
+                for piece in run_blocks(pieces, run, kept=self.kept, need=self.need):
+                    run.advance(piece)
+                yield box, np.zeros(shape_of(box), node.dtype)
+                continue
+            parts = self._parts(pieces, run)
             yield box, self.plan.joined(spans, parts, shape_of(full))[grid.inside(box)]
 
     def _parts(self, pieces: Cuts, run: Run) -> Iterator[NumpyArray]:

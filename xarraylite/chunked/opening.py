@@ -107,6 +107,8 @@ def _source(what: object, array: Any, name: str, complete: bool) -> Source:
             f"open: got {type(what).__name__}; it must be a path, a URL or an object with shape, "
             "dtype and __getitem__"
         )
+    if array.shape is None:
+        raise DTypeError(f"open: {name} has no elements, and no shape")  # `Empty` of h5py
     part: Any = getattr(array, "_meta", array)  # of dask
     if isinstance(part, np.ndarray) and is_masked(part) and (part is not array or part.mask.any()):
         raise DTypeError(f"open: {name}: got a masked array; fill it first, as masks are lost")

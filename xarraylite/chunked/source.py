@@ -32,6 +32,7 @@ from .selection import (
     as_slices,
     hull,
     owners_of,
+    place_of,
     runs,
     shape_of,
     size_of,
@@ -45,6 +46,9 @@ READERS = 4
 
 #: Chunks that a library reads at once, for one call.
 AT_ONCE = 10
+
+#: Bytes of chunks beyond which fewer are asked for at once: memory counts then, and time does not.
+LARGE = 256 << 20
 
 
 class StoredArray:
@@ -144,8 +148,14 @@ class StoredArray:
         if not self.whole_chunks:
             return 0
         one = math.prod(self.chunks) * self.dtype.itemsize
-        some = one * (reading() if self.shares(box) else AT_ONCE)
+        some = one * (reading() if self.shares(box) else self._at_once)
         return min(self._spanned(box, self.units, most, pitch), some)
+
+    @property
+    def _at_once(self) -> int:
+        """Chunks that a library has in memory at a time."""
+        one = math.prod(self.chunks) * self.dtype.itemsize
+        return min(AT_ONCE, max(1, LARGE // max(1, one)))
 
     def read(self, box: Box) -> NumpyArray:
         """Return the elements in a box, row-major.
@@ -155,8 +165,10 @@ class StoredArray:
         StorageError
             If they cannot be read; it names the array, the elements and the chunks they are in.
         """
-        if all([isinstance(s, range) for s in box]):
-            return self._get(box)
+        ranges = tuple([s for s in box if isinstance(s, range)])
+        if len(ranges) == len(box):
+            large = self._at_once < AT_ONCE and self.whole_chunks and not self.shares(box)
+            return self._piecewise(ranges) if large else self._get(box)
         made = new_array(shape_of(box), self.dtype)
         for parts in itertools.product(
             *[runs(s, c) for s, c in zip(box, self.chunks, strict=True)]
@@ -169,6 +181,20 @@ class StoredArray:
                 for own in piece
             ]
             made[place] = values[np.ix_(*inside)] if inside else values
+        return made
+
+    def _piecewise(self, box: tuple[range, ...]) -> NumpyArray:
+        """Return the elements in a box, of few large chunks at a time."""
+        lengths = (*self.chunks[:-1], self.chunks[-1] * self._at_once)
+        sides = [
+            [place_of(s, k * c, (k + 1) * c)[0] for k in owners_of(s, c)]
+            for s, c in zip(box, lengths, strict=True)
+        ]
+        if math.prod(map(len, sides)) == 1:
+            return self._get(box)
+        made = new_array(shape_of(box), self.dtype)
+        for place in itertools.product(*sides):
+            made[place] = self._get(tuple([s[at] for s, at in zip(box, place, strict=True)]))
         return made
 
     def parts(

@@ -211,13 +211,19 @@ def results(made: Any, narrow: Narrow) -> Any:
     return made
 
 
+#: What a function of NumPy's returns that is no value.
+_ARRAYS = np.ndarray, tuple, list
+
+
 def _finished(made: Any, given: tuple[Any, ...]) -> Any:
     """Return what a NumPy function returned for arrays of usual dtypes, as `results` does."""
-    if not isinstance(made, np.ndarray | tuple | list):
+    if not isinstance(made, _ARRAYS):
         return made
-    if isinstance(made, np.ndarray) and made.size <= elements.FEW and made.dtype in COMMON:
-        few = xarray.owned(made.copy("C"))  # in other orders: machine code takes rows
-        if few is not None:
+    if isinstance(made, np.ndarray) and made.dtype in COMMON:
+        if made.size > elements.FEW:
+            if made.base is None and not any([x is made or x.__class__ is list for x in given]):
+                return XArray._adopted(made, own=True)
+        elif (few := xarray.owned(made.copy("C"))) is not None:  # machine code takes rows
             return few
     narrow = Narrow()
     for value in given:

@@ -285,9 +285,9 @@ def full(
 
 
 def _whole(number: float, dtype: np.dtype[Any]) -> Any:
-    """Return a number for integers: what an array of it would be, where it does not fit."""
+    """Return a number for integers and bools: what an array of it would be, if it does not fit."""
     if kind(dtype) not in "iu":
-        return number
+        return bool(number) if kind(dtype) == "b" else number
     low, high = int_bounds(dtype)
     return int(number) if low <= number <= high else np.float64(number)
 

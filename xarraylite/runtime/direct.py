@@ -88,16 +88,21 @@ def fresh(kind: Kind, short: bool = True) -> Direct | HostCall | None:
 
 
 def _host_call(kind: Kind, target: Kind) -> HostCall | None:
-    """Return the program of an operation that NumPy runs on memory that lies by rows."""
+    """Return the program of an operation that NumPy runs on what one launch each computes."""
     op = kind.op
     if not isinstance(op, Op) or OPS.get(op.name) is not op or kind.rank == 0:
         return None
     if op.body(tuple([arg.dtype for arg in kind.args])) is not None:
         return None
-    whole = [not arg.args and arg.strides is None and arg.rank == kind.rank for arg in kind.args]
-    if not all([arg.scalar or copied for arg, copied in zip(kind.args, whole, strict=True)]):
-        return None
-    takes = [arg.dtype.type if arg.scalar else arg for arg in kind.args]
+    takes: list[tuple[object, object]] = []
+    for arg in kind.args:
+        made: Direct | HostCall | bool | None = None
+        if not arg.scalar:
+            whole = not arg.args and arg.strides is None and arg.rank == kind.rank
+            made = False if whole else fresh(arg)
+            if arg.rank != kind.rank or not (whole or isinstance(made, Direct)):
+                return None
+        takes.append((arg.dtype.type if arg.scalar else arg, made))
     return HostCall(op.numpy, tuple(takes), target)
 
 

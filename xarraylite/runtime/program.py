@@ -62,7 +62,8 @@ class HostCall:
     function : callable
         NumPy's.
     takes : tuple
-        For each operand the kind of its memory, or the class of NumPy's numbers that it becomes.
+        For each argument its kind and what computes it, False for memory as it is; or the class of
+        NumPy's numbers that it becomes, and None.
     result : Kind
         Of the new memory.
     """

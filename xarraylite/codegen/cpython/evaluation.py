@@ -220,36 +220,41 @@ def replayed(items: int) -> int:
 def copies_of(takes: int, shape: int, operands: int) -> int:
     """Return a tuple of what NumPy is given for operands at an address; 0 where one is gone.
 
-    Memory is copied, when all that has to be allocated is: nobody writes to copies.
+    Memory is copied, and expressions are computed, when all that has to be allocated is: nobody
+    writes to copies.
     """
     given, at = tuple_of(load(takes + SIZE)), operands
     for k in range(load(takes + SIZE) if given != 0 else 0):
-        what = item(takes, k)
-        number = load(what + CLASS) == word(w.TYPE)
+        kind, program = item(item(takes, k), 0), item(item(takes, k), 1)
         one = 0
-        if number:
-            one = call(what, load(at), 0, 1)
+        if program == word(w.NONE):
+            one = call(kind, load(at), 0, 1)
         else:
-            one = call(word(w.NUMPY_EMPTY), shape, get(what, w.DTYPE), 2)
+            one = call(word(w.NUMPY_EMPTY), shape, get(kind, w.DTYPE), 2)
         if one == 0:
             c.Py_DecRef(given)
             return 0
         store(given + word(w.TUPLE_ITEMS) + 8 * k, one)
-        at += 8 if number else 16
+        at += 8 if program == word(w.NONE) else 8 * whole(get(kind, w.ITEMS))
     at = operands
     for k in range(load(takes + SIZE) if given != 0 else 0):
-        what = item(takes, k)
-        if load(what + CLASS) == word(w.TYPE):
+        kind, program = item(item(takes, k), 0), item(item(takes, k), 1)
+        if program == word(w.NONE):
             at += 8
             continue
-        address = get(load(at), w.ADDRESS)
-        if address == 0:
+        to, done = load(item(given, k) + DATA), 0
+        if program == word(w.FALSE):
+            address = get(load(at), w.ADDRESS)
+            if address != 0:
+                source = c.PyLong_AsLongLong(address) + c.PyLong_AsLongLong(load(at + 8))
+                c.memcpy(to, source, size_of(shape) * itemsize_of(kind))
+                done = 1
+        else:
+            done = started(record_of(program), to, shape, at)
+        if done == 0:
             c.Py_DecRef(given)
             return 0
-        source = c.PyLong_AsLongLong(address) + c.PyLong_AsLongLong(load(at + 8))
-        nbytes = size_of(shape) * itemsize_of(what)
-        c.memcpy(load(item(given, k) + DATA), source, nbytes)
-        at += 16
+        at += 8 * whole(get(kind, w.ITEMS))
     return given
 
 
