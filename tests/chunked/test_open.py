@@ -125,6 +125,9 @@ def test_narrow_dtypes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(xl.eval(again).numpy(), narrow)
     with pytest.raises(xl.DTypeError, match=r"elements of 2 bytes, .* dtype='bfloat16'"):
         xl.open(tmp_path / "a.npy")
+    np.save(tmp_path / "b.npy", VALUES.astype(ml_dtypes.float8_e5m2))  # NumPy cannot read it
+    tiny = xl.open(tmp_path / "b.npy", dtype="float8_e5m2")
+    np.testing.assert_array_equal(xl.eval(tiny).numpy(), VALUES.astype(ml_dtypes.float8_e5m2))
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e5m2", "float8_e8m0fnu", "int4", "uint1"])
@@ -174,6 +177,8 @@ def test_a_dtype_that_the_elements_do_not_have(tmp_path: Path) -> None:
     for what in (VALUES, _npy(tmp_path)):
         with pytest.raises(xl.DTypeError, match="elements of float64, not of bfloat16"):
             xl.open(what, dtype="bfloat16")
+        with pytest.raises(xl.DTypeError, match="elements of float64, not of int64"):
+            xl.open(what, dtype="int64")
     with pytest.raises(xl.DTypeError, match="'float7' is not the name"):
         xl.open(VALUES, dtype="float7")
 

@@ -13,6 +13,7 @@ from .._errors import DTypeError, StorageError, XarrayliteError
 from ..arrays.expression import XExpression
 from ..dtypes.names import DType, as_dtype, dtype_name
 from ..io.header import read_dtype
+from ..io.npy import load
 from ..ir.node import Stored
 from ..operands.nodes import Lifted, is_masked
 from .extras import imported, lacking
@@ -159,15 +160,21 @@ def _mapped(path: str, dtype: DType | None) -> Any:
     if begin != MAGIC_PREFIX:  # NumPy would take it for a pickle
         cut = MAGIC_PREFIX.startswith(begin)
         raise ValueError("it is truncated" if cut else "it does not begin as .npy files do")
-    array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    try:
+        array: Any = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError:
+        if dtype is None or dtype.itemsize != 1:
+            raise
+        return load(path, "r", dtype=dtype)  # NumPy writes 'f1', and does not read it
     array = array.view(read_dtype(array.dtype))
-    if dtype is None and array.dtype.type is np.void and array.dtype.fields is None:
-        raise DTypeError(
-            f"open: {path} has elements of {array.dtype.itemsize} bytes, and the format does not "
-            "say of which dtype; tell it, such as dtype='bfloat16'"
-        )
-    same = dtype is None or dtype.itemsize != array.itemsize
-    return array if same else array.view(dtype)
+    nameless = array.dtype.type is np.void and array.dtype.fields is None
+    if not nameless or dtype is not None:
+        told = nameless and dtype is not None and dtype.itemsize == array.itemsize
+        return array.view(dtype) if told else array
+    raise DTypeError(
+        f"open: {path} has elements of {array.dtype.itemsize} bytes, and the format does not say "
+        "of which dtype; tell it, such as dtype='bfloat16'"
+    )
 
 
 def _chosen(what: Any, key: str) -> Any:
