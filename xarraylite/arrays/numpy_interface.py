@@ -83,9 +83,10 @@ class Described:
         ShapeError
             If the number of elements of a view would change.
         """
-        own: Any = ownership.memory_of(self)
+        e: Any = self
+        own = ownership.memory_of(e)
         own.resize(*shape, refcheck=refcheck)
-        self._shape = own.shape
+        e._shape = own.shape
 
     def _can_be_had(self) -> bool:
         """Tell whether there are values: not while a function is traced, nor of what is stored."""
