@@ -56,7 +56,9 @@ CONTAINERS: Rows = (
         "`xtensor<T, N, L>`",
         "`xl.XTensor[dtype, ndim, layout]`",
         "t = xl.XTensor[xl.float64, 3, 'row_major'](shape=(2, 3, 4)); assert t.rank == 3\n"
-        "assert type(xl.eval(t + t)) is xl.XTensor\nrefused(xl.ShapeError, lambda: t.assign(v))",
+        "assert type(xl.eval(t + t)) is xl.XTensor\nrefused(xl.ShapeError, lambda: t.assign(v))\n"
+        "assert xl.XTensor(m).shape is xl.XTensor(m + 1).shape",
+        "refuses another rank; no dearer than `XArray`",
     ),
     Row(
         "`xtensor_fixed<T, xshape<…>>`",
@@ -64,10 +66,10 @@ CONTAINERS: Rows = (
         "f = xl.XTensorFixed[xl.float64, (2, 2)](m)\n"
         "assert type(xl.eval(f * 2)) is type(f)\nrefused(xl.ShapeError, lambda: f.assign(v))\n"
         "g = xl.XTensorFixed[xl.float64, (2, 2)](m); assert g.shape is f.shape",
-        "no slower than `XArray`, and hardly faster: kernels know ranks and strides of all "
-        "containers; what a launch asks besides is where memory is and who waits for it. All that "
-        "a fixed shape can spare is the comparison of two shapes, 2 % of a small assignment, as "
-        "those of one class are one tuple",
+        "a small assignment takes 1 to 5 % less than one between `XArray`, as one between "
+        "`XTensor` does: arrays of equal shape have one tuple of extents, which is not compared. "
+        "That is all there is to spare: kernels know ranks and strides of all containers, and what "
+        "a launch asks besides is where memory is and who waits for it",
     ),
     Row(
         "promotion of shapes (`has_fixed_rank_t`, `get_rank`)",

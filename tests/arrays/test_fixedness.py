@@ -182,7 +182,13 @@ def test_machine_code_knows_what_is_fixed() -> None:
     try:
         t, f = xl.XTensor(A), xl.XTensorFixed[xl.float64, (2, 2)](A)
         step = xl.jit(lambda u: u * 2)
+        own, pinned = type("Own", (xl.XTensor,), {}), xl.XTensor[xl.float64, 2]
+        g = xl.XTensorFixed[xl.float64, (1, 2)](A[:1])
         for _ in range(5):
+            for cls in (own, pinned, xl.XTensor[xl.float64, 2, "row_major"]):
+                copy = cls(A).copy()
+                assert (type(copy), copy.tolist()) == (cls, A.tolist())
+            assert type(xl.eval(g + g)) is type(g)
             assert type(xl.eval(t + t)) is type(t.copy()) is type(step(t)) is xl.XTensor
             assert type(xl.eval(f + f)) is type(f.copy()) is type(step(f)) is type(f)
             assert type(xl.eval(t[0] + t[1])) is xl.XTensor

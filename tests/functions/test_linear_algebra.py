@@ -249,6 +249,17 @@ def test_einsum(spec: str, data: st.DataObject) -> None:
     assert_same_bits(einsum(spec, *[ours for ours, _ in operands]), expected)
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_products_conjugate_nothing(dtype: str) -> None:
+    x = (np.arange(12.0).reshape(3, 4) - 2j).astype(dtype)
+    a, b = xl.asarray(x), xl.asarray(x.T * 1j)
+    for _ in range(3):
+        assert_same_bits(einsum("ij,jk", a, b), x @ (x.T * 1j))
+        assert_same_bits(einsum("i,i", a[0], b[:, 1]), np.dot(x[0], x[1] * 1j))
+        assert_same_bits(tensordot(a, b * 2, 1), x @ (x.T * 2j))
+    assert einsum("ij,jk", a, xl.asarray(x.real.T)).dtype == dtype
+
+
 def test_einsum_in_numpys_other_forms() -> None:
     x, y = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
     a, b, out = xl.asarray(x), xl.asarray(y), xl.zeros((2, 4))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, SupportsIndex
 from .._errors import DTypeError, LayoutError, ShapeError
 from ..dtypes.names import DType, as_dtype, dtype_name
 from ..index.broadcast import as_shape
-from ..ir.kind import OWNERS
+from ..ir.kind import OWNERS, one_of_equal
 from ..ir.node import RANK, SHAPE
 from ..layout.layout import Layout
 from ..layout.strided import Order
@@ -64,6 +64,14 @@ class _Pinned(XArray):
             if values is MISSING and shape is None:
                 shape = self._pin[1]
         super().__init__(values, dtype, layout, strides, shape=shape)
+
+    def _lie(self, buffer: Buffer, place: Map, dtype: DType) -> None:
+        """Have the elements lie in a buffer; arrays of equal shape have one tuple of extents.
+
+        So machine code knows by its address that two of them fit, and compares no extents.
+        """
+        super()._lie(buffer, place, dtype)
+        self._shape = one_of_equal(self._shape)
 
     @classmethod
     def _origin(cls) -> tuple[type[XArray], object]:
@@ -177,15 +185,6 @@ class XTensorFixed(_Pinned):
         if not isinstance(shape, tuple):
             raise TypeError(f"XTensorFixed takes [dtype, shape], as in {_FIXED_EXAMPLE}")
         return subscripted(cls, dtype, as_shape(shape, "XTensorFixed"), layout)
-
-    def _lie(self, buffer: Buffer, place: Map, dtype: DType) -> None:
-        """Have the elements lie in a buffer; all arrays of a type have one shape, not equal ones.
-
-        So machine code knows by its address that two of them fit.
-        """
-        super()._lie(buffer, place, dtype)
-        if self._pin is not None and self._shape == self._pin[1]:
-            self._shape = self._pin[1]
 
     def _check(self, shape: tuple[int, ...], dtype: DType, operation: str) -> None:
         assert self._pin is not None

@@ -213,8 +213,8 @@ def _vectors_of(a: Any, b: Any) -> str:
 def _meet(a: Any, b: Any, count: int) -> bool:
     """Tell whether two arrays are vectors or small, and so many dimensions of them meet.
 
-    These are the last of the one and the first of the other, and the dtype is one real one that
-    NumPy multiplies; others have messages of their own function's.
+    These are the last of the one and the first of the other, and the dtype is one that NumPy
+    multiplies; others have messages of their own function's.
     """
     if not isinstance(a, XExpression) or not isinstance(b, XExpression):
         return False
@@ -223,7 +223,7 @@ def _meet(a: Any, b: Any, count: int) -> bool:
     first = len(left) - count
     if not small or first < 0 or len(right) < count or left[first:] != right[:count]:
         return False
-    return a.dtype.char in _REAL and a.dtype == b.dtype
+    return a.dtype.char in _REAL + _COMPLEX and a.dtype == b.dtype
 
 
 @or_numpy

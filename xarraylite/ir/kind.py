@@ -49,6 +49,8 @@ _ONE, _MANY = 3, 12
 #: The class of containers of which so much is fixed, by dtype and shape; entered by `arrays`.
 OWNERS: dict[int, Callable[[DType, Shape], Any]] = {}
 
+#: Shapes of tensors of fixed rank or shape, by themselves.
+_SHAPES: dict[Shape, Shape] = {}
 
 _NONE: frozenset[type] = frozenset()
 _STORED: dict[str, frozenset[type]] = {
@@ -120,9 +122,9 @@ class Kind:
         Of a leaf: all leaves of its dtype, by rank if they are row-major, else by strides.
     stored : frozenset of type
         Of a leaf: the numbers that NumPy stores in its memory as we do.
-    owner : type, dict or None
-        Of a leaf: the class of containers that own such memory; by shape where that is part of the
-        class; None for the usual one.
+    owner : type, tuple or None
+        Of a leaf: the class of containers that own such memory; None for the usual one.  Where the
+        shape is part of the class: the shape met last and its class, and the classes by shape.
     begun : int
         Evaluations that were interpreted (`runtime.tiers`).
     fresh : object
@@ -200,7 +202,7 @@ class Kind:
         self.stored: frozenset[type] = known if op is None and not scalar else _NONE
         self.owner: Any = None
         if op is None and not scalar and fixed != FREE:
-            self.owner = {} if fixed == SHAPE else OWNERS[fixed](dtype, ())
+            self.owner = ((), None, {}) if fixed == SHAPE else OWNERS[fixed](dtype, ())
         self.begun = 0
         self.reused: int = max([arg.reused for arg in args], default=0)
         self.fresh: Any = None
@@ -244,13 +246,15 @@ class Kind:
 
     def owned(self, shape: Shape) -> Any:
         """Return the class of containers of a leaf's kind; None for the usual one."""
-        if self.owner.__class__ is not dict:
+        if self.owner.__class__ is not tuple:
             return self.owner
-        found = self.owner.get(shape)
+        known = self.owner[2]
+        found = known.get(shape)
         if found is None:
-            if len(self.owner) >= _LIMIT:
-                self.owner.clear()
-            found = self.owner[shape] = OWNERS[SHAPE](self.dtype, shape)
+            if len(known) >= _LIMIT:
+                known.clear()
+            found = known[shape] = OWNERS[SHAPE](self.dtype, shape)
+            self.owner = (one_of_equal(shape), found, known)
         return found
 
     def learn(self, op: object, other: object, entry: object) -> None:
@@ -284,6 +288,13 @@ NODE = Kind(None, (), np.dtype(np.void), 0, 0)
 NODE.stored = _NONE
 
 _kinds: dict[object, Kind] = {}
+
+
+def one_of_equal(shape: Shape) -> Shape:
+    """Return the same tuple for all equal shapes, as long as not too many others are asked for."""
+    if len(_SHAPES) >= _LIMIT:
+        _SHAPES.clear()
+    return _SHAPES.setdefault(shape, shape)
 
 
 def owner_class(fixed: int, dtype: DType, shape: Shape) -> Any:

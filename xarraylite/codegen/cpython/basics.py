@@ -205,16 +205,16 @@ def is_lazy(thing: int) -> bool:
 
 def is_tensor(cls: int) -> bool:
     """Tell whether a class is one of arrays of fixed rank or shape, or directly derived from it."""
-    if cls == word(w.TENSOR) or cls == word(w.TENSOR_VIEW):
-        return True
     base = load(cls + BASE_CLASS)
-    return base == word(w.TENSOR) or base == word(w.TENSOR_FIXED)
+    if base == word(w.TENSOR_FIXED) or base == word(w.TENSOR):
+        return True
+    return cls == word(w.TENSOR) or cls == word(w.TENSOR_VIEW)
 
 
 def is_container(thing: int) -> bool:
     """Tell whether an object is a container with a kind."""
     cls = load(thing + CLASS)
-    usual = cls == word(w.TENSOR) or cls == word(w.ARRAY) or cls == word(w.VIEW) or is_tensor(cls)
+    usual = cls == word(w.ARRAY) or cls == word(w.VIEW) or is_tensor(cls)
     if not usual and c.PyType_IsSubtype(cls, word(w.CONTAINER)) == 0:
         return False
     kind = get(thing, w.KIND)
@@ -226,7 +226,11 @@ def owner_of(kind: int, shape: int) -> int:
     owner = get(kind, w.OWNER)
     if owner == word(w.NONE):
         return word(w.ARRAY)
-    return c.PyDict_GetItemWithError(owner, shape) if load(owner + CLASS) == word(w.DICT) else owner
+    if load(owner + CLASS) != word(w.TUPLE):
+        return owner
+    if item(owner, 0) == shape:
+        return item(owner, 1)
+    return c.PyDict_GetItemWithError(item(owner, 2), shape)
 
 
 def is_array(thing: int) -> bool:

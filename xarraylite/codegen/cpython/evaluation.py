@@ -35,6 +35,7 @@ from .basics import (
     is_container,
     is_lazy,
     is_row_major,
+    is_tensor,
     item,
     itemsize_of,
     keep,
@@ -167,7 +168,11 @@ def new_buffer(nbytes: int) -> int:
 
 def new_array(buffer: int, shape: int, kind: int) -> int:
     """Return a row-major container of what is given to it; 0 if there is no memory, or class."""
-    cls = owner_of(kind, shape) if buffer != 0 else 0
+    return new_array_of(owner_of(kind, shape) if buffer != 0 else 0, buffer, shape, kind)
+
+
+def new_array_of(cls: int, buffer: int, shape: int, kind: int) -> int:
+    """Return one of a class, or 0."""
     made = container_of(cls, kind, shape, buffer, keep(word(w.ZERO)))
     if made != 0:
         give(made, w.POLICY, keep(word(w.ROW_MAJOR)))
@@ -396,7 +401,12 @@ def new_container(items: int, count: int) -> int:
 
 
 def duplicate(thing: int) -> int:
-    """Return a row-major container's elements in a new one; 0 if they are many."""
+    """Return a row-major container's elements in a new one of the usual class; 0 if many."""
+    return duplicate_as(owner_of(get(thing, w.KIND), get(thing, w.SHAPE)), thing)
+
+
+def duplicate_as(cls: int, thing: int) -> int:
+    """Return a row-major container's elements in a new one of a class, or 0; 0 if they are many."""
     kind, shape, source = get(thing, w.KIND), get(thing, w.SHAPE), get(thing, w.OWN_BUFFER)
     size = size_of(shape)
     if not 0 <= size <= MANY:
@@ -409,7 +419,7 @@ def duplicate(thing: int) -> int:
     if buffer != 0:
         c.memcpy(address_of(buffer), address_of(source) + start, nbytes)
     c.Py_DecRef(source)
-    return new_array(buffer, shape, kind)
+    return new_array_of(cls if buffer != 0 else 0, buffer, shape, kind)
 
 
 def duplicated(thing: int) -> int:
@@ -422,11 +432,11 @@ def duplicated(thing: int) -> int:
 
 def copied(thing: int, args: int, keywords: int) -> int:
     """``thing.copy()``."""
-    kind, shape = get(thing, w.KIND), get(thing, w.SHAPE)
-    usual = is_container(thing) and load(thing + CLASS) == owner_of(kind, shape)
+    cls = load(thing + CLASS)
+    usual = is_container(thing) and (cls == word(w.ARRAY) or is_tensor(cls))
     usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, w.FORCED) == 0
-    if usual and get(thing, w.POLICY) == word(w.ROW_MAJOR) and get(kind, w.STRIDES) == word(w.NONE):
-        return duplicate(thing)
+    if usual and get(thing, w.POLICY) == word(w.ROW_MAJOR) and is_row_major(thing):
+        return duplicate_as(cls, thing)
     return 0
 
 
