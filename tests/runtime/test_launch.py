@@ -224,3 +224,20 @@ sys.exit(len(wrong))
             [sys.executable, "-c", code], check=False, capture_output=True, timeout=60
         )
         assert done.returncode == 0, done.stderr.decode()
+
+
+def test_builtins_may_be_made_while_one_is_made() -> None:
+    """As what is called by a collection does, which may begin in the middle of it."""
+    xl.eval(xl.asarray([1.0]) + 1)
+    definition = launch._made[0][1]
+    kept = []
+
+    class Interrupted:
+        @property
+        def _as_parameter_(self) -> int:
+            launch.builtin(definition, b"")
+            kept.extend([(k, k, k, k) for k in range(8)])  # where anything freed was
+            return definition
+
+    made = launch.builtin(Interrupted(), b"")  # type: ignore[arg-type]
+    assert made.__self__ == b""

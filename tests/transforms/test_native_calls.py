@@ -447,6 +447,8 @@ def test_numpy_gets_the_same_memory(dtype: str, part: Any) -> None:
 
     def work() -> Any:
         found, described = np.asarray(a), getattr(a, "__array_struct__", None) is not None
+        again = np.asarray(a)  # as machine code describes it, and frees what it described
+        assert (again.dtype, again.tobytes()) == (found.dtype, found.tobytes())
         return found.tobytes(), found.strides, found.dtype, found.flags.writeable, described
 
     same(work)

@@ -11,6 +11,7 @@ dimension keeps its real stride and code that merges loops drops extents of 1 fi
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Sequence
 from enum import Enum
@@ -50,6 +51,9 @@ class Order(Enum):
 ROW_MAJOR = Order.ROW_MAJOR
 COLUMN_MAJOR = Order.COLUMN_MAJOR
 DYNAMIC = Order.DYNAMIC
+
+#: Whether containers were ever asked for strides, which NumPy could take for bytes.
+counted = ctypes.c_int64(0)
 
 
 class ByteCount(int):

@@ -40,10 +40,10 @@ _CPU = 1
 #: version the tensor (behind version, context, deleter and flags); in bytes.
 _DTYPE, _VERSIONED = 20, 32
 
-_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer = ctypes.pythonapi["PyCapsule_GetPointer"]  # our own: of `pythonapi.…` others set types
 _pointer.restype = ctypes.c_void_p
 _pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-_valid = ctypes.pythonapi.PyCapsule_IsValid
+_valid = ctypes.pythonapi["PyCapsule_IsValid"]
 _valid.restype = ctypes.c_int
 _valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
 

@@ -122,6 +122,24 @@ def keep_forever(thing: object) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
+def from_python(name: str, result: Any, *arguments: Any) -> Any:
+    """Return a function of CPython's C interface, with the types of its result and arguments.
+
+    They are said once, and to nobody else: a call reads them as they are, and a collection in the
+    middle of it may call the same function.
+    """
+    found = ctypes.pythonapi[name]
+    found.restype, found.argtypes = result, arguments
+    return found
+
+
+_new = from_python(
+    "PyCMethod_New",
+    ctypes.py_object,
+    *[ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p],
+)
+
+
 def defined(name: bytes, address: int, flags: int, doc: bytes | None = None) -> int:
     """Return the address of a definition, which is never freed."""
     made = Definition(name, address, flags, doc)
@@ -134,10 +152,7 @@ def builtin(definition: int, bound: object, module: str = "") -> Any:
 
     One of a module, which is bound to it then, is found there by name when it is unpickled.
     """
-    new = ctypes.pythonapi.PyCMethod_New
-    new.restype = ctypes.py_object
-    new.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
-    return new(definition, bound, id(module) if module else None, None)
+    return _new(definition, bound, id(module) if module else None, None)
 
 
 _lock = ForkLock()

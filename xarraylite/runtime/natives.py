@@ -122,11 +122,19 @@ def digits() -> tuple[int, int]:
 
 def array_maker() -> int:
     """Return the address of `PyArray_NewFromDescr`, by its number in NumPy's table of functions."""
-    address = ctypes.pythonapi.PyCapsule_GetPointer
-    address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = address(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
+    table = _pointer(np._core._multiarray_umath._ARRAY_API, None)  # type: ignore[attr-defined]
     return launch.word_at(table + 8 * _NEW_FROM_DESCR)
 
+
+_pointer = launch.from_python(
+    "PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p
+)
+_new_method = launch.from_python(
+    "PyDescr_NewMethod", ctypes.py_object, ctypes.py_object, ctypes.c_void_p
+)
+_new_slot = launch.from_python(
+    "PyDescr_NewWrapper", ctypes.py_object, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p
+)
 
 #: Fixed since NumPy 1.0, as extensions that were compiled then go by it.
 _NEW_FROM_DESCR = 94
@@ -249,10 +257,9 @@ class Loaded:
     def attribute(self, owner: Any, name: str, number: int) -> Any:
         """Return a method as what stands for an attribute of a class, or of a module."""
         if name in _SLOTS and isinstance(owner, type):
-            slot = ctypes.pythonapi.PyDescr_NewWrapper
-            slot.restype = ctypes.py_object
-            slot.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p]
-            return slot(owner, launch.word_at(id(_SLOTS[name]) + _BASE), self._addresses[number])
+            return _new_slot(
+                owner, launch.word_at(id(_SLOTS[name]) + _BASE), self._addresses[number]
+            )
         flag, signature = _FORMS[self._methods[number].form]
         known = getattr(owner, name)
         if isinstance(owner, ModuleType):
@@ -263,7 +270,4 @@ class Loaded:
             return property(launch.builtin(definition, None), known.fset, known.fdel, known.__doc__)
         if isinstance(owner, ModuleType):
             return launch.builtin(definition, owner, owner.__name__)
-        new = ctypes.pythonapi.PyDescr_NewMethod
-        new.restype = ctypes.py_object
-        new.argtypes = [ctypes.py_object, ctypes.c_void_p]
-        return new(owner, definition)
+        return _new_method(owner, definition)

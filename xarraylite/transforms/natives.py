@@ -32,6 +32,7 @@ from ..blas.calls import dot, strided
 from ..codegen.cpython import words as w
 from ..dtypes.names import bool_, int64
 from ..ir.kind import Kind, row_major
+from ..layout.strided import counted
 from ..memory.buffer import Buffer
 from ..memory.pool import counters
 from ..memory.snapshots import Copy, Snapshot, making
@@ -259,6 +260,7 @@ def _words() -> dict[int, int]:
     found[w.TRACING] = _memory(tracing.running)
     found[w.EVALUATIONS] = _memory(evaluations)
     found[w.MAKING] = _memory(making)
+    found[w.COUNTED] = _memory(counted)
     found[w.COUNTERS] = _memory(counters)
     found[w.TUPLE_ITEMS] = tuple.__basicsize__
     found[w.BYTES_DATA] = bytes.__basicsize__ - 1

@@ -41,6 +41,9 @@ from .operators import leads
 from .reuse import kept_values
 from .views import tuple_from
 
+#: Where NumPy's description of an array has flags and a dtype, and the flag that it has one.
+STRUCT_FLAGS, STRUCT_DTYPE, HAS_DTYPE = 16, 48, 0x800
+
 
 def is_like(quick: int, args: int) -> bool:
     """Tell whether arguments are containers of the kinds and shapes that a trace was made for."""
@@ -201,6 +204,8 @@ def multiplied(left: int, right: int, entry: int) -> int:
 
 def is_for_bytes() -> bool:
     """Tell whether NumPy's `as_strided` asks, whose strides Python has to look at."""
+    if load(word(w.COUNTED)) == 0:  # it has no strides of containers
+        return False
     frame = c.PyEval_GetFrame()
     code = c.PyFrame_GetCode(frame) if frame != 0 else 0
     c.Py_DecRef(code)  # which the frame keeps
@@ -224,9 +229,15 @@ def to_struct(thing: int) -> int:
     array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
     known = array != 0 and get(get(thing, w.OWN_BUFFER), w.SHARED) == word(w.TRUE)
     known = known and not is_traced() and not is_for_bytes()
-    if known and load(load(array + DESCRIPTION) + DTYPE_NUMBER) < OTHERS:
-        return c.PyObject_GenericGetAttr(array, word(w.STRUCT_NAME))
-    return 0
+    dtype = load(array + DESCRIPTION) if known else 0
+    if dtype == 0 or load(dtype + DTYPE_NUMBER) >= OTHERS:
+        return 0
+    found = c.PyObject_GenericGetAttr(array, word(w.STRUCT_NAME))
+    struct = c.PyCapsule_GetPointer(found, 0) if found != 0 else 0
+    if struct != 0 and load(struct + STRUCT_DTYPE) == 0:
+        store(struct + STRUCT_DTYPE, keep(dtype))  # which saves NumPy the reading of a name
+        store(struct + STRUCT_FLAGS, load(struct + STRUCT_FLAGS) | HAS_DTYPE)
+    return found
 
 
 def is_array_of_numpy(thing: int) -> bool:
