@@ -75,7 +75,9 @@ CONTAINERS: Rows = (
         "promotion of shapes (`has_fixed_rank_t`, `get_rank`)",
         "`e.rank`, `e.has_fixed_rank`, `e.has_fixed_shape`",
         "t = xl.XTensor(m); assert (t + t).has_fixed_rank and not (t + m).has_fixed_rank\n"
-        "assert type(t @ t) is type(xl.sort(t)) is xl.XTensor and type(t @ m) is xl.XArray",
+        "assert type(t @ t) is type(xl.sort(t)) is xl.XTensor and type(t @ m) is xl.XArray\n"
+        "row, column = (xl.XTensorFixed[xl.int8, s](shape=s) for s in ((1, 2), (3, 1)))\n"
+        "assert type(xl.eval(row + column)) is xl.XTensorFixed[xl.int8, (3, 2)]",
         "views and reducers of fixed shapes have a fixed rank",
     ),
     Row(

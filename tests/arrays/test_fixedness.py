@@ -16,7 +16,9 @@ A = np.arange(1.0, 5.0).reshape(2, 2)
 
 def operands() -> dict[str, Any]:
     fixed = xl.XTensorFixed[xl.float64, (2, 2)](A)
-    return {"a": xl.XArray(A), "t": xl.XTensor(A), "f": fixed, "n": A, "s": 2.0}
+    row, column = (xl.XTensorFixed[xl.float64, shape](shape=shape) for shape in ((1, 2), (2, 1)))
+    arrays = {"a": xl.XArray(A), "t": xl.XTensor(A), "f": fixed, "row": row, "column": column}
+    return {**arrays, "n": A, "s": 2.0}
 
 
 #: Expression, what its result is, and whether its rank and its shape are fixed.
@@ -25,6 +27,14 @@ PROMOTION = [
     ("t * s", "XTensor", True, False),
     ("t + f", "XTensor", True, False),
     ("f + f", "XTensorFixed[float64, (2, 2)]", True, True),
+    ("row + f", "XTensorFixed[float64, (2, 2)]", True, True),
+    ("row - column * s", "XTensorFixed[float64, (2, 2)]", True, True),
+    ("xl.where(row > 1, f, column)", "XTensorFixed[float64, (2, 2)]", True, True),
+    ("f * f[1]", "XTensor", True, False),
+    ("row + f[:1]", "XTensor", True, False),
+    ("row + t", "XTensor", True, False),
+    ("row + a", "XArray", False, False),
+    ("xl.broadcast_to(row, (2, 2)) * s", "XTensor", True, False),
     ("s - f", "XTensorFixed[float64, (2, 2)]", True, True),
     ("f < f", "XTensorFixed[bool, (2, 2)]", True, True),
     ("xl.sin(f) * t", "XTensor", True, False),

@@ -281,7 +281,7 @@ def test_can_cast_python_scalars_by_kind() -> None:
 
 
 def test_can_cast_refuses_unknown_rules() -> None:
-    with pytest.raises(DTypeError, match=r"casting is 'sometimes'.*same_kind"):
+    with pytest.raises(ValueError, match=r"casting is 'sometimes'.*same_kind"):
         can_cast(as_dtype("int8"), as_dtype("int8"), "sometimes")
 
 

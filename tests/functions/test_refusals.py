@@ -184,7 +184,6 @@ ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
     "axes": (lambda: xl.permute_dims(B, 1), "permute_dims: axes must be a sequence"),
     "arrays": (lambda: xl.concat(3), "concat: a sequence of arrays is needed, got 3"),
     "strides": (lambda: xl.zeros(2, strides=["a"]), "strides must be integers, got ['a']"),
-    "casting": (lambda: xl.can_cast(xl.int8, xl.int16, casting=[]), "can_cast: casting is '[]'"),
     "an index": (lambda: A[int], "index <class 'int'> of type type is not supported"),
     "a text array as index": (lambda: A[np.array("x")], "of type ndarray is not supported"),
     "bitcast": (lambda: A.bitcast(len), "is not the spec of one array"),
@@ -330,6 +329,8 @@ def test_casting_rules_and_operands_are_named() -> None:
     with pytest.raises((ValueError, TypeError)):
         xl.copyto(a, b, casting="nonsense")
     assert a.tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match=r"can_cast: casting is '\[\]'"):
+        xl.can_cast(xl.int8, xl.int16, casting=[])
     with pytest.raises(xl.DTypeError, match="vdot"):
         xl.vdot(object(), a)
 
@@ -341,6 +342,8 @@ def test_of_two_results_none_is_written_where_one_does_not_fit(name: str) -> Non
     for options in ({"out": (first, second)}, {"out": (second, first)}):
         with pytest.raises(ValueError, match=name):
             getattr(xl, name)(*operands, **options)
+    with pytest.raises(TypeError, match=f"{name}: out must be an array, got tuple"):
+        getattr(xl, name)(*operands, out=(first, (2, 3)))
     assert (first.tolist(), second.tolist()) == ([1.0, 2.0, 3.0], [0.0] * 5)
 
 

@@ -59,7 +59,17 @@ def resizing(xp: Xp) -> Any:
     a.resize((2, 4))
     b = xp.ones((2, 3))
     b.resize(4, refcheck=False)
-    return a, b
+    c = xp.floor(xp.arange(12).reshape(3, 4) / 2)
+    c.resize((2, 6))
+    d = c + 1
+    d.resize(3, 5, refcheck=False)
+    e = (c * 2)[1:]
+    e.resize((3, 2), refcheck=False)
+    e[0, 1] = 7
+    kept = c * 1
+    f = kept + 1
+    kept.resize(2)
+    return a, b, c, d + 0.5, refused(lambda: e.resize(9)), e, kept, f, f.shape
 
 
 def flags(xp: Xp) -> Any:

@@ -130,8 +130,10 @@ def _by_numpy(
     results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]
     name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
     rule = "unsafe" if method in _FOLDS else "same_kind"
-    for k, out in enumerate(outs[1:], 1):  # before anything is written
-        if isinstance(out, HasNode):
+    for k, out in enumerate(outs):  # before anything is written
+        if not isinstance(out, HasNode | np.ndarray | None):
+            raise DTypeError(f"{name}: out must be an array, got {type(out).__name__}")
+        if k and isinstance(out, HasNode):
             check_update(out, name, np.shape(results[k]), results[k].dtype, rule)  # type: ignore[arg-type]
     for k, out in enumerate(outs):
         if out is not None:
@@ -167,8 +169,6 @@ def _write(out: Any, values: Any, where: Any, operation: str, rule: Any = "same_
     if isinstance(out, np.ndarray):
         np.copyto(out, np.asarray(values), casting=rule, where=_numpy_of(where))
         return
-    if not isinstance(out, HasNode):
-        raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
     to: Any = out
     if where is not True:
         values = namespace(None).where(where, values, to)

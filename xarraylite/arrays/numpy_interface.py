@@ -68,6 +68,26 @@ class Described:
     def shape(self, shape: SupportsIndex | Iterable[SupportsIndex]) -> None:
         ownership.assign_shape(self, shape)
 
+    def resize(self, *shape: Any, refcheck: bool = True) -> None:
+        """Change the shape in place as NumPy does: a lazy result gets memory of its own for it.
+
+        Parameters
+        ----------
+        *shape : int, or one sequence of int
+            New extents; further elements are 0.
+        refcheck : bool
+            As in NumPy; see `XArray.resize`.
+
+        Raises
+        ------
+        ShapeError
+            If the number of elements of a view would change.
+        """
+        e: Any = self
+        own = ownership.memory_of(e)
+        own.resize(*shape, refcheck=refcheck)
+        e._shape = own.shape
+
     def _can_be_had(self) -> bool:
         """Tell whether there are values: not while a function is traced, nor of what is stored."""
         e: Any = self

@@ -183,7 +183,7 @@ def can_cast(src: DType | type, dst: DType, casting: Casting = "safe") -> bool:
 
     Raises
     ------
-    DTypeError
+    ValueError
         If `casting` is not one of the rules.
 
     Examples
@@ -195,7 +195,7 @@ def can_cast(src: DType | type, dst: DType, casting: Casting = "safe") -> bool:
     False
     """
     if casting not in _CASTINGS:
-        raise DTypeError(f"can_cast: casting is {casting!r}; it must be one of {_CASTINGS}")
+        raise ValueError(f"can_cast: casting is {casting!r}; it must be one of {_CASTINGS}")
     if not isinstance(src, np.dtype):
         return casting == "unsafe" or result_type(src, dst) == dst
     if src == dst or casting == "unsafe":

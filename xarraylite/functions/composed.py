@@ -348,6 +348,8 @@ def _both(
         return made
     first, second = [eval_(part) for part in made]
     for part, to in zip((first, second), places, strict=True):  # before anything is written
+        if not isinstance(to, XExpression | np.ndarray | None):
+            raise TypeError(f"{operation}: out must be an array, got {type(to).__name__}")
         if isinstance(to, XExpression) and where is True:
             check_update(to, operation, part.shape, part.dtype)
     return (

@@ -431,7 +431,8 @@ def invoked(
         dtype = args[typed] if len(args) > typed else kwargs.get("dtype")
         try:
             if dtype is not None and typed < count:
-                narrow.wide.append(np.empty(0, dtype))  # results of that dtype stay as they are
+                asked = as_dtype(dtype) if isinstance(dtype, HasNode) else dtype
+                narrow.wide.append(np.empty(0, asked))  # results of that dtype stay as they are
             given_all = functools.partial(function, *taken, **kwargs)
             made = silently(given_all) if arithmetic else given_all()
         except XarrayliteError:

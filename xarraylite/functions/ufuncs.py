@@ -216,7 +216,8 @@ def written(
     casting : str, default "same_kind"
         How its dtype may differ from that of ``out``.
     """
-    (out,) = out if isinstance(out, tuple) else (out,)
+    if isinstance(out, tuple) and len(out) == 1:
+        (out,) = out
     if casting != "same_kind" and isinstance(out, XExpression | np.ndarray):
         to = as_dtype(out.dtype)
         if not can_cast(made.dtype, to, casting):

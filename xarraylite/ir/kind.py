@@ -420,7 +420,8 @@ def stretched_leaf(leaf: Kind, stretched: Sequence[bool]) -> Kind | None:
         return leaf
     # A row-major matrix of one column has strides of 1, one of one row has none that count.
     strides = (1,) * leaf.rank if leaf.strides is None else leaf.strides
-    return leaf.loose()._strided(stretched_strides(strides, stretched))
+    made = leaf.loose()._strided(stretched_strides(strides, stretched))
+    return _shaped(made) if leaf.fixed == SHAPE else made
 
 
 def parts_of(kind: Kind) -> Iterator[Kind]:

@@ -33,7 +33,7 @@ from .kind import (
     stretched_strides,
     strides_of,
 )
-from .node import RANK, SHAPE, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
+from .node import SHAPE, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
 from .walk import fixed_of, has_more, postorder, rebuild, structure, with_args
 
 #: Most nodes and operations of a kind, and of a form, which is built anew where its node is asked
@@ -204,7 +204,7 @@ def _fitted(node: Node, shape: Shape) -> Node:
             node.map.strides, [m != n for m, n in zip(end, node.shape, strict=True)]
         )
         place = Strided(end, steps, node.map.offset)
-        return Leaf(end, node.dtype, node.snapshot, place, min(node.fixed, RANK))
+        return Leaf(end, node.dtype, node.snapshot, place, node.fixed)
     if type(node) is Elementwise and node.op is OPS["cast"]:
         inner = _fitted(node.args[0], shape)
         return Elementwise(end, node.dtype, node.op, (inner,)) if inner.shape == end else node
