@@ -222,7 +222,7 @@ def test_a_block_that_needs_more_than_others_is_refused_before_anything_is_read(
     np.testing.assert_array_equal(xl.store(e, sink, memory=least).values, np.asarray(expected))
 
 
-def test_of_large_chunks_few_are_asked_for_at_once() -> None:
+def test_of_large_chunks_few_are_asked_for_at_once(engine: str) -> None:
     """A budget that a few of them fit does for a row of many."""
     kept = Kept(np.random.default_rng(0).normal(size=(60, 4000)), (60, 100))
     whole, chunk = xl.asarray(kept.values), 60 * 100 * 8
@@ -234,7 +234,9 @@ def test_of_large_chunks_few_are_asked_for_at_once() -> None:
         ):
             target = Array(np.zeros(e.shape), (1, 1334)[: e.ndim])
             xl.store(e, target, memory=10 * chunk)  # ten of two blocks were too many
-            assert target.values.tobytes() == np.asarray(expected).tobytes()
+            # NumPy adds in an order of its own.
+            tolerance = 1e-12 if engine == "reference" else 0
+            np.testing.assert_allclose(target.values, np.asarray(expected), rtol=tolerance)
     for _, columns in kept.read:
         asked = range(columns.start, columns.stop, columns.step)
         assert asked[-1] // 100 - asked[0] // 100 <= 1
