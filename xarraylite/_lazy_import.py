@@ -85,8 +85,8 @@ def uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.enable()  # before it is told: a fork in between leaves a child with a collector
         _uncollected.discard(get_ident())
-        gc.enable()
 
 
 def _grow_old() -> None:
