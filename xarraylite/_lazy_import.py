@@ -7,8 +7,10 @@ type checkers, and the test of ranks, read the ordinary import beside it.
 A process that forks while another thread imports leaves its child with a module that nobody goes on
 importing, and for which the child would wait for ever.  So a fork waits for such imports; not
 without end, as what is imported may want a lock that the one who forks holds (logging has such).
-What has not ended by then, the child forgets, and imports anew when it needs it.  Modules of
-Cython's that had begun cannot begin a second time, as those of `numpy.random`: these raise there.
+What has not ended by then, the child forgets, and imports anew when it needs it.  Not all that had
+begun can begin a second time: modules of Cython's raise there, as those of `numpy.random`, and so
+do packages that look up as attributes those of their own modules that had ended (``import p.a``,
+then ``p.a.x``), which nobody enters into the new package.
 """
 
 from __future__ import annotations
@@ -85,8 +87,8 @@ def uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.enable()  # before it is told: a fork in between leaves a child with a collector
         _uncollected.discard(get_ident())
-        gc.enable()
 
 
 def _grow_old() -> None:

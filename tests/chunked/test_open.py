@@ -171,6 +171,8 @@ def test_a_npy_file_that_is_cut_short_or_none(tmp_path: Path, count: int, told: 
     path.write_bytes(data)
     with pytest.raises(xl.StorageError, match=rf"^open: .*a\.npy: ValueError: .*{told}"):
         xl.open(path)
+    with pytest.raises(xl.StorageError, match=r"^open: .*a\.npy: ValueError: .*"):
+        xl.open(path, dtype="float8_e5m2")
 
 
 def test_a_dtype_that_the_elements_do_not_have(tmp_path: Path) -> None:

@@ -53,6 +53,9 @@ def test_the_standards_names(name: str, initial: bool) -> None:
                 np.testing.assert_array_equal(np.asarray(made), want)
     with pytest.raises(ValueError, match="axis"):
         getattr(xl, name)(rng.random((9, 9)), include_initial=initial)
+    for number in (3, 2.5):
+        made, want = [getattr(m, name)(number, include_initial=initial) for m in (xl, np)]
+        assert (np.asarray(made).tolist(), made.dtype) == (want.tolist(), want.dtype)
 
 
 @pytest.mark.parametrize("shape", [60, (60,), (3, 20), (5, 1, 2, 6)])

@@ -10,7 +10,7 @@ import pytest
 import xarraylite as xl
 from xarraylite.ir import kind, translation
 from xarraylite.ir.kind import NODE
-from xarraylite.ir.node import FREE
+from xarraylite.ir.node import FREE, SHAPE
 from xarraylite.ir.translation import MOST, node_of, of, twins
 from xarraylite.ir.walk import postorder
 
@@ -146,6 +146,15 @@ def test_tables_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         assert float(xl.sum(part * 2 + n)) == (n + 1) * n * (2 + n)
     assert len(kind._kinds) <= 4
     assert len(kind.PLACES[FREE][a.dtype]) <= max(places, 4 + 8)
+
+
+def test_no_shape_is_taken_for_one_whose_class_is_known() -> None:
+    """Machine code tells shapes by their addresses, and there is one empty tuple."""
+    new = kind.Kind(None, (), np.dtype(np.float64), 0, 2, fixed=SHAPE)
+    assert new.owner[0] is None
+    cls = new.owned(())
+    assert new.owner[:2] == ((), cls)
+    assert cls is xl.XTensorFixed[xl.float64, ()]
 
 
 def test_numbers_are_converted_when_they_are_met() -> None:

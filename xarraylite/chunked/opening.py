@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.format import MAGIC_PREFIX
 
-from .._errors import DTypeError, StorageError, XarrayliteError
+from .._errors import DTypeError, FormatError, StorageError, XarrayliteError
 from ..arrays.expression import XExpression
 from ..dtypes.names import DType, as_dtype, dtype_name
 from ..io.header import read_dtype
@@ -165,7 +165,10 @@ def _mapped(path: str, dtype: DType | None) -> Any:
     except ValueError:
         if dtype is None or dtype.itemsize != 1:
             raise
-        return load(path, "r", dtype=dtype)  # NumPy writes 'f1', and does not read it
+        try:
+            return load(path, "r", dtype=dtype)  # NumPy writes 'f1', and does not read it
+        except FormatError as error:
+            raise ValueError(str(error)) from error
     array = array.view(read_dtype(array.dtype))
     nameless = array.dtype.type is np.void and array.dtype.fields is None
     if not nameless or dtype is not None:

@@ -47,7 +47,7 @@ def _running(
     longer, usual = functions
     made: XArray = (
         longer(x, axis=axis, dtype=dtype, include_initial=include_initial)
-        if include_initial or (axis is None and x.ndim != 1)
+        if include_initial or (axis is None and numpy.ndim(x) != 1)
         else usual(x, axis, dtype)
     )
     return made

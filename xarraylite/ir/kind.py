@@ -124,7 +124,7 @@ class Kind:
         Of a leaf: the numbers that NumPy stores in its memory as we do.
     owner : type, tuple or None
         Of a leaf: the class of containers that own such memory; None for the usual one.  Where the
-        shape is part of the class: the shape met last and its class, and the classes by shape.
+        shape is part of the class: the newest shape and its class, and the classes by shape.
     begun : int
         Evaluations that were interpreted (`runtime.tiers`).
     fresh : object
@@ -202,7 +202,7 @@ class Kind:
         self.stored: frozenset[type] = known if op is None and not scalar else _NONE
         self.owner: Any = None
         if op is None and not scalar and fixed != FREE:
-            self.owner = ((), None, {}) if fixed == SHAPE else OWNERS[fixed](dtype, ())
+            self.owner = (None, None, {}) if fixed == SHAPE else OWNERS[fixed](dtype, ())
         self.begun = 0
         self.reused: int = max([arg.reused for arg in args], default=0)
         self.fresh: Any = None

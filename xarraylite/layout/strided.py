@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -52,7 +52,8 @@ ROW_MAJOR = Order.ROW_MAJOR
 COLUMN_MAJOR = Order.COLUMN_MAJOR
 DYNAMIC = Order.DYNAMIC
 
-#: Whether containers were ever asked for strides, which NumPy could take for bytes.
+#: Whether containers were ever asked for strides, here or in the process whose strides were
+#: unpickled here; NumPy could take them for bytes.
 counted = ctypes.c_int64(0)
 
 
@@ -135,6 +136,15 @@ class ElementStride(int):
 
     def __neg__(self) -> ElementStride:
         return ElementStride(-int(self))
+
+    def __reduce__(self) -> tuple[Callable[[int], ElementStride], tuple[int]]:
+        return _unpickled, (int(self),)
+
+
+def _unpickled(stride: int) -> ElementStride:
+    """Return a stride that another process was told by its containers."""
+    counted.value = 1
+    return ElementStride(stride)
 
 
 def _elements(count: Any) -> Any:
