@@ -16,15 +16,7 @@ from .._lazy_import import later
 from ..dtypes.names import as_dtype
 from ..layout.layout import Layout
 from ..layout.placement import layout_of_map
-from ..layout.strided import (
-    COLUMN_MAJOR,
-    DYNAMIC,
-    ROW_MAJOR,
-    ElementStride,
-    Order,
-    Strided,
-    counted,
-)
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, Order, Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
 from ..memory.shield import Shield
@@ -179,7 +171,6 @@ class Placed:
         LayoutError
             If the layout is tiled: neighbours are not always as far apart.
         """
-        counted.value = 1
         return tuple(map(ElementStride, self._strided("strides").strides))
 
     @property

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, Self
 
 from .._errors import LayoutError
 from .._records import record
@@ -52,8 +52,7 @@ ROW_MAJOR = Order.ROW_MAJOR
 COLUMN_MAJOR = Order.COLUMN_MAJOR
 DYNAMIC = Order.DYNAMIC
 
-#: Whether containers were ever asked for strides, here or in the process whose strides were
-#: unpickled here; NumPy could take them for bytes.
+#: Whether there were ever strides of containers, which NumPy could take for bytes.
 counted = ctypes.c_int64(0)
 
 
@@ -110,6 +109,11 @@ class ElementStride(int):
 
     __slots__ = ()
 
+    def __new__(cls, count: int) -> Self:
+        """Return a stride, and note that there are such."""
+        counted.value = 1
+        return super().__new__(cls, count)
+
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, ByteCount):  # so many elements of so many bytes
             return ByteCount.of(int(self) * int(other), other.one)
@@ -137,14 +141,8 @@ class ElementStride(int):
     def __neg__(self) -> ElementStride:
         return ElementStride(-int(self))
 
-    def __reduce__(self) -> tuple[Callable[[int], ElementStride], tuple[int]]:
-        return _unpickled, (int(self),)
-
-
-def _unpickled(stride: int) -> ElementStride:
-    """Return a stride that another process was told by its containers."""
-    counted.value = 1
-    return ElementStride(stride)
+    def __reduce__(self) -> tuple[type[ElementStride], tuple[int]]:
+        return ElementStride, (int(self),)
 
 
 def _elements(count: Any) -> Any:

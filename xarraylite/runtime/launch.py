@@ -113,15 +113,6 @@ class Definition(ctypes.Structure):
 _FASTCALL = 0x80
 
 
-def keep_forever(thing: object) -> None:
-    """Have an object live as long as the process does.
-
-    Machine code knows addresses, and is called longer than any module lives: by what is deleted
-    last, and by the collection at the end of a process, which looks at builtin functions.
-    """
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-
-
 def from_python(name: str, result: Any, *arguments: Any) -> Any:
     """Return a function of CPython's C interface, with the types of its result and arguments.
 
@@ -133,11 +124,21 @@ def from_python(name: str, result: Any, *arguments: Any) -> Any:
     return found
 
 
+_keep = from_python("Py_IncRef", None, ctypes.py_object)
 _new = from_python(
     "PyCMethod_New",
     ctypes.py_object,
     *[ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p],
 )
+
+
+def keep_forever(thing: object) -> None:
+    """Have an object live as long as the process does.
+
+    Machine code knows addresses, and is called longer than any module lives: by what is deleted
+    last, and by the collection at the end of a process, which looks at builtin functions.
+    """
+    _keep(thing)
 
 
 def defined(name: bytes, address: int, flags: int, doc: bytes | None = None) -> int:
