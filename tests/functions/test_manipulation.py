@@ -274,3 +274,13 @@ def test_a_function_with_nothing_to_do_returns_a_view(name: str) -> None:
     assert a.tolist() == [[1, 4], [8, 5], [3, 6]]
     e = xl.asarray([1, 2]) + 1
     assert NOTHING_TO_DO["reshape uncopied"](e) is e
+
+
+def test_size_along_axes() -> None:
+    x = np.zeros((2, 3, 4))
+    for axis in (None, 0, -1, (0, 2), (1,), ()):
+        assert xl.size(xl.asarray(x), axis) == xl.size(x, axis) == np.size(x, axis)
+    with pytest.raises(ValueError, match=r"size: axis .* names an axis twice"):
+        xl.size(xl.asarray(x), (0, -3))
+    with pytest.raises(TypeError, match=r"size: axis must be an integer, got 1.5"):
+        xl.size(xl.asarray(x), 1.5)  # type: ignore[arg-type]

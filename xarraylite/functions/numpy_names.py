@@ -20,7 +20,7 @@ from ..arrays.xarray import XArray
 from ..assignment.elements import array_of
 from ..dtypes.names import SUPPORTED, as_dtype, kind
 from ..dtypes.promotion import result_type
-from ..index.broadcast import check_axis
+from ..index.broadcast import check_axes
 from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
 from ..memory.buffer import Buffer
@@ -292,8 +292,7 @@ def size(a: object, axis: int | tuple[int, ...] | None = None) -> int:
     extents = shape(a)
     if axis is None:
         return math.prod(extents)
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    return math.prod([extents[check_axis(k, len(extents), "size")] for k in axes])
+    return math.prod([extents[k] for k in check_axes(axis, len(extents), "size")])
 
 
 def isscalar(element: object) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._errors import AxisError, BroadcastError, ShapeError
+from .._errors import AxisError, AxisTypeError, BroadcastError, ShapeError
 from ..dtypes.names import DType, kind
 from ..dtypes.promotion import result_type
 from ..index import transform
@@ -241,7 +241,7 @@ def of_matmul(left: Node, right: Node) -> Labelling:
 def of_vecdot(left: Node, right: Node, axis: int) -> Labelling:
     """Return the operands of dot products with their labels, and those of the result."""
     shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
-    axis = _whole(axis, AxisError(f"{shown}: the axis is a whole number"))
+    axis = _whole(axis, AxisTypeError(f"{shown}: the axis is a whole number"))
     least = min(len(left.shape), len(right.shape))
     if not -least <= axis <= -1:
         raise AxisError(f"{shown}: axis must be from -{least} to -1, as it is one of both operands")
