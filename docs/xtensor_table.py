@@ -66,7 +66,7 @@ CONTAINERS: Rows = (
         "f = xl.XTensorFixed[xl.float64, (2, 2)](m)\n"
         "assert type(xl.eval(f * 2)) is type(f)\nrefused(xl.ShapeError, lambda: f.assign(v))\n"
         "g = xl.XTensorFixed[xl.float64, (2, 2)](m); assert g.shape is f.shape",
-        "a small assignment takes 1 to 5 % less than one between `XArray`, as one between "
+        "a small assignment takes up to 5 % less than one between `XArray`, as one between "
         "`XTensor` does: arrays of equal shape have one tuple of extents, which is not compared. "
         "That is all there is to spare: kernels know ranks and strides of all containers, and what "
         "a launch asks besides is where memory is and who waits for it",
