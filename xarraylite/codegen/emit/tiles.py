@@ -16,8 +16,8 @@ not either, for columns lie a multiple of `CROWDED` apart, strips are a few line
 Where whole lines of the destination are stored past the caches, a row of a tile begins and ends
 where lines do, up to a line before the tile's columns: those are copied to scratch once more.
 
-Elsewhere a line is read before a part of it is overwritten, and rows are as far apart as columns.  So
-while a row is stored, the kernel asks for that of the next tile.
+Elsewhere a line is read before a part of it is overwritten, and rows are as far apart as columns.
+So while a row is stored, the kernel asks for that of the next tile.
 
 At the ends of a dimension a block moves back until it fits, over elements that lie before the tile.
 They are read a second time, and written to a margin of the scratch.
