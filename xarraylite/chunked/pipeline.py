@@ -201,11 +201,10 @@ def run_blocks(
     if run.cluster is not None:
         yield from run.cluster.run_blocks(pieces, take, write, kept, need)
         return
-    clock, ended = run.clock, threading.Event()
+    clock, ended, writing = run.clock, threading.Event(), min(WRITERS, settings.threads)
     pool.trim(max(0, run.budget - need))  # what other passes have used has other sizes, often
     cache = ChunkCache(0 if pieces.carried else kept, run.held, pieces.carried)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read", give_up_at, (cache.closed,))
-    writing = min(WRITERS, settings.threads)
     writers = ThreadPoolExecutor(writing, "xarraylite-write", give_up_at, (ended,))
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
