@@ -3,7 +3,7 @@
 Sorts are stable unless ``stable=False`` or another ``kind`` is asked for.  NumPy's unstable sorts
 are several times faster, and give the same wherever no two elements are equal; so they are tried
 first, and what they gave is kept if it shows no equal elements whose order could matter.  Positions
-of numbers are found by `radix` where that is faster still.
+of numbers are found by `ordering`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..operands.gathers import taken
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.tracing import running
-from . import radix
+from . import ordering
 from .computed import computed, into
 from .computed import numpy as np
 
@@ -159,7 +159,7 @@ def _positions(x: NumpyArray, axis: int, kind: str | None, stable: bool) -> Nump
     if np.size(x) < _MANY:
         return np.argsort(x, axis=axis, kind="stable")
     lines = np.ascontiguousarray(np.moveaxis(x, axis, -1))
-    found = radix.positions(lines)
+    found = ordering.positions(lines)
     return np.ascontiguousarray(np.moveaxis(found, -1, axis))
 
 

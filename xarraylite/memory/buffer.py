@@ -38,7 +38,7 @@ import numpy as np
 
 from .._errors import DTypeError
 from .block import Memory, byte_reach
-from .pool import Bytes, Range, address_of
+from .pool import Bytes, Range, Raw, address_of
 from .slabs import take
 from .snapshots import GLANCE, Snapshot, guard, making
 
@@ -486,7 +486,8 @@ def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
     root = array
     while isinstance(root.base, np.ndarray):
         root = root.base
-    if type(array) is np.ndarray and array.flags.c_contiguous and not root.flags.owndata:
+    moves = root.flags.owndata and type(root) is not Raw
+    if type(array) is np.ndarray and array.flags.c_contiguous and not moves:
         return Buffer(array.reshape(-1).view(_UINT8), 0, address, array.nbytes, readonly, owner)
     low, high = byte_reach(array.shape, list(array.strides), address, array.itemsize)
     if low == high:

@@ -5,12 +5,14 @@ fault per 4 KiB, which is more than the arithmetic of a memory-bound kernel.  Bl
 up therefore return to this pool when their last user goes away, and the next request of the
 same size class gets pages that are already there.
 
-A block is an ndarray over the raw memory whose base is a small `_Lease`.  Every view of the
-block, NumPy's included, keeps the lease alive; when the last one goes, ``_Lease.__del__``
-gives the raw memory back.  A finaliser can run at any allocation, on any thread, also while
-that thread is inside this module, and so can a signal handler that raises, or forks.  So there is
-no lock: kept blocks are entries of a dictionary, and every change is one atomic operation on it.
-Who pops an entry has the block.  A forked child has the blocks as private copy-on-write memory.
+A block is a view of a `_Lease`, itself a view of the raw memory.  NumPy has views of views keep
+what owns the memory, past all arrays of the same class between; a lease is of another class than
+the block, and so is the raw memory, so every view of the block, NumPy's included, keeps the lease
+alive.  When the last one goes, ``_Lease.__del__`` gives the raw memory back.  A finaliser can run
+at any allocation, on any thread, also while that thread is inside this module, and so can a signal
+handler that raises, or forks.  So there is no lock: kept blocks are entries of a dictionary, and
+every change is one atomic operation on it.  Who pops an entry has the block.  A forked child has
+the blocks as private copy-on-write memory.
 """
 
 from __future__ import annotations
@@ -127,24 +129,30 @@ class Range:
         }
 
 
-class _Lease(Range):
-    """Keeps one raw block, its owner, in use; gives it to the pool when the last view goes."""
+class Raw(np.ndarray[Any, np.dtype[np.uint8]]):
+    """The memory of one block, and where its first aligned byte is."""
+
+    __slots__ = ("address", "start")
+
+    address: int
+    start: int
+
+
+class _Lease(np.ndarray[Any, np.dtype[np.uint8]]):
+    """Keeps one block's memory, its base, in use; gives it to the pool when the last view goes."""
 
     __slots__ = ("pool",)
 
-    owner: Bytes
-
-    def __init__(self, pool: Pool, raw: Bytes, address: int, capacity: int) -> None:
-        super().__init__(address, capacity, False, raw)
-        self.pool = pool
+    pool: Pool
+    base: Raw
 
     def __del__(self) -> None:
         # No module globals: at interpreter exit they may be gone already.
         try:
-            pool, raw = self.pool, self.owner
-        except AttributeError:  # it was interrupted before it had them
+            pool = self.pool
+        except AttributeError:  # it was interrupted before it had one, or is a view of a lease
             return
-        pool.give_back(raw)
+        pool.give_back(self.base)
 
 
 def size_class(nbytes: int) -> int:
@@ -154,6 +162,15 @@ def size_class(nbytes: int) -> int:
     """
     step = 1 << max(nbytes.bit_length() - 4, 0)
     return -(-nbytes // step) * step
+
+
+def _fresh(size: int) -> Raw:
+    """Return new memory."""
+    raw = Raw(size, _UINT8)
+    first = address_of(raw)
+    raw.start = -first % ALIGNMENT
+    raw.address = first + raw.start
+    return raw
 
 
 class Pool:
@@ -169,7 +186,7 @@ class Pool:
 
     def __init__(self, limit: int = POOL_LIMIT) -> None:
         self.limit = limit
-        self._kept: dict[int, Bytes] = {}
+        self._kept: dict[int, Raw] = {}
         self._numbers = count()
         self._estimate = 0  # bytes kept, or more where an interrupt fell between
 
@@ -180,23 +197,21 @@ class Pool:
 
     def take(self, nbytes: int) -> tuple[Bytes, int, int]:
         """Return ``(memory, start, address)`` of a kept or new block, as `aligned_bytes`."""
-        capacity = size_class(nbytes)
-        raw = self._reuse(capacity + ALIGNMENT)
+        size = size_class(nbytes) + ALIGNMENT
+        raw = self._reuse(size)
         if raw is None:
             try:
-                raw, start, address = aligned_bytes(capacity)
+                raw = _fresh(size)
             except MemoryError:
                 self.trim()
-                raw, start, address = aligned_bytes(capacity)
+                raw = _fresh(size)
         else:
             counters.reused += 1
-            address = address_of(raw)
-            start = -address % ALIGNMENT
-            address += start
-        memory: Bytes = np.asarray(_Lease(self, raw, address, capacity))
-        return memory, 0, address
+        lease = raw.view(_Lease)
+        lease.pool = self
+        return lease.view(np.ndarray), raw.start, raw.address
 
-    def give_back(self, raw: Bytes) -> None:
+    def give_back(self, raw: Raw) -> None:
         """Keep a block for the next request; called by finalisers."""
         if raw.nbytes <= self.limit:
             self._estimate += raw.nbytes
@@ -215,7 +230,7 @@ class Pool:
             total -= raw.nbytes
         self._estimate = total
 
-    def _reuse(self, size: int) -> Bytes | None:
+    def _reuse(self, size: int) -> Raw | None:
         # At most limit / POOL_FROM = 512 entries; the newest is the warmest.
         for number, raw in reversed(self._kept.copy().items()):
             if raw.nbytes == size and self._kept.pop(number, None) is not None:
