@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Self, SupportsIndex
 
@@ -342,7 +342,7 @@ class ndarray(metaclass=_OfArrays):
         dtype: Any = float,
         buffer: Any = None,
         offset: SupportsIndex = 0,
-        strides: Sequence[SupportsIndex] | None = None,
+        strides: Iterable[SupportsIndex] | SupportsIndex | None = None,
         order: MemoryOrder = None,
     ) -> XArray:
         """Return a container."""
@@ -350,8 +350,9 @@ class ndarray(metaclass=_OfArrays):
             return empty(shape, dtype, order=order)
         kind = as_dtype(dtype)
         memory = buffer.numpy() if isinstance(buffer, XContainer) else buffer
-        paces = strides and [
-            int(s) * kind.itemsize if isinstance(s, ElementStride) else int(s) for s in strides
+        given = strides if strides is None or isinstance(strides, Iterable) else (strides,)
+        paces = given and [
+            int(s) * kind.itemsize if isinstance(s, ElementStride) else int(s) for s in given
         ]
         return adapt(np.ndarray(shape, kind, memory, int(offset), paces, order))
 
