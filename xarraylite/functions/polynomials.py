@@ -11,7 +11,7 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from .computed import Narrow, numpy_of, results
+from .arrays_of_numpy import Narrow, numpy_of, results
 from .foreign import value_of
 from .of_numpy import Array, of_numpy
 

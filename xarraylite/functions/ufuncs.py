@@ -29,7 +29,7 @@ from ..operands.nodes import Lifted, as_operand, is_number
 from ..operands.non_numeric import call_numpy, dtype_of, is_not_ours
 from ..ops.op import Op
 from ..ops.table import OPS
-from .computed import into
+from .arrays_of_numpy import into
 from .docstrings import describe_as
 
 F = TypeVar("F", bound=Callable[..., Any])
