@@ -30,7 +30,8 @@ class Settings:
     Attributes
     ----------
     threads : int
-        Upper bound on threads that run one kernel, the caller included.
+        Upper bound on threads that run kernels, callers included; where more threads than that
+        call, each works alone.
     engine : str
         ``"compiled"`` (Numba kernels), ``"reference"`` (the NumPy interpreter) or ``"auto"``
         (compiled where numba is installed, but for the first evaluations of a small expression,
@@ -62,7 +63,7 @@ class Settings:
     )
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        self.threads = _parse_count(environ, "XARRAYLITE_THREADS") or available_cores()
+        self.threads = _parse_count(environ, "XARRAYLITE_THREADS") or default_threads(environ)
         self.engine = environ.get("XARRAYLITE_ENGINE", "auto")
         if self.engine not in ENGINES:
             raise ValueError(f"XARRAYLITE_ENGINE is {self.engine!r}; it must be one of {ENGINES}")
@@ -96,6 +97,26 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def default_threads(environ: Mapping[str, str], quota: str = "/sys/fs/cgroup/cpu.max") -> int:
+    """Return how many threads run kernels where nobody says: the cores that this process may fill.
+
+    Parameters
+    ----------
+    environ : mapping of str to str
+        ``OMP_NUM_THREADS`` is what a scheduler of processes leaves to each, of which the first
+        number is meant.  Joblib and dask's nannies set it, and what multiplies matrices heeds it.
+    quota : str
+        The file in which a control group is told its share of the cores.
+    """
+    cores = available_cores()
+    with contextlib.suppress(OSError, ValueError):
+        with open(quota, "rb") as file:  # noqa: PTH123 (paths are slow to import)
+            share, period = map(int, file.read().split())  # no number where there is no quota
+        cores = min(cores, max(1, -(-share // period)))
+    told = environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return min(cores, int(told)) if told.isdecimal() and int(told) else cores
 
 
 settings = Settings(os.environ)

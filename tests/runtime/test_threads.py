@@ -23,7 +23,7 @@ from tests.threads import run_all
 from xarraylite.blas import calls
 from xarraylite.memory import snapshots
 from xarraylite.runtime import evaluate
-from xarraylite.runtime.threads import Pool, _Job, current_core
+from xarraylite.runtime.threads import Pool, _Crew, _Job, current_core
 
 Worker = Callable[[int], None]
 
@@ -229,6 +229,9 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
         def get(self) -> Any:
             return inbox.get()
 
+        def empty(self) -> bool:
+            return inbox.empty()
+
     def work(k: int) -> None:
         begun.set()
         time.sleep(0.2)
@@ -239,7 +242,7 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
         pool.run(range(3), same(work), 2)
     assert finished.is_set()
     pool._crew.inbox = inbox
-    assert pool._job is None
+    assert pool._crew.at_work == {}
 
 
 # --- helpers that are late, few or idle ----------------------------------------------------------
@@ -248,18 +251,18 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
 def test_nobody_waits_for_a_helper_that_is_asleep(pool: Pool, patient: threading.Event) -> None:
     pool.run(range(2), same(lambda k: None), 2)
     awake: list[bool] = []
-    busy: _Job[int] = _Job(deque([1]), same(lambda k: awake.append(patient.wait(20))))
+    busy: _Job[int] = _Job(deque([1]), same(lambda k: awake.append(patient.wait(20))), 2)
     pool._crew.inbox.put(busy)
     done: list[int] = []
-    pool.run(range(100), same(done.append), 2)
+    pool.run(range(100), same(done.append), 3)
     assert done == list(range(100))
     assert awake == []
 
 
 def test_a_late_helper_finds_the_job_closed() -> None:
-    job: _Job[int] = _Job(deque([1, 2]), same(lambda k: None))
+    job: _Job[int] = _Job(deque([1, 2]), same(lambda k: None), 2)
     job.close()
-    job.help()
+    job.help(_Crew())
     assert list(job.pieces) == [1, 2]
 
 

@@ -7,6 +7,7 @@ alone.
 BLAS has threads of its own, and takes one for a small product: a stack of those is shared among
 this package's threads.  Where the ``threads`` setting asks for fewer than the process may use,
 they are capped for the length of a call, one call at a time: the cap belongs to the process.
+Where BLAS was told to take no more in the first place (``OMP_NUM_THREADS``), calls do not wait.
 
 On how many threads BLAS multiplies decides bits: each gets some rows or columns, and at their edges
 it adds in another order.  Where no thread may change a bit (`pieces_on_one_thread`), a product is
@@ -114,7 +115,7 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         cut = pieces(out.shape, left.shape[-1], PIECE)
         each = functools.partial(_multiply_piece, left, right, out)
         pool.run(cut, lambda: each, settings.threads)
-    elif settings.threads < _cores():
+    elif settings.threads < _cores() and _takes_more(settings.threads):
         with _lock.held:
             _multiply_capped(left, right, out, settings.threads)
     else:
@@ -291,12 +292,12 @@ def _controller() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
+def _takes_more(threads: int) -> bool:
+    """Tell whether BLAS would take more threads; asking takes a hundredth of what setting does."""
+    return any([library.get_num_threads() > threads for library in _controller().lib_controllers])
+
+
 def _multiply_capped(left: NumpyArray, right: NumpyArray, out: NumpyArray, threads: int) -> None:
-    """Multiply on so many of BLAS's threads at most."""
-    controller = _controller()
-    for library in controller.lib_controllers:  # asking takes a hundredth of the time of setting
-        if library.get_num_threads() > threads:
-            with controller.limit(limits=threads):
-                _multiply_large(left, right, out)
-            return
-    _multiply_large(left, right, out)
+    """Multiply on so many of BLAS's threads at most, which others may have capped by now."""
+    with _controller().limit(limits=threads) if _takes_more(threads) else contextlib.nullcontext():
+        _multiply_large(left, right, out)

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._config import budgeted
+from .._config import budgeted, settings
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
@@ -38,7 +38,7 @@ from .retries import give_up_at
 from .selection import Box, select
 from .source import READERS
 
-#: Threads that write.
+#: Threads that encode and write, at most.
 WRITERS = 2
 
 #: Seconds that an interrupted run waits for blocks that are being written.
@@ -201,11 +201,11 @@ def run_blocks(
     if run.cluster is not None:
         yield from run.cluster.run_blocks(pieces, take, write, kept, need)
         return
-    clock, ended = run.clock, threading.Event()
+    clock, ended, writing = run.clock, threading.Event(), min(WRITERS, settings.threads)
     pool.trim(max(0, run.budget - need))  # what other passes have used has other sizes, often
     cache = ChunkCache(0 if pieces.carried else kept, run.held, pieces.carried)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read", give_up_at, (cache.closed,))
-    writers = ThreadPoolExecutor(WRITERS, "xarraylite-write", give_up_at, (ended,))
+    writers = ThreadPoolExecutor(writing, "xarraylite-write", give_up_at, (ended,))
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
     left = iter(pieces)

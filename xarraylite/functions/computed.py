@@ -148,8 +148,8 @@ def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
     return x
 
 
-#: Functions that write into ``out`` whatever its dtype, as folds do.
-_FOLDS = ("cumprod", "cumsum", "median")
+#: Functions that write into ``out`` whatever its dtype: folds, and those that pick elements.
+_FOLDS = ("choose", "compress", "cumprod", "cumsum", "median")
 
 
 def invoked(

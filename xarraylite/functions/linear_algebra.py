@@ -439,7 +439,7 @@ def einsum(
     XArray(5.)
     """
     check_options("einsum", order, casting)
-    if operands and isinstance(operands[0], list | tuple) and not isinstance(subscripts, str):
+    if operands and not isinstance(subscripts, str):
         subscripts, operands = _lettered((subscripts, *operands))
     if not operands or not isinstance(subscripts, str):
         raise ShapeError(

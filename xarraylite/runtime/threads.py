@@ -1,15 +1,20 @@
 """A small pool of threads that take pieces of one job from a common queue.
 
 The calling thread works too, so a pool of two threads wakes one, and it never waits for a helper
-to wake up: a job whose pieces are gone is closed, and helpers that come late find it so.  One job
-runs at a time: a second caller, or a job started from inside a piece, works serially instead of
-waiting, which keeps the package well behaved inside other schedulers' threads.  What the pieces
-are never depends on how many threads take them.
+to wake up: a job whose pieces are gone is closed, and helpers that come late find it so.  What the
+pieces are never depends on how many threads take them.
+
+**One cap.**  Callers that meet (threads of dask or joblib, say) count as much as helpers: a helper
+takes a piece only while no more threads are at work than the job may have, all jobs together.  So
+one that is there when another caller begins leaves after its piece, and when a caller has finished,
+a job of another one that has much left is helped.  A caller never waits for its turn: who calls
+from more threads than are set has them all at work, each alone.  A job that is started from inside
+a piece is done by the thread it is started on, which is at work already.
 
 There is no lock, so a Ctrl-C cannot leave one taken, nor a fork.  A helper first lists a latch
 (`codegen.latch`) and then looks whether the job is closed; the caller closes it first and then
-waits for the latches listed.  That one job runs at a time is a courtesy: two callers that meet
-within the same microsecond may both be helped.
+waits for the latches listed.  And a helper first says that it is at work and then counts: two that
+come at once may both find that they are too many, never that they are not.
 
 **Fork.**  A child makes a pool of its own.  A fork inside a job (a signal handler forks while its
 thread waits for helpers) first lets the helpers finish it, for in the child there are none.
@@ -40,43 +45,51 @@ from ..codegen.latch import Latch
 
 T = TypeVar("T")
 
+#: Pieces of a job, a millisecond or so, from which a helper that comes late pays.
+_MUCH = 8
+
 
 class _Job(Generic[T]):
-    """Pieces, what to do with them, and who is still at it."""
+    """Pieces, what to do with them, how many threads may be at work, and who is still at it."""
 
-    __slots__ = ("_helpers", "avoid", "caller", "closed", "error", "make", "pieces")
+    __slots__ = ("_helpers", "avoid", "caller", "closed", "error", "make", "pieces", "threads")
 
-    def __init__(self, pieces: deque[T], make: Callable[[], Callable[[T], None]]) -> None:
+    def __init__(
+        self, pieces: deque[T], make: Callable[[], Callable[[T], None]], threads: int
+    ) -> None:
         self.pieces = pieces
         self.make = make
-        self.avoid = current_core()
+        self.threads = threads
+        self.avoid = current_core() if threads > 1 else -1
         self.caller = threading.get_ident()
         self.closed = False
         self.error: BaseException | None = None
         self._helpers: list[Latch] = []
 
-    def drain(self) -> None:
-        """Take pieces until none is left."""
+    def drain(self, crew: _Crew | None = None) -> None:
+        """Take pieces until none is left; of a crew, while no more threads are at work than may."""
         work = self.make()
         pieces = self.pieces
-        while True:
+        while crew is None or crew.busy() <= self.threads:
             try:
                 piece = pieces.popleft()
             except IndexError:
                 return
             work(piece)
 
-    def help(self) -> None:
+    def help(self, crew: _Crew) -> None:
         """Drain as a helper; an error ends the job and is kept for the caller."""
-        gone = Latch()
+        gone, me = Latch(), threading.get_ident()
         self._helpers.append(gone)
         try:
+            crew.at_work[me] = self
             if not self.closed:
-                self.drain()
+                self.drain(crew)
         except BaseException as error:
             self.error = error
             self.pieces.clear()
         finally:
+            crew.at_work.pop(me, None)
             gone.set()
 
     def close(self) -> None:
@@ -100,34 +113,64 @@ def _nothing() -> Callable[[object], None]:
 
 
 class _Crew:
-    """The threads of one process: how many were started, and where they get their jobs."""
+    """The threads of one process: which are at work, and where helpers get their jobs.
 
-    __slots__ = ("inbox", "started")
+    Attributes
+    ----------
+    at_work : dict
+        What each thread, caller or helper, is working on.
+    inbox : queue.SimpleQueue
+        Jobs that could be helped.
+    started : int
+        Helpers, idle ones included.
+    """
+
+    __slots__ = ("at_work", "inbox", "started")
 
     def __init__(self) -> None:
+        self.at_work: dict[int, _Job[Any]] = {}
         self.inbox: queue.SimpleQueue[_Job[Any]] = queue.SimpleQueue()
         self.started = 0
 
-    def start(self, helpers: int) -> None:
-        """Start threads up to ``helpers``, or as many as the system allows."""
+    def busy(self) -> int:
+        """Return how many threads are at work; a caller that waits for its helpers is not."""
+        known = self.at_work.copy()  # at once: no other thread changes it meanwhile
+        return sum([not (job.closed and job.caller == thread) for thread, job in known.items()])
+
+    def inside(self) -> bool:
+        """Tell whether the calling thread is in the middle of a piece."""
+        me = threading.get_ident()
+        job = self.at_work.get(me)
+        return job is not None and not (job.closed and job.caller == me)
+
+    def call(self, job: _Job[Any], helpers: int) -> None:
+        """Wake so many threads for a job, or as many as the system allows."""
         while self.started < helpers:
             try:
                 # Not `threading.Thread`: its start waits for the thread to run, for ever in the
                 # child of a fork in a signal handler that interrupts the wait.
-                _thread.start_new_thread(_serve, (self.inbox,))
+                _thread.start_new_thread(_serve, (self,))
             except RuntimeError:  # no more threads, or the interpreter is shutting down
-                return
+                break
             self.started += 1
+        for _ in range(helpers):
+            self.inbox.put(job)
+
+    def pass_on(self) -> None:
+        """Wake a thread, in the place of one that has finished, for a job that has much left."""
+        for job in self.at_work.copy().values() if self.inbox.empty() else ():
+            if len(job.pieces) >= _MUCH and self.busy() < job.threads:
+                self.call(job, 1)
+                return
 
 
 class Pool:
     """Threads started when first needed and kept, as daemons, until the process ends."""
 
-    __slots__ = ("_crew", "_job")
+    __slots__ = ("_crew",)
 
     def __init__(self) -> None:
         self._crew = _Crew()
-        self._job: _Job[Any] | None = None
 
     def run(
         self, pieces: Iterable[T], make: Callable[[], Callable[[T], None]], threads: int
@@ -141,30 +184,31 @@ class Pool:
         make : callable
             Returns a worker for one thread: a function of one piece.
         threads : int
-            Upper bound on threads, the caller included.
+            Upper bound on threads, the caller and others that are at work included.
         """
-        helpers = threads - 1
-        current = self._job
-        # The compiler's thread is not helped: a helper's finaliser may be waiting for it.
-        if helpers <= 0 or (current is not None and not current.closed) or worker.inside():
+        crew = self._crew
+        if crew.inside():
             work = make()
             for piece in pieces:
                 work(piece)
             return
-        job = _Job(deque(pieces), make)
+        # The compiler's thread is not helped: a helper's finaliser may be waiting for it.
+        job = _Job(deque(pieces), make, 1 if worker.inside() else threads)
         try:
-            self._job = job
-            self._spread(job, helpers)
+            crew.at_work[job.caller] = job
+            self._spread(job, crew)
         finally:
-            if self._job is job:
-                self._job = None
+            if crew.at_work.get(job.caller) is job:
+                del crew.at_work[job.caller]
+        if crew.at_work:
+            crew.pass_on()
 
-    def _spread(self, job: _Job[T], helpers: int) -> None:
+    @staticmethod
+    def _spread(job: _Job[T], crew: _Crew) -> None:
         try:
-            wanted = min(helpers, len(job.pieces) - 1)
-            self._crew.start(wanted)
-            for _ in range(wanted):
-                self._crew.inbox.put(job)
+            wanted = min(job.threads - crew.busy(), len(job.pieces) - 1)
+            if wanted > 0:
+                crew.call(job, wanted)
             job.drain()
         except BaseException:
             job.pieces.clear()
@@ -182,25 +226,27 @@ class Pool:
 
     def before_fork(self) -> None:
         """Let helpers finish the job of the thread that forks."""
-        job = self._job
-        if job is not None and job.caller == threading.get_ident():
+        me = threading.get_ident()
+        job = self._crew.at_work.get(me)
+        if job is not None and job.caller == me:
             job.close()
 
     def after_fork(self) -> None:
         """Have other threads, in the child."""
         self._crew = _Crew()
-        self._job = None
 
 
-def _serve(inbox: queue.SimpleQueue[_Job[Any]]) -> None:
+def _serve(crew: _Crew) -> None:
     avoided = -1
     while True:
-        job = inbox.get()
+        job = crew.inbox.get()
         if job.avoid != avoided:
             avoided = job.avoid
             _keep_off(avoided)
-        job.help()
+        job.help(crew)
         del job  # a waiting thread holds nobody's memory
+        if crew.at_work:
+            crew.pass_on()
 
 
 @cache
