@@ -35,7 +35,7 @@ from ..operands import tracing
 from ..operands.nodes import HasNode, as_node
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
-from .computed import into
+from .arrays_of_numpy import into
 from .data_types import astype
 from .lapack import conjugate_dot
 from .manipulation import reshape

@@ -26,7 +26,7 @@ from ..ir.kind import NODE
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node, unwrapped
 from ..operands.non_numeric import is_other, or_numpy
-from .computed import container
+from .arrays_of_numpy import container
 from .data_types import by_numpy
 from .foreign import key_of
 from .scalar_types import STANDS, is_abstract, is_value

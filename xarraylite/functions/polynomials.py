@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays.adapt import adapt
 from ..operands.nodes import HasNode
 from ..operands.non_numeric import is_not_ours
-from .computed import Narrow, numpy_of, results
+from .arrays_of_numpy import Narrow, numpy_of, results
 from .foreign import value_of
 from .of_numpy import Array, of_numpy
 

@@ -24,8 +24,9 @@ from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.tracing import running
 from . import ordering
-from .computed import computed, into
-from .computed import numpy as np
+from .arrays_of_numpy import into
+from .arrays_of_numpy import numpy as np
+from .computed import computed
 
 Side = Literal["left", "right"]
 

@@ -32,7 +32,8 @@ from ..operands.convert import LayoutLike, layout_of, store, values_node
 from ..operands.nodes import HasNode, unwrapped
 from ..operands.non_numeric import array_of, as_other, dtype_of, numbers_of
 from .arguments import check_device, check_numbers
-from .computed import Narrow, computed, container, numpy, numpy_of
+from .arrays_of_numpy import Narrow, container, numpy, numpy_of
+from .computed import computed
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
 
 

@@ -30,7 +30,7 @@ from ..operands.non_numeric import call_numpy, dtype_of, is_not_ours
 from ..operands.operators import with_strangers
 from ..ops.op import Op
 from ..ops.table import OPS
-from .computed import into
+from .arrays_of_numpy import into
 from .docstrings import describe_as
 
 F = TypeVar("F", bound=Callable[..., Any])
