@@ -351,9 +351,11 @@ class ndarray(metaclass=_OfArrays):
         kind = as_dtype(dtype)
         memory = buffer.numpy() if isinstance(buffer, XContainer) else buffer
         given = strides if strides is None or isinstance(strides, Iterable) else (strides,)
-        paces = given and [
-            int(s) * kind.itemsize if isinstance(s, ElementStride) else int(s) for s in given
-        ]
+        paces = (
+            None
+            if given is None
+            else [int(s) * kind.itemsize if isinstance(s, ElementStride) else int(s) for s in given]
+        )
         return adapt(np.ndarray(shape, kind, memory, int(offset), paces, order))
 
 
