@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import DTypeError, NotWritableError
+from .._errors import DTypeError
 from .._lazy_import import later
 from ..assignment.assign import check_cast
 from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, kind
@@ -230,10 +230,6 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
     def __iter__(self) -> Any:
         """Refuse: a value has no extents."""
         raise TypeError("iteration over an array of rank 0")
-
-    def __setitem__(self, index: object, value: object) -> None:
-        """Refuse: a value is not changed."""
-        raise NotWritableError(f"{self!r} is a value, whose elements are not assigned")
 
     # --- Python's numbers ------------------------------------------------------------------------
 
