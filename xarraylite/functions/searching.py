@@ -3,7 +3,7 @@
 Sorts are stable unless ``stable=False`` or another ``kind`` is asked for.  NumPy's unstable sorts
 are several times faster, and give the same wherever no two elements are equal; so they are tried
 first, and what they gave is kept if it shows no equal elements whose order could matter.  Positions
-of numbers are found by `radix` where that is faster still.
+of numbers are found by `ordering`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from ..operands.gathers import taken
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.tracing import running
-from . import radix
-from .computed import computed, into
-from .computed import numpy as np
+from . import ordering
+from .arrays_of_numpy import into
+from .arrays_of_numpy import numpy as np
+from .computed import computed
 
 Side = Literal["left", "right"]
 
@@ -159,7 +160,7 @@ def _positions(x: NumpyArray, axis: int, kind: str | None, stable: bool) -> Nump
     if np.size(x) < _MANY:
         return np.argsort(x, axis=axis, kind="stable")
     lines = np.ascontiguousarray(np.moveaxis(x, axis, -1))
-    found = radix.positions(lines)
+    found = ordering.positions(lines)
     return np.ascontiguousarray(np.moveaxis(found, -1, axis))
 
 
@@ -289,12 +290,13 @@ def take(
         before = (slice(None),) * check_axis(0 if axis is None else axis, a.ndim, "take")
         viewed = basic_indexing.part(a, (*before, indices)) if _is_view(a, indices) else None
         if viewed is not None:
-            return into(out, handle(viewed._kind, viewed._shape, viewed.now()), "take")
+            made = handle(viewed._kind, viewed._shape, viewed.now())
+            return into(out, made, "take", rule="unsafe")
         if indices.__class__ is list:
             indices = _positions_in(indices)
         known = few.selected(a, (*before, indices))
         if type(known) is XExpression:  # of no mask
-            return into(out, known, "take")
+            return into(out, known, "take", rule="unsafe")
     node = as_node(a, "take")
     if axis is None:
         node, axis = build.reshape(node, (-1,)), 0
@@ -308,7 +310,7 @@ def take(
         indices = np.clip(np.asarray(indices), 0, max(extent - 1, 0))
     elif mode != "raise":
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    return into(out, XExpression(taken(node, axis, indices)), "take")
+    return into(out, XExpression(taken(node, axis, indices)), "take", rule="unsafe")
 
 
 @computed("arr", "indices", arithmetic=False)

@@ -1,4 +1,4 @@
-"""Positions by radix sort are those of NumPy's stable sort."""
+"""Positions in order are those of NumPy's stable sort."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.functions import radix
+from xarraylite.functions import ordering
 
 RNG = np.random.default_rng(0)
 COUNT = 3000
@@ -34,13 +34,23 @@ def lines(dtype: str) -> list[np.ndarray]:
 def test_equal_elements_keep_their_order(dtype: str) -> None:
     for line in lines(dtype):
         before = line.copy()
-        found = radix.positions(line)
+        found = ordering.positions(line)
         assert found is not None
         assert found.dtype == np.int64
         np.testing.assert_array_equal(found, line.argsort(kind="stable"))
         assert line.tobytes() == before.tobytes()
         rows = line.reshape(30, 2, 50)
-        np.testing.assert_array_equal(radix.positions(rows), rows.argsort(kind="stable"))
+        np.testing.assert_array_equal(ordering.positions(rows), rows.argsort(kind="stable"))
+
+
+def test_many_elements_and_rows_by_kernels() -> None:
+    """Keys of few bits and of many, which differ in the lowest ones alone, or not there."""
+    few = RNG.integers(-9, 9, 70_000)
+    wide = RNG.standard_normal(few.size)
+    near = np.where(few < 0, np.uint64(few % 5), np.uint64(1 << 63) + np.uint64(few % 7))
+    wide[::9] = np.nan
+    for line in (few, few * 0.5, wide, wide.astype("f4"), near, near.reshape(7, -1), np.sort(near)):
+        np.testing.assert_array_equal(ordering.positions(line), line.argsort(kind="stable"))
 
 
 def other(dtype: str) -> np.ndarray:
@@ -54,9 +64,9 @@ def other(dtype: str) -> np.ndarray:
 @pytest.mark.parametrize("dtype", ["c8", "c16", "?", ">i4", ">f8", "g"])
 def test_other_dtypes_are_compared(dtype: str) -> None:
     values = other(dtype)
-    np.testing.assert_array_equal(radix.positions(values), values.argsort(kind="stable"))
+    np.testing.assert_array_equal(ordering.positions(values), values.argsort(kind="stable"))
     distinct = RNG.permutation(200).reshape(5, 40).astype(dtype)
-    np.testing.assert_array_equal(radix.positions(distinct), distinct.argsort(kind="stable"))
+    np.testing.assert_array_equal(ordering.positions(distinct), distinct.argsort(kind="stable"))
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1, None])
