@@ -451,7 +451,7 @@ def multi_dot(arrays: Sequence[object], *, out: object = None) -> XArray | XExpr
         k = gone.index(max(gone))
         product = matmul(made[k], made[k + 1])
         made[k : k + 2], extents[k : k + 2] = [product], [product.shape]
-    return matmul(*made, out)
+    return matmul(made[0], made[1], out=out)
 
 
 def __dir__() -> list[str]:
