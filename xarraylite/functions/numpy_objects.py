@@ -360,3 +360,4 @@ class ndarray(metaclass=_OfArrays):
 
 
 ndarray.register(XExpression)
+ndarray.register(np.ndarray)  # what text, dates and records are, in the same program
