@@ -12,7 +12,8 @@ from typing import Any, Literal
 from .arrays.xarray import XArray
 from .dtypes.names import as_dtype, float64
 from .functions.arguments import check_device
-from .functions.computed import computed, container, numpy
+from .functions.arrays_of_numpy import container, numpy
+from .functions.computed import computed
 from .functions.partials import sibling
 
 __all__ = [

@@ -19,7 +19,8 @@ from .arrays.operand import as_array
 from .arrays.xarray import XArray
 from .dtypes.names import kind
 from .functions import diagonals, linear_algebra, reducers
-from .functions.computed import computed, numpy
+from .functions.arrays_of_numpy import numpy
+from .functions.computed import computed
 from .functions.groups import Axis
 from .functions.lapack import (
     EighResult,

@@ -88,6 +88,13 @@ class CopyReversed(CopyTransposed):
     small = (6, 17, 5, 18)
 
 
+class CopyReversedOdd(CopyReversed):
+    """Rows end within lines of their neighbours."""
+
+    title = "out = permute_dims(a, (3, 2, 1, 0)), 65 x 63 x 61 x 67 float32, against straight here"
+    shape = (65, 63, 61, 67)
+
+
 class AddTransposed(CopyTransposed):
     """Operands whose memory orders disagree, against operands that agree."""
 

@@ -21,6 +21,11 @@ def test_pandas_keeps_its_index() -> None:
         assert list(made.index) == ["a", "b", "c"]
         assert made.tolist() == [2, 4, 6]
     assert (s >= a).all()
+    for made in (xl.log(s), xl.add(a, s), xl.maximum(s, 2)):
+        assert isinstance(made, pd.Series)
+        assert list(made.index) == ["a", "b", "c"]
+    assert xl.log(s).tolist() == np.log(V).tolist()
+    assert xl.divide(s, 2, out=xl.zeros(3)).tolist() == (V / 2).tolist()
     frame = pd.DataFrame({"x": a, "y": a * 2})
     assert frame["y"].tolist() == [2, 4, 6]
 
@@ -28,7 +33,7 @@ def test_pandas_keeps_its_index() -> None:
 def test_dask_stays_lazy() -> None:
     da = pytest.importorskip("dask.array")
     a, d = xl.asarray(V), da.ones(3, chunks=2)
-    for made in (a + d, d + a, (a * 1) + d, np.add(a, d)):
+    for made in (a + d, d + a, (a * 1) + d, np.add(a, d), xl.add(a, d)):
         assert isinstance(made, da.Array)
         assert made.compute(scheduler="synchronous").tolist() == [2, 3, 4]
     assert (a[1] * d).compute(scheduler="synchronous").tolist() == [2, 2, 2]

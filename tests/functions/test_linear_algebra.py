@@ -317,7 +317,7 @@ def test_einsum_errors(spec: str, message: str) -> None:
 def test_einsum_without_operands() -> None:
     with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
         einsum("")
-    with pytest.raises(xl.ShapeError, match="takes a text of subscripts"):
+    with pytest.raises(xl.ShapeError, match="lists of numbers from 0 to 51"):
         einsum(xl.ones(3), 0)
 
 

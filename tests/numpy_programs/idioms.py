@@ -177,6 +177,11 @@ xp.nan_to_num(xp.array([xp.nan, 1.0, xp.inf]), nan=v, posinf=[7, 8, 9])
 xp.argmax(a, axis=0, out=xp.zeros(3, "i4")), xp.argmin(a, 0, xp.zeros(3, "u1"))
 a.astype(dtype=xp.float32), xp.float64(3.7).astype(dtype=int)
 xp.concatenate([v.astype("f4"), v], out=xp.zeros(6, "i4"), casting="unsafe")
+xp.logspace(0, 2, 3, base=v), xp.logspace(v, 3, 2, base=xp.array([[2.0], [3.0]]))
+xp.einsum(a, xp.array([0, 1]), v, [1]), xp.einsum_path(a, [0, 1], v, [1])[0]
+xp.bincount([]), xp.bincount([], minlength=2)
+xp.take(v, [2, 0], out=xp.zeros(2, int)), xp.choose(i, [v, -v, v + 0.5], out=xp.zeros(3, int))
+xp.linspace(type("Metres", (float,), {})(0), type("Metres", (float,), {})(1), 3)
 xp.linspace(0, 1, 1, retstep=True), xp.linspace(0, 1, 0, retstep=True)
 xp.zeros((0, 3)).take([0, -4], axis=1, mode="wrap"), v.take([5, -7], mode="wrap")
 xp.int8(3).is_integer(), xp.float32(1.5).is_integer(), xp.iinfo(12).max

@@ -5,8 +5,10 @@ A program is a function of the module it is written for, NumPy or ours, and retu
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 Xp = ModuleType
 
@@ -183,6 +185,70 @@ def small_questions(xp: Xp) -> Any:
     )
 
 
+def coefficients_written_in_place(xp: Xp) -> Any:
+    given = xp.asarray([1.0, -3.0, 2.0])
+    double = given * 2
+    p = xp.poly1d(given)
+    p.coeffs[0] = 4
+    p[1] = 5
+    p.c += 1
+    q = xp.poly1d([1, 2])
+    q[3] = 7
+    refused = 0
+    try:
+        p.coeffs = xp.ones(3)
+    except AttributeError:
+        refused += 1
+    return p.c, p(2.0), given, double, q.coef, q.order, refused
+
+
+class Wrapped:
+    """An object that is taken for the array it keeps."""
+
+    def __init__(self, kept: Any) -> None:
+        self.kept = kept
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self.kept
+
+
+def objects_that_keep_arrays(xp: Xp) -> Any:
+    x, y = Wrapped(xp.asarray([1.0, 2.0])), Wrapped(np.asarray([3.0, 5.0]))
+    return (
+        xp.asarray(x),
+        xp.array([x, x]),
+        xp.sum(x),
+        xp.ones(2) + x,
+        y - xp.ones(2),
+        xp.sqrt(x),
+        xp.bincount(Wrapped(xp.asarray([0, 2]))),
+    )
+
+
+class Metres(np.lib.mixins.NDArrayOperatorsMixin):
+    """Lengths that keep their unit through every ufunc, as NumPy's documentation shows it."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [x.values if isinstance(x, Metres) else x for x in inputs]
+        return Metres(getattr(ufunc, method)(*plain, **options))
+
+
+def ufuncs_of_other_classes(xp: Xp) -> Any:
+    x = Metres(xp.asarray([1.0, 4.0]))
+    made = (
+        xp.sqrt(x),
+        xp.add(xp.ones(2), x),
+        xp.maximum(x, 2),
+        xp.ones(2) - x,
+        x * xp.ones(2),
+        xp.hypot(x, x),
+    )
+    return [(type(m).__name__, xp.asarray(m.values)) for m in made]
+
+
 def questions_about_anything(xp: Xp) -> Any:
     a = xp.asarray([1.0, 2.0])
     things = (None, "abc", {}, 3, [1, 2], [[1.0]])
@@ -208,6 +274,5 @@ def evenly_spaced_between_arrays(xp: Xp) -> Any:
 PROGRAMS = [
     value
     for name, value in list(globals().items())
-    if getattr(value, "__module__", None) == __name__ and callable(value)
+    if getattr(value, "__module__", None) == __name__ and isinstance(value, FunctionType)
 ]
-PROGRAMS += [questions_about_anything, evenly_spaced_between_arrays]

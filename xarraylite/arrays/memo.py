@@ -170,74 +170,106 @@ def memoised_values(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
-    known: dict[Any, Any] = ValuesTable() if reads else {}
-    seen: dict[Any, int] = {}
-    rules: dict[Any, Any] = {}
-    _met.append(rules)
+    calls = _Calls(function, reads)
+    known, missed = calls.known, calls.read if reads else calls.missed
 
     def call(*args: Any, **options: Any) -> Any:
         if reads and args and args[0].__class__ is list:
             args = (_array_of(args[0]), *args[1:])
         made = dispatch.recalled(known, args, options)
-        if made is not None:
-            return made
-        if not reads:
-            return missed(args, options)
+        return missed(args, options) if made is None else made
+
+    made = functools.wraps(function)(call)
+    made.front = known  # type: ignore[attr-defined]
+    return cast("Callable[P, R]", made)
+
+
+class _Calls:
+    """What one function made of its arguments.
+
+    Attributes
+    ----------
+    known : dict
+        Recipes of calls by their keys (`_key`): None where there was one call, False where the
+        result has no recipe.
+    """
+
+    __slots__ = ("_copies", "_function", "_rules", "known")
+
+    def __init__(self, function: Callable[..., Any], reads: bool) -> None:
+        self._function = function
+        self.known: dict[Any, Any] = ValuesTable() if reads else {}
+        self._copies: dict[Any, int] = {}
+        self._rules: dict[Any, Any] = {}
+        _met.append(self._rules)
+
+    def read(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return a result that is no view, of arguments whose kinds were not known together."""
         lazy = [x for x in args if x.__class__ is XExpression]
         given = [standing(x) if x.__class__ is XExpression else x for x in args]
-        made = missed(tuple(given), options)
+        if any([isinstance(x, Gathers) for x in given]) and _key(tuple(given), options, []) is None:
+            settled = [x.settled() if isinstance(x, Gathers) else x for x in given]
+            if not any([isinstance(x, XExpression) and x._kind is NODE for x in settled]):
+                given = settled
+        made = self.missed(tuple(given), options)
         for x in lazy:  # not before: the function uses them, which is the same use
             note_use(x)
         return made
 
-    def missed(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    def missed(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return the result for arguments whose kinds were not known together."""
         arrays: list[Any] = []
         key = _key(args, options, arrays)
-        if key is None and reads and any([isinstance(x, Gathers) for x in args]):
-            given = [x.settled() if isinstance(x, Gathers) else x for x in args]
-            if not any([isinstance(x, XExpression) and x._kind is NODE for x in given]):
-                return call(*given, **options)
         if key is None or tracing.running.value:
-            return _called(function, args, options)
-        recipe = known.get(key)
+            return _called(self._function, args, options)
+        recipe = self.known.get(key)
         if recipe:
             return recipe(arrays)
         if recipe is False and not growing.value:  # what is computed at once has none
-            return _called(function, args, options)
-        loose, new = loosened(key, arrays), key not in known
-        rule = None if loose is None else rules.get(loose)
+            return _called(self._function, args, options)
+        return self._learned(key, args, options, arrays)
+
+    def _learned(
+        self, key: Any, args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]
+    ) -> Any:
+        """Return the result of a call, and remember what can be told of it."""
+        loose, new = loosened(key, arrays), key not in self.known
+        rule = None if loose is None else self._rules.get(loose)
         if new and rule.__class__ is AnyLength:
             made = rule(arrays[0])
             if made is not None:
                 return made
         growing.value, before = rule is False, growing.value
         try:
-            made = _called(function, args, options)
+            made = _called(self._function, args, options)
         finally:
             growing.value = before
         if made.__class__ is XExpression and made._kind is not NODE and made._kind.formed:
             most = max([x._kind.reused for x in arrays], default=0)
             made._kind.reused = max(made._kind.reused, most)
         if new and loose is not None and rule is not False:
-            if len(rules) >= CAPACITY:
-                rules.clear()
-            rules[loose] = _ruled(rule, function, args, options, arrays, made)
-        if recipe is None and all([x._kind is not NODE for x in arrays]):  # none got too long
-            if key in known:
-                if _is_copied(made) and seen.setdefault(key, 1) < _COPIES:
-                    seen[key] += 1  # a copy takes less time than tracing
-                    return made
-                known[key] = _recipe(function, args, options, arrays, made) or False
-            else:
-                if len(known) >= CAPACITY:
-                    known.clear()
-                    seen.clear()
-                known[key] = None  # what is called once need not be traced
+            if len(self._rules) >= CAPACITY:
+                self._rules.clear()
+            self._rules[loose] = _ruled(rule, self._function, args, options, arrays, made)
+        if all([x._kind is not NODE for x in arrays]):  # none got too long
+            self._note(key, args, options, arrays, made)
         return made
 
-    made = functools.wraps(function)(call)
-    made.front = known  # type: ignore[attr-defined]
-    return cast("Callable[P, R]", made)
+    def _note(
+        self, key: Any, args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any], made: Any
+    ) -> None:
+        """Remember a call: what is called once need not be traced, what is called twice is."""
+        known = self.known
+        if key not in known:
+            if len(known) >= CAPACITY:
+                known.clear()
+                self._copies.clear()
+            known[key] = None
+        elif known[key] is None:
+            if _is_copied(made) and self._copies.setdefault(key, 1) < _COPIES:
+                self._copies[key] += 1  # a copy takes less time than tracing
+            else:
+                known[key] = _recipe(self._function, args, options, arrays, made) or False
 
 
 def _ruled(

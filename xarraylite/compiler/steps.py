@@ -43,7 +43,7 @@ from .loops import (
 )
 from .lower import Lowered
 from .program import KernelStep, Work
-from .tiling import LEAST_SIDE, crossed, has_short_rows, in_whole_lines, tall_dimension
+from .tiling import LEAST_SIDE, crossed, in_whole_lines, tall_dimension
 
 #: How many elements at once `Mode.INTERLEAVED` computes.
 LANES = (2, 4)
@@ -94,10 +94,9 @@ def map_step(
         nest, lanes = _interleave(nest, lowered, to)
     operands = operands_of(nest.streams, lowered, memory, to, lanes=lanes)
     rank = len(nest.extents) - (2 if mode is Mode.INTERLEAVED else 1)
-    past, lines, around = False, 1, False
+    past, lines = False, 1
     if mode is Mode.TILED:
         operands, lines = crossed(nest, lowered, operands)
-        around = lines == 1 and has_short_rows(nest, operands)
         past = _is_large(nest, lowered, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
     body, near = lowered.body, Near.NONE
     if mode not in _SECOND and body.has_near:
@@ -106,7 +105,7 @@ def map_step(
         elif body.is_steep:
             near = Near.FEW
     spec = MapSpec(
-        mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines, near, around
+        mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines, near
     )
     block = ArgumentBlock(spec.words())
     outer = _put_loops(block, nest, spec)
@@ -154,7 +153,7 @@ def _put_loops(block: ArgumentBlock, nest: Nest, spec: MapSpec) -> int:
 
     The second innermost loop is the kernel's own in some modes, with strides ``h``: it makes the
     lanes (`Mode.INTERLEAVED`, where it is no loop any more), or the rows of a tile (`Mode.TILED`,
-    where ``spec.tall`` rows are one step; if ``spec.around`` the loop outside of it is run within).
+    where ``spec.tall`` rows are one step).
     """
     extents = list(nest.extents[:-1])
     strides = [list(w.strides) for w in nest.streams]
@@ -167,9 +166,6 @@ def _put_loops(block: ArgumentBlock, nest: Nest, spec: MapSpec) -> int:
         block.put([("rows", extents[-1])])
         extents[-1] = -(-extents[-1] // spec.tall)
         strides = [[*steps[:-2], steps[-2] * spec.tall, steps[-1]] for steps in strides]
-        if spec.around:
-            extents[-2:] = extents[-1], extents[-2]
-            strides = [[*steps[:-3], steps[-2], steps[-3], steps[-1]] for steps in strides]
     block.loops("t", extents, strides)
     block.inner([steps[-1] for steps in strides])
     return math.prod(extents)

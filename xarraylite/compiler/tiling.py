@@ -23,9 +23,8 @@ LEAST_SIDE = 16
 #: Operands that are transposed in scratch at most, for the sake of the stack.
 MOST_CROSSED = 2
 
-#: Bytes of a tile's row from which the two lines at its ends do not matter, and up to which they
-#: are all there is; bytes from one place of an operand to the next that stay on one page.
-LONG_ROW, SHORT_ROW, PAGE = 512, 128, 4096
+#: Bytes of a tile's row from which the two lines at its ends do not matter.
+LONG_ROW = 512
 
 
 def tall_dimension(nest: Nest, lowered: Lowered) -> int:
@@ -72,18 +71,3 @@ def in_whole_lines(nest: Nest, size: int) -> bool:
     """Tell whether few of the lines of a tile's rows are shared with what lies beside them."""
     aligned = all(stride % 64 == 0 for stride in nest.streams[0].strides[:-1])
     return aligned or nest.extents[-1] * size >= LONG_ROW
-
-
-def has_short_rows(nest: Nest, operands: Sequence[Operand]) -> bool:
-    """Tell whether a destination's rows are short and follow each other along a third dimension.
-
-    And what a few strips leave of the operands' pages is read soon after.
-    """
-    to, size = nest.streams[0].strides, operands[0].dtype.itemsize
-    if len(to) < 3 or nest.extents[-1] * size >= SHORT_ROW or not 0 < to[-3] < to[-2]:
-        return False
-    return all(
-        min(abs(w.strides[-1]), abs(w.strides[-3])) < PAGE
-        for o, w in zip(operands, nest.streams, strict=True)
-        if o.inner is Inner.CROSSED
-    )

@@ -22,7 +22,7 @@ from ..index.broadcast import as_shape, check_axis
 from ..operands import tracing
 from ..operands.nodes import HasNode, as_node
 from ..ops.table import OPS
-from .computed import Narrow, container, numpy_of
+from .arrays_of_numpy import Narrow, container, numpy_of
 from .conversion import asarray
 from .creation import ShapeLike, zeros
 from .manipulation import broadcast_to, expand_dims

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.few import values_of
-from .computed import numpy
+from .arrays_of_numpy import numpy
 from .conversion import asarray
 from .of_numpy import Array, of_numpy
 

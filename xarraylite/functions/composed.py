@@ -38,7 +38,7 @@ from ..operands.nodes import as_node, is_number
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arguments import check_numbers
-from .computed import into
+from .arrays_of_numpy import into
 from .data_types import in_common_dtype
 from .ufuncs import applied, as_ufunc, written
 

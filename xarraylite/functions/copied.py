@@ -44,7 +44,7 @@ from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
 from ..ops.reductions import Reduction
 from ..runtime.program import Direct
-from .computed import COMMON
+from .arrays_of_numpy import COMMON
 
 if TYPE_CHECKING:
     from ..runtime import axis_folds

@@ -25,7 +25,7 @@ from ..layout.strided import Strided
 from ..operands.moving import moves
 from ..ops.table import OPS
 from .arguments import whole
-from .computed import into
+from .arrays_of_numpy import into
 from .copied import computed_at_once
 from .joining import stack
 from .manipulation import broadcast_to, expand_dims, moveaxis, reshape

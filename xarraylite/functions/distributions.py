@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .computed import numpy
+from .arrays_of_numpy import numpy
 from .of_numpy import Array, Arrays, Container, DType, of_numpy
 from .running import running
 

@@ -33,7 +33,7 @@ from ..operands.nodes import as_node, unwrapped
 from ..operands.non_numeric import array_of
 from ..ops.table import OPS
 from .arguments import whole
-from .computed import into
+from .arrays_of_numpy import into
 from .data_types import in_common_dtype
 from .searching import nonzero
 from .ufuncs import (

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays.expression import XExpression
 from ..operands.nodes import HasNode, unwrapped
-from .computed import Narrow, numpy_of, refusal, results
+from .arrays_of_numpy import Narrow, numpy_of, refusal, results
 
 
 def called(function: Callable[..., Any], name: str, fills: bool = False) -> Callable[..., Any]:

@@ -17,7 +17,7 @@ from ..index.broadcast import as_shape
 from ..ir.build import describe
 from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
-from .computed import COPIED, Narrow, container, numpy, numpy_of
+from .arrays_of_numpy import COPIED, Narrow, container, numpy, numpy_of
 from .creation import ShapeLike, check_size
 from .foreign import key_of
 from .manipulation import broadcast_to, reshape

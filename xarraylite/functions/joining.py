@@ -24,7 +24,7 @@ from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.non_numeric import or_numpy
 from . import copied
-from .computed import container, into
+from .arrays_of_numpy import container, into
 from .groups import Lazy, any_jagged, takes_jagged
 from .manipulation import at_least, reshape
 

@@ -13,7 +13,8 @@ from ..arrays.xarray import XArray
 from ..assignment.elements import array_of
 from ..blas import calls
 from ..ir.kind import NODE
-from .computed import computed, numpy
+from .arrays_of_numpy import numpy
+from .computed import computed
 
 Triangle = Literal["L", "U"]
 

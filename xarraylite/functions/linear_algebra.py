@@ -35,7 +35,7 @@ from ..operands import tracing
 from ..operands.nodes import HasNode, as_node
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
-from .computed import into
+from .arrays_of_numpy import into
 from .data_types import astype
 from .lapack import conjugate_dot
 from .manipulation import reshape
@@ -439,7 +439,7 @@ def einsum(
     XArray(5.)
     """
     check_options("einsum", order, casting)
-    if operands and isinstance(operands[0], list | tuple) and not isinstance(subscripts, str):
+    if operands and not isinstance(subscripts, str):
         subscripts, operands = _lettered((subscripts, *operands))
     if not operands or not isinstance(subscripts, str):
         raise ShapeError(

@@ -32,7 +32,7 @@ from ..operands.nodes import is_number
 from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
 from . import copied
-from .computed import container, numpy
+from .arrays_of_numpy import container, numpy
 
 Axes = SupportsIndex | Iterable[SupportsIndex]
 

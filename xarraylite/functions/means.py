@@ -21,7 +21,7 @@ from ..operands.nodes import as_node
 from ..ops.reductions import SUM
 from ..ops.table import OPS
 from .arguments import check_numbers
-from .computed import into
+from .arrays_of_numpy import into
 from .copied import settled_at_once
 from .groups import Axis, Groups, Lazy, takes_jagged
 from .partials import sibling

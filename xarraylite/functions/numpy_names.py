@@ -26,7 +26,7 @@ from ..ir.kind import NODE
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, as_node, unwrapped
 from ..operands.non_numeric import is_other, or_numpy
-from .computed import container
+from .arrays_of_numpy import container
 from .data_types import by_numpy
 from .foreign import key_of
 from .scalar_types import STANDS, is_abstract, is_value
@@ -189,8 +189,10 @@ def geterr() -> dict[str, str]:
     return dict.fromkeys(("divide", "over", "under", "invalid"), "ignore")
 
 
-def einsum_path(subscripts: str, *operands: object, optimize: Any = "greedy") -> Any:
+def einsum_path(subscripts: object, *operands: object, optimize: Any = "greedy") -> Any:
     """Return the order in which `numpy.einsum` would contract, and its report.
+
+    Subscripts are text, or lists of numbers behind the operands, as for `einsum`.
 
     Examples
     --------
@@ -198,8 +200,9 @@ def einsum_path(subscripts: str, *operands: object, optimize: Any = "greedy") ->
     >>> xl.einsum_path("ij,jk->ik", xl.ones((2, 3)), xl.ones((3, 2)))[0]
     ['einsum_path', (0, 1)]
     """
-    arrays = [np.asarray(XExpression(as_node(x, "einsum_path"))) for x in operands]
-    return np.einsum_path(subscripts, *arrays, optimize=optimize)
+    given: list[Any] = [np.asarray(x) if isinstance(x, HasNode) else x for x in operands]
+    first: Any = np.asarray(subscripts) if isinstance(subscripts, HasNode) else subscripts
+    return np.einsum_path(first, *given, optimize=optimize)
 
 
 def iterable(y: object) -> bool:

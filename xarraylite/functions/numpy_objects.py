@@ -19,7 +19,7 @@ from ..assignment.elements import array_of
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE
 from ..layout.strided import ElementStride
-from .computed import Narrow, container, numpy_of
+from .arrays_of_numpy import Narrow, container, numpy_of
 from .conversion import asarray
 from .creation import MemoryOrder, empty
 from .foreign import called, value_of

@@ -14,7 +14,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeAlias, overload
 
-from .computed import Take, invoked, numpy, numpy_of, perhaps, several
+from .arrays_of_numpy import numpy, numpy_of
+from .computed import Take, invoked, perhaps, several
 from .ufuncs import as_ufunc
 
 P = ParamSpec("P")

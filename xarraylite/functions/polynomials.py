@@ -11,7 +11,10 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from .computed import Narrow, numpy_of, results
+from ..arrays.adapt import adapt
+from ..operands.nodes import HasNode
+from ..operands.non_numeric import is_not_ours
+from .arrays_of_numpy import Narrow, numpy_of, results
 from .foreign import value_of
 from .of_numpy import Array, of_numpy
 
@@ -150,10 +153,6 @@ def poly(seq_of_zeros: Array) -> Any:
     """
 
 
-#: What is asked of a polynomial: arrays, and its degree.
-_ARRAYS = ("c", "coef", "coeffs", "coefficients", "r", "roots")
-
-
 def _theirs(x: object) -> Any:
     return x._of if isinstance(x, poly1d) else value_of(x, "poly1d")
 
@@ -176,13 +175,26 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-def _fact(name: str) -> property:
-    """Return what a polynomial tells of itself, which nobody can set."""
+def _roots(self: poly1d) -> Any:
+    """Return where the polynomial is zero."""
+    return _ours(self._of.roots)
 
-    def fact(self: poly1d) -> Any:
-        return _ours(np.copy(getattr(self._of, name)) if name in _ARRAYS else self._of.order)
 
-    return property(fact)
+def _order(self: poly1d) -> int:
+    """Return the degree."""
+    return int(self._of.order)
+
+
+def _coefficients(self: poly1d) -> Any:
+    """Return the polynomial's own coefficients: who writes them changes it."""
+    own = self._of.coeffs
+    return own if is_not_ours(own) else adapt(own)
+
+
+def _changed(self: poly1d, values: Any) -> None:
+    """Take the coefficients that were changed in place; others are refused, as NumPy does."""
+    if not np.shares_memory(np.asarray(values), self._of.coeffs):
+        raise AttributeError("poly1d: coefficients are changed in place, p.coeffs[...] = values")
 
 
 class poly1d:
@@ -225,11 +237,13 @@ class poly1d:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, c_or_r: object, r: bool = False, variable: str | None = None) -> None:
+        if isinstance(c_or_r, HasNode):
+            np.asarray(c_or_r)  # given away: coefficients may be its memory, and are written
         self._of: Any = np.poly1d(_theirs(c_or_r), r, variable)
 
-    c, coef, coeffs, coefficients = map(_fact, _ARRAYS[:4])
-    r, roots = map(_fact, _ARRAYS[4:])
-    o, order = map(_fact, ("o", "order"))
+    c = coef = coeffs = coefficients = property(_coefficients, _changed)
+    r = roots = property(_roots)
+    o = order = property(_order)
 
     @property
     def variable(self) -> str:
@@ -255,7 +269,10 @@ class poly1d:
 
     def __setitem__(self, power: int, value: object) -> None:
         """Set the coefficient of a power."""
-        self._of[power] = value_of(value, "poly1d")
+        if 0 <= power <= self._of.order:  # an assignment, which waiting readers notice
+            self.c[self._of.order - power] = value
+        else:
+            self._of[power] = value_of(value, "poly1d")
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.c)
@@ -267,7 +284,7 @@ class poly1d:
         return isinstance(other, poly1d) and bool(self._of == other._of)
 
     def __len__(self) -> int:
-        return int(self._of.order)
+        return _order(self)
 
     def __str__(self) -> str:
         return str(self._of)

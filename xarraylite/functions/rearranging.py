@@ -27,7 +27,7 @@ from ..layout.strided import DYNAMIC
 from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
 from .arguments import whole
-from .computed import Narrow, container, numpy_of
+from .arrays_of_numpy import Narrow, container, numpy_of
 from .copied import computed_at_once
 from .manipulation import (
     Axes,

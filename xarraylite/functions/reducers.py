@@ -29,7 +29,7 @@ from ..operands.non_numeric import call_numpy
 from ..ops.reductions import ALL, ANY, KNOWN_MAX, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from .arguments import flag
-from .computed import into
+from .arrays_of_numpy import into
 from .copied import computed_at_once
 from .groups import Axis, Groups, Lazy, dense_groups, is_jagged, refuse_empty, takes_jagged
 from .partials import sibling

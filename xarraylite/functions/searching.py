@@ -24,8 +24,9 @@ from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.tracing import running
 from . import ordering
-from .computed import computed, into
-from .computed import numpy as np
+from .arrays_of_numpy import into
+from .arrays_of_numpy import numpy as np
+from .computed import computed
 
 Side = Literal["left", "right"]
 
@@ -289,12 +290,13 @@ def take(
         before = (slice(None),) * check_axis(0 if axis is None else axis, a.ndim, "take")
         viewed = basic_indexing.part(a, (*before, indices)) if _is_view(a, indices) else None
         if viewed is not None:
-            return into(out, handle(viewed._kind, viewed._shape, viewed.now()), "take")
+            made = handle(viewed._kind, viewed._shape, viewed.now())
+            return into(out, made, "take", rule="unsafe")
         if indices.__class__ is list:
             indices = _positions_in(indices)
         known = few.selected(a, (*before, indices))
         if type(known) is XExpression:  # of no mask
-            return into(out, known, "take")
+            return into(out, known, "take", rule="unsafe")
     node = as_node(a, "take")
     if axis is None:
         node, axis = build.reshape(node, (-1,)), 0
@@ -308,7 +310,7 @@ def take(
         indices = np.clip(np.asarray(indices), 0, max(extent - 1, 0))
     elif mode != "raise":
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    return into(out, XExpression(taken(node, axis, indices)), "take")
+    return into(out, XExpression(taken(node, axis, indices)), "take", rule="unsafe")
 
 
 @computed("arr", "indices", arithmetic=False)

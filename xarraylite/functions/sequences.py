@@ -32,7 +32,8 @@ from ..operands.convert import LayoutLike, layout_of, store, values_node
 from ..operands.nodes import HasNode, unwrapped
 from ..operands.non_numeric import array_of, as_other, dtype_of, numbers_of
 from .arguments import check_device, check_numbers
-from .computed import Narrow, computed, container, numpy, numpy_of
+from .arrays_of_numpy import Narrow, container, numpy, numpy_of
+from .computed import computed
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
 
 #: Elements from which a kernel numbers them, in memory whose pages are there.
@@ -193,8 +194,9 @@ def linspace(
     extents = as_shape(num, "linspace")
     if dtype is None:
         pairs = zip((start, stop), ends, strict=True)
-        given: list[Any] = [getattr(x, "dtype", getattr(end, "dtype", type(x))) for x, end in pairs]
-        kind_ = result_type(*given, float)
+        given: list[Any] = [getattr(x, "dtype", getattr(end, "dtype", None)) for x, end in pairs]
+        number = complex if any([isinstance(end, complex) for end in ends]) else float
+        kind_ = result_type(*[x for x in given if x is not None], number)
     else:
         kind_ = as_dtype(dtype)
     check_size(extents, kind_, "linspace")
@@ -218,17 +220,19 @@ def _number_or_array(x: object, operation: str, name: str) -> Any:
     return unwrapped(x)
 
 
-@computed("start", "stop")
+@computed("start", "stop", "base")
 def logspace(
     start: Any,
     stop: Any,
     num: int = 50,
     endpoint: bool = True,
-    base: float = 10.0,
+    base: Any = 10.0,
     dtype: object = None,
     axis: int = 0,
 ) -> XArray:
-    """Return powers of ``base`` with evenly spaced exponents; parameters as for `linspace`.
+    """Return powers of ``base``, a number or an array, with evenly spaced exponents.
+
+    Other parameters are as for `linspace`.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..arrays.xarray import XArray
+from .arrays_of_numpy import numpy as np
 from .computed import computed
-from .computed import numpy as np
 
 
 class UniqueAllResult(NamedTuple):

@@ -26,7 +26,8 @@ from ..ops.reductions import KNOWN_MAX, KNOWN_MIN
 from ..ops.table import OPS
 from . import means, reducers
 from .arguments import whole
-from .computed import computed, into, numpy
+from .arrays_of_numpy import into, numpy
+from .computed import computed
 from .groups import Axis
 from .joining import concat
 from .manipulation import broadcast_to, moveaxis, reshape

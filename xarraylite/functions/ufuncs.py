@@ -25,11 +25,12 @@ from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.build import Operand, describe
 from ..memory.buffer import COUNTS
-from ..operands.nodes import Lifted, as_operand, is_number
+from ..operands.nodes import Lifted, as_operand, is_number, is_operand
 from ..operands.non_numeric import call_numpy, dtype_of, is_not_ours
+from ..operands.operators import with_strangers
 from ..ops.op import Op
 from ..ops.table import OPS
-from .computed import into
+from .arrays_of_numpy import into
 from .docstrings import describe_as
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -249,7 +250,11 @@ def applied(op: Op, *operands: object) -> XExpression:
 
 
 def _lazily(op: Op, *operands: object) -> XExpression:
-    """Return an operation on arrays, which is NumPy's where elements are no numbers."""
+    """Return an operation on arrays: NumPy's of no numbers, other libraries' of their arrays."""
+    if not all([is_operand(x) for x in operands]):
+        made = with_strangers(op, *operands)
+        if made is not NotImplemented:
+            return made  # type: ignore[no-any-return]
     try:
         return expression.apply(op, *operands)
     except DTypeError:

@@ -31,7 +31,7 @@ from ..operands.non_numeric import dtype_of
 from ..ops.user import UserOp, frozen, global_names, meaning
 from ..runtime.evaluate import uses_reference
 from ..transforms.vectorize import fixed_arity, operation
-from .computed import Narrow, numpy_of, refusal, results
+from .arrays_of_numpy import Narrow, numpy_of, refusal, results
 
 if TYPE_CHECKING:
     from ..codegen import routines, worker

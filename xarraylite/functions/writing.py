@@ -28,7 +28,7 @@ from ..operands.convert import check_representable
 from ..operands.nodes import as_node
 from ..operands.non_numeric import or_numpy
 from ..runtime.floating_errors import silently
-from .computed import Narrow, numpy_of, refusal
+from .arrays_of_numpy import Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
 

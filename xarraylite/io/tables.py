@@ -16,7 +16,7 @@ from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, float64, kind
 from ..dtypes.promotion import int_bounds
-from ..functions.computed import Narrow, container, numpy_of, results
+from ..functions.arrays_of_numpy import Narrow, container, numpy_of, results
 from ..ir.build import describe
 from ..layout.tiled import TiledMap
 from ..nullable.array import XOptional

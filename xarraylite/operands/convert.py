@@ -27,7 +27,7 @@ from ..memory.buffer import Buffer
 from ..memory.target import Target
 from ..runtime import evaluate as engine
 from . import tracing
-from .nodes import HasNode, Lifted, borrow_array, is_masked, values_in
+from .nodes import HasNode, Lifted, borrow_array, is_masked, produced, values_in
 
 if TYPE_CHECKING:
     from ..runtime import reference
@@ -167,7 +167,10 @@ def plain_array(
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
+        made = produced(values)
+        if made is values:
+            raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
+        return plain_array(made, dtype, operation)
     if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int, float):
         array = _checked_integers(values, array, dtype, operation)
     lost = array.dtype.kind == "c" and type(values) in (list, complex)

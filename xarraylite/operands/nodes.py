@@ -181,15 +181,19 @@ def unwrapped(value: Any) -> Any:
 def is_operand(value: object) -> bool:
     """Tell whether ``value`` may stand in an expression.
 
-    Arrays of other libraries do if they can be had through DLPack (JAX's, PyTorch's), and have no
-    way of their own with NumPy's operations (as Dask's and pandas' have, which are asked first).
+    Objects of other libraries do if their values can be had, through DLPack (JAX's, PyTorch's) or
+    by ``__array__``, and they have no way of their own with NumPy's operations (as Dask's and
+    pandas' have, which are asked first).
     """
     return isinstance(value, _OPERANDS) or _is_plain_array(value)
 
 
 def _is_plain_array(value: object) -> bool:
     kind = type(value)
-    return hasattr(kind, "__dlpack__") and not hasattr(kind, "__array_ufunc__")
+    if isinstance(value, Lifted) or hasattr(kind, "__array_ufunc__"):
+        return False
+    priority = getattr(kind, "__array_priority__", 0)  # to be asked first, before there were ufuncs
+    return hasattr(kind, "__dlpack__") or (hasattr(kind, "__array__") and priority <= 0)
 
 
 def as_operand(value: object, operation: str) -> Operand:
@@ -218,15 +222,37 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple | range):
         return borrow_array(array_of_list(value, operation), operation)
-    if _is_plain_array(value):
-        return borrow_array(np.asarray(value), operation)
-    if hasattr(type(value), "__array__"):  # a data frame, say
+    if hasattr(type(value), "__array__") or _is_plain_array(value):  # a data frame, say
         with suppress(TypeError):  # of what is no array yet
-            return borrow_array(np.asarray(value), operation)
+            return borrow_array(array_of_object(value), operation)
     raise DTypeError(
         f"{operation}: got {type(value).__name__}; operands are arrays, expressions, numbers and "
         "nested lists of them (make an array of other things with xl.asarray)"
     )
+
+
+def array_of_object(value: Any) -> NumpyArray:
+    """Return an object as an array, also where its ``__array__`` returns one of ours."""
+    try:
+        return np.asarray(value)
+    except ValueError:
+        made = produced(value)
+        if made is value:
+            raise
+        return np.asarray(made)
+
+
+def produced(values: Any) -> Any:
+    """Return what ``__array__`` gives where that is an array of ours, which NumPy refuses.
+
+    Within lists, too; other objects are returned as they are.
+    """
+    if isinstance(values, list):
+        made = [produced(x) for x in values]
+        return values if all([x is y for x, y in zip(made, values, strict=True)]) else made
+    method = getattr(type(values), "__array__", None)
+    array = None if method is None else method(values)
+    return array if isinstance(array, HasNode) else values
 
 
 def array_of_list(values: list[Any] | tuple[Any, ...] | range, operation: str) -> NumpyArray:

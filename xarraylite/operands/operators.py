@@ -33,6 +33,10 @@ def ufunc_table() -> dict[np.ufunc, Op]:
     return _UFUNCS
 
 
+#: What has ufuncs of NumPy's or ours.
+_KNOWN = (HasNode, OneValue, Lifted, np.ndarray, np.generic)
+
+
 def with_strangers(op: Op, *operands: Any) -> Any:
     """Return an operation with an array of another library that has ufuncs of its own.
 
@@ -41,7 +45,7 @@ def with_strangers(op: Op, *operands: Any) -> Any:
     """
     ufunc = getattr(np, op.name, op.numpy)
     strangers = [x for x in operands if getattr(x, "__array_ufunc__", None) is not None]
-    if all([isinstance(x, HasNode | OneValue | np.generic) for x in strangers]):
+    if all([isinstance(x, _KNOWN) for x in strangers]) or not isinstance(ufunc, np.ufunc):
         return NotImplemented
     return ufunc(*[np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands])
 

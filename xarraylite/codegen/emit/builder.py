@@ -415,11 +415,14 @@ class Builder:
         more = ", !nontemporal !13" if streamed else ""
         self.line(f"store {value.type} {value.text}, ptr {at}, align {align}{_tags(scope)}{more}")
 
-    def prefetch(self, address: Value) -> None:
-        """Ask for a line to be brought near, though not into the first cache; it need not exist."""
+    def prefetch(self, address: Value, written: bool = False) -> None:
+        """Ask for a line to be brought near; it need not exist.
+
+        Not into the first cache, unless it is to be ``written``.
+        """
         at = self.element("i8", address, 0)
         self._declared = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)\n"
-        self.line(f"call void @llvm.prefetch.p0(ptr {at}, i32 0, i32 2, i32 1)")
+        self.line(f"call void @llvm.prefetch.p0(ptr {at}, i32 {int(written)}, i32 2, i32 1)")
 
     def copy(self, destination: Value, source: Value, nbytes: Value) -> None:
         """Copy bytes of memory to other memory."""

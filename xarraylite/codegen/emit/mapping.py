@@ -43,7 +43,7 @@ from .streams import (
     load_words,
     readers,
 )
-from .tiles import AROUND, LINES, WIDE, Copy, scratch_of
+from .tiles import LINES, WIDE, Copy, scratch_of
 from .tokens import token
 from .transpose import Block
 
@@ -105,8 +105,6 @@ class MapSpec:
         Lines of each crossed operand that a strip is high (`Mode.TILED`).
     near : Near
         Whether what takes less time for most arguments is tried first.
-    around : bool
-        Whether the loop around a tile is run within a few of its strips (`Mode.TILED`).
     """
 
     mode: Mode
@@ -118,7 +116,6 @@ class MapSpec:
     past: bool = False
     lines: int = 1
     near: Near = Near.NONE
-    around: bool = False
 
     @property
     def pace(self) -> Pace:
@@ -174,7 +171,7 @@ class MapSpec:
     @property
     def tall(self) -> int:
         """Rows of a tile."""
-        return AROUND * self.strip if self.around else LINES // self.lines * self.strip
+        return LINES // self.lines * self.strip
 
     def words(self) -> Words:
         """Return the layout of the argument block."""
@@ -309,8 +306,8 @@ def _direct(row: _Row) -> None:
 
 def _tiled(row: _Row) -> None:
     b, spec, (low, high) = row.b, row.spec, row.bounds
-    strip = spec.strip
-    above = row.loops.digits[-2 if spec.around else -1].get() * spec.tall
+    strip, last = spec.strip, spec.outer - 1
+    above = row.loops.digits[-1].get() * spec.tall
     height = (row.words["rows"] - above).least(spec.tall)
     before = 64 // row.size if spec.past else 0
     turned = {
@@ -320,6 +317,8 @@ def _tiled(row: _Row) -> None:
     }
     inside = replace(spec, operands=tuple([scratch_of(o) for o in spec.operands]))
     row = replace(row, scratch=b.scratch(WIDE * row.size + 192) if spec.past else b.integer(0))
+    # To the row of the tile after this one, or where the tiles are all there is of the next strip.
+    beside = row.words[f"s0_t{last - 1}"] if last else row.words["h0"] * strip
     with b.loop(low, high, WIDE) as left, b.loop(0, height, strip) as top:
         right, bottom = (left + WIDE).least(high), (top + strip).least(height)
         for w, copy in turned.items():
@@ -340,6 +339,7 @@ def _tiled(row: _Row) -> None:
                 )
                 _past(line, start, end)
             else:
+                _ask_row(b, moved[0] + beside, left, right + (64 // row.size - 1), row.size, True)
                 with b.loop(left, right) as j:
                     line.store(j, line.value(j))
 
@@ -348,9 +348,14 @@ def _ask(row: _Row, low: Value, high: Value) -> None:
     """Ask for elements that the CPU cannot foresee: of the operands in which they lie in a row."""
     for pointer, operand in zip(row.pointers[1:], row.spec.operands[1:], strict=True):
         if operand.inner is Inner.UNIT and operand.access in _ASKED and operand.packing == 1:
-            size = token(operand.dtype).itemsize
-            with row.b.loop(low, high, 64 // size, pace=Pace.ROLLED) as j:
-                row.b.prefetch(pointer + j * size)
+            _ask_row(row.b, pointer, low, high, token(operand.dtype).itemsize)
+
+
+def _ask_row(
+    b: Builder, pointer: Value, low: Value, high: Value, size: int, written: bool = False
+) -> None:
+    with b.loop(low, high, 64 // size, pace=Pace.ROLLED) as j:
+        b.prefetch(pointer + j * size, written)
 
 
 def _past(row: _Row, low: Value, high: Value) -> None:

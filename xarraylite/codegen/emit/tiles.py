@@ -16,10 +16,8 @@ not either, for columns lie a multiple of `CROWDED` apart, strips are a few line
 Where whole lines of the destination are stored past the caches, a row of a tile begins and ends
 where lines do, up to a line before the tile's columns: those are copied to scratch once more.
 
-Where the destination's rows are shorter than two lines and follow each other along a third
-dimension, lines are shared by rows of neighbouring tiles.  Few strips are then worked on all along
-that dimension, so that their rows grow together; the rest of the operand's lines waits in the
-second cache.
+Elsewhere a line is read before a part of it is overwritten, and rows are as far apart as columns.
+So while a row is stored, the kernel asks for that of the next tile.
 
 At the ends of a dimension a block moves back until it fits, over elements that lie before the tile.
 They are read a second time, and written to a margin of the scratch.
@@ -40,9 +38,6 @@ WIDE = 256
 
 #: Lines of an operand that a tile is high: columns are read so far down before the next ones are.
 LINES = 16
-
-#: Strips within which the loop around a tile is run, where rows of the destination are short.
-AROUND = 3
 
 #: Bytes between columns at which all of a strip compete for a few sets of the second cache: larger
 #: than what one way of it holds on usual CPUs (64 or 128 KiB), or half of that.

@@ -18,7 +18,7 @@ from ...arrays.expression import apply
 from ...arrays.operand import as_array
 from ...dtypes.formats import loop_dtype
 from ...dtypes.names import complex64, complex128, float32, float64, is_narrow_float
-from ...functions.computed import numpy, refusal
+from ...functions.arrays_of_numpy import numpy, refusal
 from ...functions.manipulation import moveaxis
 from ...functions.rearranging import pad, roll
 from ...index.broadcast import check_axis
