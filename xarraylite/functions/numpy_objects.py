@@ -297,11 +297,13 @@ class _OfArrays(ABCMeta):
         return getattr(XExpression, name)
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, XExpression)  # at once, where a register would be searched
+        return isinstance(value, XExpression | np.ndarray)  # a register would be searched
 
 
 class ndarray(metaclass=_OfArrays):
     """NumPy's name of the class of arrays: what containers and expressions are instances of.
+
+    So are NumPy's own arrays, which text, dates and records are.
 
     Called, it returns a container over given memory, as programs that share memory between
     processes make theirs, or over new memory.
