@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -261,3 +262,36 @@ def test_blocks_of_divided_dimensions_are_counted_at_joints(name: str) -> None:
         mock.patch.object(division, "TRIED", 1),
     ):
         watched(one, tuple([min(10, n) for n in one.shape]), 1)
+
+
+@pytest.mark.parametrize("shape", [(700, 1500), (3, 70_001), (300_000,), (5,), (40, 30, 70)])
+@pytest.mark.parametrize("finer", [False, True])
+@pytest.mark.parametrize("step", [1, 3, 64])
+def test_pieces_are_whole_leaves_up_to_multiples_of_a_step(
+    shape: tuple[int, ...], finer: bool, step: int
+) -> None:
+    node = node_of(xl.sum(xl.open(Kept(np.broadcast_to(1.0, shape), shape))), None, "eval")
+    assert isinstance(node, Reduce)
+    flat = without_kept(node)
+    tree = tree_in_memory(flat)
+    assert tree is not None
+    plan = Parts.of(flat, tree)
+    assert plan is not None
+    plan = replace((finer and plan.finer()) or plan, rows=2, ahead=1)
+    leaf, wide = plan.leaf, plan.leaf * step + step // 2
+    part = plan.unit if leaf < plan.unit else plan.length // plan.unit * plan.unit or plan.length
+    spans = plan.spans(wide)
+    assert [low for low, _ in spans] + [plan.length] == [0] + [high for _, high in spans]
+    for low, high in spans:
+        assert low // part == (high - 1) // part
+        if (high - low) % leaf == 0:  # no more of its leaves would end before the multiple
+            until = -(-(plan.row + low + leaf) // wide) * wide - plan.row
+            assert high <= until
+            assert high + leaf > min(until, low // part * part + part, plan.length)
+        else:
+            assert high - low < leaf
+    rows = [plan.rows_of(low, high) for low, high in spans]
+    told = {(high - low, len(own)) for (low, high), own in zip(spans, rows, strict=True)}
+    found = spans.distinct(np.array([*map(len, rows)]))
+    assert len(found) == len(told)
+    assert {(high - low, len(plan.rows_of(low, high))) for low, high in found} == told

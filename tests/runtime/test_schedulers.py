@@ -173,7 +173,10 @@ def test_processes_of_joblib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     share = max(1, joblib.cpu_count() // 2)
     found = joblib.Parallel(n_jobs=2)([joblib.delayed(_in_a_process)() for _ in range(2)])
-    assert found == [(share, share, (np.sqrt(VALUES) * 2.0 + 1.0).tobytes())] * 2
+    for threads, working, values in found:
+        assert threads == share
+        assert 1 <= working <= share
+        assert values == (np.sqrt(VALUES) * 2.0 + 1.0).tobytes()
 
 
 @pytest.mark.parametrize(

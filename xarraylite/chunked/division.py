@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +24,7 @@ from .pipeline import Run, run_blocks
 from .plan import TRIED, WORTH, Cuts, Piece, is_small, too_small
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
-from .trees import Parts
+from .trees import Parts, Spans
 
 #: Elements that are folded at a time, at least, where memory allows; half of it where chunks are
 #: kept, as a piece opens no file then, and fewer touch less fresh memory.
@@ -48,7 +47,7 @@ class Division:
         Makes the pieces.
     grid : Grid
         The blocks of results.
-    spans : list of (int, int)
+    spans : Spans
         Where the pieces of each begin and end.
     need : int
         Bytes in flight.
@@ -61,7 +60,7 @@ class Division:
 
     plan: Parts
     grid: Grid
-    spans: list[tuple[int, int]]
+    spans: Spans
     need: int
     kept: int = 0
     carried: bool = False
@@ -83,8 +82,7 @@ class Division:
         run.report(f"{node.op.name} over axes {node.axes}", len(spans) * len(boxes))
         for box in boxes:
             full = grid.widened(box)
-            keys = [(low, high, full) for low, high in spans]
-            pieces = Cuts(self.plan, keys, self.carried)
+            pieces = Cuts(self.plan, replace(spans, rest=(full,)), self.carried)
             if isinstance(run.cluster, Idle):
                 for piece in run_blocks(pieces, run, kept=self.kept, need=self.need):
                     run.advance(piece)
@@ -224,8 +222,7 @@ def _tried(
     plan: Parts, grid: Grid, step: int, kept: int = 0, carried: bool = False
 ) -> Division | None:
     """Return pieces of a step if all are parts of the tree."""
-    spans, need = list(plan.spans(step)), 0
-    even = plan.even
+    spans, need, even = plan.spans(step), 0, plan.even
     marks = joints(plan.node.arg)
     boxes = [grid.widened(box) for box in grid.telling([marks[k] for k in plan.kept])]
     for (low, high), box in itertools.product(_forms(plan, spans, even), grid.ends(True)):
@@ -233,14 +230,13 @@ def _tried(
         if piece is None:
             return None
         need = max(need, piece.need)
-    for (low, high), box in itertools.product(() if even else _some(plan, spans, marks), boxes):
+    some = () if even else _some(plan, spans, marks)
+    for (low, high), box in itertools.product(some, boxes):
         need = max(need, plan((low, high, box)).need)
     return Division(plan, grid, spans, need + kept, kept, carried)
 
 
-def _some(
-    plan: Parts, spans: Sequence[tuple[int, int]], marks: Sequence[Marks]
-) -> Sequence[tuple[int, int]]:
+def _some(plan: Parts, spans: Spans, marks: Sequence[Marks]) -> Sequence[tuple[int, int]]:
     """Return pieces of which one reads as much as any: all at joints, one of each form between.
 
     Where any piece may read more than others of its form, all.
@@ -248,27 +244,23 @@ def _some(
     along = marks[plan.first]  # inside of it, all is read
     if along is None:
         return spans
-    found, order = {}, sorted(along)
-    for number, (low, high) in enumerate(spans):
-        rows = plan.rows_of(low, high)
-        before, until = bisect_right(order, rows[0]), bisect_right(order, rows[-1])
-        alone = number if before < until else -1
-        found[high - low, len(rows), rows[0] % len(rows) == 0, before, alone] = low, high
-    return [*found.values()]
+    order = np.array(sorted(along), np.int64)
+    first, until = plan.reach(spans.low, spans.high)
+    before = np.searchsorted(order, first, "right")
+    at_joint = before < np.searchsorted(order, until - 1, "right")
+    alone = np.where(at_joint, np.arange(len(spans)), -1)
+    return spans.distinct(until - first, first % (until - first) == 0, before, alone)
 
 
-def _forms(plan: Parts, spans: Sequence[tuple[int, int]], even: bool) -> Iterable[tuple[int, int]]:
+def _forms(plan: Parts, spans: Spans, even: bool) -> list[tuple[int, int]]:
     """Return pieces of each form: others have their lengths and read as many rows, of any chunks.
 
     Those that begin at a multiple of the rows they have are a form of their own (`most`).  Of
     operations that are not even, some of each are.
     """
-    found = {}
-    for number, (low, high) in enumerate(spans):
-        rows = plan.rows_of(low, high)
-        some = 0 if even else number * TRIED // len(spans)
-        found[high - low, len(rows), rows[0] % len(rows) == 0, some] = low, high
-    return found.values()
+    first, until = plan.reach(spans.low, spans.high)
+    some = np.arange(len(spans)) * (0 if even else TRIED) // len(spans)
+    return spans.distinct(until - first, first % (until - first) == 0, some)
 
 
 def _units(plan: Parts, piece: Piece) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ class Idle:
         blocks, self.carried = self._blocks, pieces.carried
         every = 1 + blocks // _CUT
         keys = pieces.keys
-        if take is None and isinstance(keys, list | Grid):  # the others need not be looked for
+        if take is None and isinstance(keys, Sequence | Grid):  # others need not be looked for
             for number in range(0, len(keys), every):
                 piece = pieces.make(keys[number])
                 self.see(piece, number, min(every, blocks - number), (kept, need))

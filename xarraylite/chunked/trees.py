@@ -12,7 +12,7 @@ tree of the piece is that part of the whole.  Partial results are joined as the 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -73,6 +73,39 @@ def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf
     snapshot = Snapshot.of(_NOWHERE)
     snapshot.address = (number + 1) << 56  # apart from all others
     return Leaf(shape, dtype, snapshot, Strided.row_major(shape))
+
+
+@dataclass(frozen=True, slots=True)
+class Spans(Sequence[Any]):
+    """Where pieces begin and end, of which there may be millions.
+
+    Attributes
+    ----------
+    low, high : numpy.ndarray
+        Positions.
+    rest : tuple
+        What else belongs to the key of each.
+    """
+
+    low: NumpyArray
+    high: NumpyArray
+    rest: tuple[Any, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def __getitem__(self, number: Any) -> Any:
+        """Return the key of a piece."""
+        return (int(self.low[number]), int(self.high[number]), *self.rest)
+
+    def distinct(self, *columns: NumpyArray) -> list[tuple[int, int]]:
+        """Return a piece for each combination of what columns say of pieces."""
+        columns = (self.high - self.low, *columns)
+        new = np.ones(len(self), bool)
+        new[1:] = np.logical_or.reduce([told[1:] != told[:-1] for told in columns])
+        at = np.flatnonzero(new)
+        keys = zip(*[told[at].tolist() for told in columns], strict=True)
+        return [self[number] for number in dict(zip(keys, at.tolist(), strict=True)).values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +198,18 @@ class Parts:
         """Dimensions of the operand that results have."""
         return tuple([k for k in range(len(self.node.arg.shape)) if k not in self.node.axes])
 
+    def reach(self, low: Any, high: Any) -> tuple[Any, Any]:
+        """Return between which indices of the first of these dimensions some positions are read.
+
+        Of many pieces at once, if need be.
+        """
+        row, rows, ahead = self.row, self.rows, self.ahead
+        until = -(-(-(-high // row) + ahead) // rows) * rows - ahead
+        return low // row, np.minimum(until, self.node.arg.shape[self.first])
+
     def rows_of(self, low: int, high: int) -> range:
         """Return which indices of the first of these dimensions are read for some positions."""
-        until = -(-(-(-high // self.row) + self.ahead) // self.rows) * self.rows - self.ahead
-        return range(low // self.row, min(until, self.node.arg.shape[self.first]))
+        return range(*self.reach(low, high))
 
     def piece(self, low: int, high: int, kept: Box, tried: bool = False) -> Piece | None:
         """Return the partial results, in a box, of what lies from one position up to another.
@@ -208,29 +249,34 @@ class Parts:
                 return None
         return Piece(box, part, gathered(requests(part)), spread=self.spread)
 
-    def spans(self, step: int) -> Iterator[tuple[int, int]]:
-        """Yield where pieces begin and end: with the last leaf before every multiple of a step.
+    def spans(self, step: int) -> Spans:
+        """Return where pieces begin and end: with the last leaf before every multiple of a step.
 
         Multiples are counted from where rows are.
         """
-        part = self.unit if self.leaf < self.unit else self.length // self.unit * self.unit
-        ahead = self.ahead * self.row
-        for low in range(0, self.length, part or self.length):
-            high = min(low + part, self.length) if part else self.length
-            whole = low + (high - low) // self.leaf * self.leaf
-            at = low
-            while at < whole:
-                until = -(-(ahead + at + self.leaf) // step) * step - ahead
-                end = min(whole, low + (until - low) // self.leaf * self.leaf)
-                yield at, end
-                at = end
-            along = self.leaf < self.unit and self.tree.form is Form.ALONG
-            rest = rest_length(self.node, high - whole) if along else high - whole
-            for at in range(whole, high, max(1, rest)):
-                yield at, min(at + rest, high)
+        leaf, length = self.leaf, self.length
+        part = self.unit if leaf < self.unit else length // self.unit * self.unit or length
+        along = leaf < self.unit and self.tree.form is Form.ALONG
+        parts, left = divmod(length, part)
+        begins, ends = [], []
+        for first, count, size in ((0, parts, part), (parts * part, 1, left)):
+            whole = size // leaf * leaf
+            leaves = np.arange(0, whole, leaf, dtype=np.int64)
+            rest = rest_length(self.node, size - whole) if along else size - whole
+            rests = np.arange(whole, size, max(1, rest), dtype=np.int64)
+            at = (first + np.arange(count, dtype=np.int64) * part)[:, np.newaxis]
+            multiples = -(-(self.ahead * self.row + at + leaves + leaf) // step)
+            new = np.ones(multiples.shape, bool)  # whether a piece begins with a leaf
+            new[:, 1:] = multiples[:, 1:] != multiples[:, :-1]
+            last = np.roll(new, -1, 1)
+            begins += [(at + leaves)[new], (at + rests).ravel()]
+            ends += [(at + leaves + leaf)[last], (at + np.minimum(rests + rest, size)).ravel()]
+        low, high = np.concatenate(begins), np.concatenate(ends)
+        order = low.argsort(kind="stable")
+        return Spans(low[order], high[order])
 
     def joined(
-        self, spans: Iterable[tuple[int, int]], parts: Iterable[NumpyArray], shape: tuple[int, ...]
+        self, spans: Spans, parts: Iterable[NumpyArray], shape: tuple[int, ...]
     ) -> NumpyArray:
         """Return the results of a block of a shape, of those of its pieces."""
         join = Join(self.node, self.tree, shape)
@@ -273,7 +319,7 @@ def in_memory(node: Reduce, tree: Tree, compute: Compute, spread: bool = False) 
     plan = Parts.of(node, tree, spread)
     if plan is None:
         return None
-    spans = list(plan.spans(plan.length))
+    spans = plan.spans(plan.length)
     pieces = [plan.piece(low, high, whole(node.shape)) for low, high in spans]
     if None in pieces:
         return None
