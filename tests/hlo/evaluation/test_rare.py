@@ -159,3 +159,14 @@ def test_dynamic_reshape():
     assert np.array_equal(np.asarray(module(x, np.int32(2), np.int32(3))), x.reshape(2, 3))
     with pytest.raises(xl.HloError, match="6 elements do not fill"):
         module(x, np.int32(2), np.int32(2))
+
+
+def test_no_factor_of_a_matrix_that_is_not_positive_definite():
+    x = np.float32([[[1, 2], [2, 1]], [[4, 0], [0, 9]]])
+    for lower in ("true", "false"):
+        module = xl.hlo.parse(
+            f"ENTRY e {{ x = f32[2,2,2] parameter(0)  ROOT r = cholesky(x), lower={lower} }}"
+        )
+        made = np.asarray(module(x))
+        assert np.isnan(made[0]).all()
+        assert np.array_equal(made[1], np.float32([[2, 0], [0, 3]]))
