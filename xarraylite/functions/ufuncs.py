@@ -118,7 +118,7 @@ def directed(
     order, subok
         Of no effect.
     signature : str, sequence of dtypes or None
-        The loop, as ``"ff->f"`` or ``(None, None, "f4")``.
+        The loop, as ``"ff->f"`` or ``(None, None, "f4")``; ``sig`` is its short name.
 
     Raises
     ------
@@ -131,6 +131,7 @@ def directed(
         If the result does not stretch to the shape of ``out``.
     """
     made: XExpression
+    signature = others.pop("sig", signature)
     if others:
         raise TypeError(f"{op.name}() got an unexpected keyword argument {next(iter(others))!r}")
     if isinstance(out, tuple) and len(out) != 1:
@@ -251,10 +252,12 @@ def applied(op: Op, *operands: object) -> XExpression:
 
 def _lazily(op: Op, *operands: object) -> XExpression:
     """Return an operation on arrays: NumPy's of no numbers, other libraries' of their arrays."""
-    if not all([is_operand(x) for x in operands]):
-        made = with_strangers(op, *operands)
-        if made is not NotImplemented:
-            return made  # type: ignore[no-any-return]
+    for x in operands:
+        if not isinstance(x, XExpression) and not is_operand(x):
+            made = with_strangers(op, *operands)
+            if made is not NotImplemented:
+                return made  # type: ignore[no-any-return]
+            break
     try:
         return expression.apply(op, *operands)
     except DTypeError:
