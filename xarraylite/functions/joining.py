@@ -40,8 +40,12 @@ def listed(arrays: Any, operation: str) -> list[object]:
     return list(arrays)
 
 
-def _parts(arrays: Sequence[object], dtype: object, casting: str, operation: str) -> list[Node]:
+def _parts(
+    arrays: Sequence[object], dtype: object, casting: str, operation: str, out: object
+) -> list[Node]:
     """Return what is joined, at least one array, in a dtype if one is given."""
+    if out is not None and dtype is not None:
+        raise DTypeError(f"{operation}: out has a dtype of its own; give out or dtype, not both")
     nodes = [as_node(x, operation) for x in arrays]
     if not nodes:
         raise ShapeError(f"{operation}: at least one array is needed")
@@ -114,7 +118,7 @@ def concat(
     known = copied.joined(arrays, axis, False) if usual else None
     if known is not None:
         return into(out, known, "concat")
-    nodes = _parts(arrays, dtype, casting, "concat")
+    nodes = _parts(arrays, dtype, casting, "concat", out)
     if axis is None:
         nodes, axis = [build.reshape(node, (-1,)) for node in nodes], 0
     if not nodes[0].shape:
@@ -173,7 +177,7 @@ def stack(
     known = copied.joined(arrays, axis, True) if usual else None
     if known is not None:
         return into(out, known, "stack")
-    nodes = _parts(arrays, dtype, casting, "stack")
+    nodes = _parts(arrays, dtype, casting, "stack", out)
     shape = nodes[0].shape
     if any(node.shape != shape for node in nodes):
         shown = ", ".join(describe(node) for node in nodes)

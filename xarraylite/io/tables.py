@@ -283,7 +283,8 @@ def genfromtxt(fname: Any, dtype: object = float, **options: Any) -> XArray:
 
 
 def _read(name: str, read: Any, fname: Any, dtype: object, options: dict[str, Any]) -> XArray:
-    wanted = None if dtype is None or dtype_of(dtype) is not None else as_dtype(dtype)
+    others = dtype is None or isinstance(dtype, tuple) or dtype_of(dtype) is not None
+    wanted = None if others or options.get("names") else as_dtype(dtype)
     narrow = wanted is not None and wanted.isbuiltin != 1
     given = float if narrow else dtype if wanted is None else wanted
     try:
