@@ -420,13 +420,20 @@ def cond(x: Any, p: float | Literal["fro", "nuc"] | None = None) -> XArray:
 
 
 @or_numpy
-def multi_dot(arrays: Sequence[object]) -> XArray | XExpression:
+def multi_dot(arrays: Sequence[object], *, out: object = None) -> XArray | XExpression:
     """Return the product of several matrices, in the order that costs least.
 
     Parameters
     ----------
     arrays : sequence of arrays or expressions
-        Matrices; the first and the last may be vectors.
+        Matrices, at least two; the first and the last may be vectors.
+    out : container, optional
+        Where to write the result.
+
+    Raises
+    ------
+    ShapeError
+        If there are fewer than two arrays, or two neighbours have no common extent.
 
     Examples
     --------
@@ -435,6 +442,8 @@ def multi_dot(arrays: Sequence[object]) -> XArray | XExpression:
     XArray([12., 12.])
     """
     made = list(arrays)
+    if len(made) < 2:
+        raise ShapeError(f"multi_dot: at least two arrays are needed, got {len(made)}")
     extents = [x._shape if isinstance(x, HasNode) else as_node(x, "multi_dot").shape for x in made]
     while len(made) > 2:
         # Greedily the largest extent that a product gets rid of.
@@ -442,7 +451,7 @@ def multi_dot(arrays: Sequence[object]) -> XArray | XExpression:
         k = gone.index(max(gone))
         product = matmul(made[k], made[k + 1])
         made[k : k + 2], extents[k : k + 2] = [product], [product.shape]
-    return matmul(*made)
+    return matmul(made[0], made[1], out=out)
 
 
 def __dir__() -> list[str]:

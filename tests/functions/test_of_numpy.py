@@ -85,6 +85,20 @@ def test_float16_is_moved_as_it_is() -> None:
     assert mixed.dtype == np.union1d(values, np.asarray([0.1], np.float32)).dtype
 
 
+def test_float16_is_computed_as_numpy_computes_it() -> None:
+    """In float32 and rounded once, so NumPy is given it as it is."""
+    values = np.arange(0, 1 << 16, 7, np.uint16).view(np.float16)
+    values = values[np.isfinite(values)]
+    x = xl.asarray(values)
+    with np.errstate(all="ignore"):
+        for name, *more in (["frexp"], ["ldexp", -3], ["logaddexp2", 2.5], ["ediff1d"]):
+            made, expected = getattr(xl, name)(x, *more), getattr(np, name)(values, *more)
+            pairs = zip(made, expected, strict=True) if name == "frexp" else [(made, expected)]
+            for ours, theirs in pairs:
+                assert ours.dtype == theirs.dtype
+                assert np.asarray(ours).tobytes() == theirs.tobytes(), name
+
+
 def test_positions_of_several_dimensions_lie_by_rows() -> None:
     for made in xl.unravel_index(xl.asarray([[1, 2], [3, 0]]), (2, 2)):
         assert made.strides == (2, 1)

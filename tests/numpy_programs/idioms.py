@@ -180,6 +180,12 @@ xp.concatenate([v.astype("f4"), v], out=xp.zeros(6, "i4"), casting="unsafe")
 xp.logspace(0, 2, 3, base=v), xp.logspace(v, 3, 2, base=xp.array([[2.0], [3.0]]))
 xp.einsum(a, xp.array([0, 1]), v, [1]), xp.einsum_path(a, [0, 1], v, [1])[0]
 xp.bincount([]), xp.bincount([], minlength=2)
+isinstance(xp.array(["a", "b"]), xp.ndarray), isinstance(i, xp.ndarray), isinstance([1], xp.ndarray)
+xp.random.default_rng(1).multivariate_normal([0], [[0]], size=xp.int_(1))
+xp.linalg.multi_dot([a, a.T, a], out=xp.zeros((2, 3))), xp.linalg.multi_dot([v, v])
+xp.genfromtxt(["1,2", "3,"], delimiter=",", usemask=True, dtype=int).mask.tolist()
+xp.genfromtxt(["1,2", "3,4"], delimiter=",", converters={0: lambda s: "x"}).tolist()
+xp.ndarray(3, buffer=v, dtype=float, strides=8), xp.ndarray(2, float, v, strides=(16,))
 xp.take(v, [2, 0], out=xp.zeros(2, int)), xp.choose(i, [v, -v, v + 0.5], out=xp.zeros(3, int))
 xp.linspace(type("Metres", (float,), {})(0), type("Metres", (float,), {})(1), 3)
 xp.linspace(0, 1, 1, retstep=True), xp.linspace(0, 1, 0, retstep=True)
@@ -303,6 +309,8 @@ e = a[:, :2] * 1; t = e; e @= [[1, 2], [3, 4.0]]; a[:, :2] = t
 t = a.astype("f2"); xp.putmask(t, t > 2, -t); xp.place(t, t < 0, t[0]); a[...] = t
 t = a.view(xp.ndarray); t[0] = 5
 v = v.astype(int); xp.copyto(v, 3.7, casting="unsafe", where=[True, False, False])
+b = xp.asarray(v, order="F"); b[0] = 9; c = xp.array(a[:1], order="F", copy=None); c[0, 0] = 8
+b = xp.asarray(a, order="F"); b[0, 0] = 9; c = xp.asarray(a.T, order="C"); c[0, 0] = 8
 """
 
 REFUSED = r"""
@@ -325,4 +333,5 @@ xp.cumsum(v, 0, i)
 xp.divmod(v, 2, v, (2, 3))
 xp.modf(v, (0, 7))
 xp.frexp(v, v, (2, 3))
+xp.linalg.multi_dot([])
 """

@@ -156,6 +156,7 @@ SINGLE = {
     "sinh": 1.8,
     "cosh": 1.5,
     "tanh": 1.5,
+    "atanh": 1.4,
 }
 BOUND_F32 = 0.54
 IN_TURNS = ("sin", "cos", "tan")  # arguments beyond 16384 are reduced in float64

@@ -53,6 +53,15 @@ def test_strided_and_lower_operands_have_loops_of_the_shape() -> None:
     assert to[27] == -1
 
 
+def test_one_thread_launches_what_several_would_share() -> None:
+    e = xl.sqrt(xl.asarray(np.ones(3)))
+    limits = []
+    for threads in (2, 1):
+        with xl.config(threads=threads):
+            limits.append(program(e).limit)
+    assert limits[0] < 1_000_000 < limits[1]
+
+
 @pytest.mark.parametrize("fold", [xl.sum, xl.prod, xl.max, xl.min])
 def test_few_values_are_folded_to_the_bits_of_the_kernel_for_any_number(fold: Any) -> None:
     v = np.random.default_rng(2).random(3000) * 4.0 - 2.0

@@ -14,6 +14,7 @@ import xarraylite as xl
 from tests.properties import trees
 from tests.properties.test_expressions import problems
 from xarraylite.codegen.kernel import kernels
+from xarraylite.runtime import tiers
 from xarraylite.runtime.tiers import FIRST
 from xarraylite.testing import assert_same_bits
 from xarraylite.testing import strategies as xst
@@ -36,6 +37,8 @@ def made() -> int:
 
 X = np.array([1.5, -2.0, np.nan, -0.0, np.inf, 1e-300, 3.0])
 Y = np.array([0.1, 7.0, 1.0, 0.0, -np.inf, 1e-300, -3.0])
+
+M = X[:6].reshape(2, 3)
 
 Write = Callable[[Any, Any, Any], Any]
 
@@ -67,6 +70,29 @@ def test_the_first_evaluations_need_no_kernel_of_the_expression(write: Write, ot
     assert seen[0] == other
     assert seen[-1] > other, "what is used often is compiled"
     assert seen.index(seen[-1]) >= FIRST // 2
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda xp, x, y: x + y * 2.0,
+        lambda xp, x, y: xp.sin(x[::2] * 2) + y[1:5],
+        lambda xp, x, y: xp.sum((x - y) ** 2) / 7,
+        lambda xp, x, y: xp.sum((xp.asarray(M) > 0) * 3),
+    ],
+)
+def test_what_has_a_kind_is_interpreted_without_nodes(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = xl.asarray(X), xl.asarray(Y)
+    late = xl.late(a) + 1.0
+    expected = np.asarray(xl.eval(write(xl, a, b))).copy()
+    with monkeypatch.context() as patch:
+        patch.setattr(tiers, "compute", None)
+        for _ in range(FIRST // 2):
+            assert_same_bits(xl.eval(write(xl, a, b)), expected)
+    a[...] = 2.0
+    assert xl.eval(late).tolist() == [3.0] * 7
 
 
 @given(problems(inexact=True))

@@ -17,7 +17,7 @@ from .._config import settings
 from .._lazy_import import imported, later
 from ..compiler.limits import CHUNK
 from ..ir.kind import NODE, Form, Kind, Operands, row_major
-from ..ir.node import RANK, Shape
+from ..ir.node import FREE, RANK, SHAPE, Shape
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..operands.convert import policy_of
@@ -105,7 +105,7 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     stand a buffer, to read what it holds now.
     """
     if kind.fresh is None and tiers.begins(kind, shape, operands):
-        return None
+        return _interpreted(usual, kind, shape, operands)
     program = program_of(kind)
     if program is None:
         return again(usual, kind, shape, operands)
@@ -129,6 +129,26 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
         return None
     count_launch()
     return container(usual, program.result, shape, buffer, ROW_MAJOR)
+
+
+def _interpreted(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+    """Return the values of one of the first evaluations of a kind; None if it is not done."""
+
+    def by_kernel(*part: Any) -> Any:
+        made = evaluated(usual, *part)
+        return None if made is None else elements.array_of(made)
+
+    nbytes = math.prod(shape) * kind.itemsize
+    if not nbytes or nbytes > settings.max_result_bytes:
+        return None
+    values = tiers.interpreted(kind, shape, operands, by_kernel)
+    if values is None:
+        return None
+    evaluations.value += 1
+    buffer = Buffer.allocate(nbytes)
+    buffer.array(kind.dtype, shape)[...] = values
+    place = row_major(kind.dtype, kind.rank, kind.fixed if kind.fixed <= SHAPE else FREE)
+    return container(usual, place, shape, buffer, ROW_MAJOR)
 
 
 def container(usual: type[Any], kind: Kind, shape: Shape, buffer: Buffer, policy: object) -> Any:

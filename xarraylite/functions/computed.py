@@ -41,8 +41,12 @@ from .arrays_of_numpy import (
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: NumPy's functions whose answers belong to the dtype that they are given, and the dtypes.
-_OF_THE_DTYPE = {"spacing": COPIED}
+#: NumPy's functions whose answers belong to the dtype that they are given, or that compute float16
+#: as we do, in float32 with one rounding, and the dtypes.
+_OF_THE_DTYPE = {
+    "spacing": COPIED,
+    **dict.fromkeys(("ediff1d", "frexp", "ldexp", "logaddexp2"), MOVED),
+}
 
 
 #: What a function of NumPy's returns that is no value.

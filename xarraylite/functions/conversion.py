@@ -153,7 +153,8 @@ def _made(
     if shape is not None:
         values, layout = _shaped(values, shape, layout)
     wanted = pinned_dtype(dtype)
-    plain = strides is None and (layout is None or _lies_so(values, layout))
+    lies_so = layout is None or _lies_so(values, layout, order is not None)
+    plain = strides is None and lies_so
     as_is = plain and copy is not True
     if as_is and isinstance(values, XContainer) and (wanted is None or wanted == values.dtype):
         return values
@@ -436,10 +437,16 @@ def fromfile(
     return asarray(np.fromfile(file, wanted, count, sep, offset), wanted)
 
 
-def _lies_so(values: object, layout: LayoutLike) -> bool:
-    """Tell whether a container has the layout that is asked for already."""
+def _lies_so(values: object, layout: LayoutLike, in_any: bool) -> bool:
+    """Tell whether a container has the layout that is asked for already.
+
+    A vector, say, lies in either of NumPy's orders, which is enough ``in_any`` case.
+    """
     order = as_order(layout, "asarray")
-    return isinstance(values, XContainer) and order is not DYNAMIC and values.layout == order
+    if not isinstance(values, XContainer) or order is DYNAMIC or values.layout == order:
+        return isinstance(values, XContainer) and order is not DYNAMIC
+    flags = values.flags
+    return in_any and (flags.c_contiguous if order is ROW_MAJOR else flags.f_contiguous)
 
 
 def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, LayoutLike]:

@@ -66,8 +66,8 @@ def key_of(key: Any, name: str) -> Any:
 
 
 def value_of(x: object, name: str, narrow: Narrow | None = None) -> Any:
-    """Return an argument as NumPy takes it: the values of an array of ours, a total as a scalar."""
+    """Return an argument as NumPy takes it: the values of an array of ours, totals as scalars."""
     if not isinstance(x, HasNode):
-        return x
+        return unwrapped(x)
     values = numpy_of(x, name, narrow or Narrow())
     return values if values.ndim else values[()]

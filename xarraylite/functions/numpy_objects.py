@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Self, SupportsIndex
 
@@ -297,11 +297,13 @@ class _OfArrays(ABCMeta):
         return getattr(XExpression, name)
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, XExpression)  # at once, where a register would be searched
+        return isinstance(value, XExpression | np.ndarray)  # a register would be searched
 
 
 class ndarray(metaclass=_OfArrays):
     """NumPy's name of the class of arrays: what containers and expressions are instances of.
+
+    So are NumPy's own arrays, which text, dates and records are.
 
     Called, it returns a container over given memory, as programs that share memory between
     processes make theirs, or over new memory.
@@ -342,7 +344,7 @@ class ndarray(metaclass=_OfArrays):
         dtype: Any = float,
         buffer: Any = None,
         offset: SupportsIndex = 0,
-        strides: Sequence[SupportsIndex] | None = None,
+        strides: Iterable[SupportsIndex] | SupportsIndex | None = None,
         order: MemoryOrder = None,
     ) -> XArray:
         """Return a container."""
@@ -350,10 +352,14 @@ class ndarray(metaclass=_OfArrays):
             return empty(shape, dtype, order=order)
         kind = as_dtype(dtype)
         memory = buffer.numpy() if isinstance(buffer, XContainer) else buffer
-        paces = strides and [
-            int(s) * kind.itemsize if isinstance(s, ElementStride) else int(s) for s in strides
-        ]
+        given = strides if strides is None or isinstance(strides, Iterable) else (strides,)
+        paces = (
+            None
+            if given is None
+            else [int(s) * kind.itemsize if isinstance(s, ElementStride) else int(s) for s in given]
+        )
         return adapt(np.ndarray(shape, kind, memory, int(offset), paces, order))
 
 
 ndarray.register(XExpression)
+ndarray.register(np.ndarray)  # what text, dates and records are, in the same program

@@ -36,6 +36,9 @@ from .arrays_of_numpy import Narrow, container, numpy, numpy_of
 from .computed import computed
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
 
+#: Elements from which a kernel numbers them, in memory whose pages are there.
+_MANY = 1 << 16
+
 
 def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> XArray:
     """Return values, an array that nobody else has or a node, in a container of a dtype."""
@@ -121,6 +124,8 @@ def arange(
     # NumPy takes start and step in the dtype asked for, so half steps of integers are none.
     own = kind_.isbuiltin == 1
     within = kind_ if own else int64 if whole else float64
+    if alone and whole and count >= _MANY and _lies_by_rows(layout):
+        return cast("XArray", eval_(XExpression(Iota((count,), int64, Strided((count,), (1,))))))
     values = np.arange(start, stop, step, dtype=within)
     return _wrap(values, kind_, layout, "arange")
 

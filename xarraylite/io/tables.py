@@ -16,12 +16,12 @@ from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, float64, kind
 from ..dtypes.promotion import int_bounds
-from ..functions.arrays_of_numpy import Narrow, container, numpy_of, results
+from ..functions.arrays_of_numpy import Narrow, numpy_of, results
 from ..ir.build import describe
 from ..layout.tiled import TiledMap
 from ..nullable.array import XOptional
 from ..operands.nodes import as_node
-from ..operands.non_numeric import dtype_of
+from ..operands.non_numeric import dtype_of, is_not_ours
 from ..operands.representation import class_of
 
 TextFile = str | os.PathLike[str] | TextIO
@@ -265,7 +265,7 @@ def genfromtxt(fname: Any, dtype: object = float, **options: Any) -> XArray:
     Returns
     -------
     XArray
-        The numbers.
+        The numbers; records, and what has a mask (``usemask=True``), are NumPy's arrays.
 
     Raises
     ------
@@ -283,15 +283,16 @@ def genfromtxt(fname: Any, dtype: object = float, **options: Any) -> XArray:
 
 
 def _read(name: str, read: Any, fname: Any, dtype: object, options: dict[str, Any]) -> XArray:
-    if dtype is None or dtype_of(dtype) is not None or options.get("names"):
-        return cast("XArray", results(read(fname, dtype=dtype, **options), Narrow()))
-    wanted = as_dtype(dtype)
-    plain = wanted if wanted.isbuiltin == 1 else np.dtype(np.float64)
+    wanted = None if dtype is None or dtype_of(dtype) is not None else as_dtype(dtype)
+    narrow = wanted is not None and wanted.isbuiltin != 1
+    given = float if narrow else dtype if wanted is None else wanted
     try:
-        made = np.asarray(read(fname, dtype=plain, **options))
+        made = read(fname, dtype=given, **options)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return container(made) if plain == wanted else XArray(made, wanted)
+    if isinstance(made, np.ndarray) and is_not_ours(made):  # records, or with a mask
+        return cast("XArray", made)
+    return XArray(made, wanted) if narrow else cast("XArray", results(made, Narrow()))
 
 
 def savetxt(

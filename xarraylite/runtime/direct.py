@@ -17,6 +17,7 @@ import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .._config import settings
 from .._lazy_import import later
 from ..codegen.cpython.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..codegen.emit.body import VECTOR, Body
@@ -30,6 +31,7 @@ from ..compiler.identities import identity_words
 from ..compiler.limits import (
     ACROSS_BYTES,
     CHUNK,
+    LONG_CHUNK,
     NEAR_FROM,
     PARALLEL_FROM,
     SHARED_FROM,
@@ -185,14 +187,16 @@ def _limits(body: Body, kinds: list[Kind], fold: Reduction | None, flat: bool) -
     """Return the most elements of a launch, and of one that holds the interpreter's lock.
 
     Where operands are stretched a plan computes once what is the same for all rows.  A plan folds
-    more in fixed parts, but those that may end at a value.
+    more in fixed parts, but those that may end at a value.  More is planned to be shared, unless
+    there is one thread.
     """
     cost = body.vector_cost if fold is None else body.cost * VECTOR
     held = PARALLEL_FROM * VECTOR // cost
     if fold is not None:
         return (held if fold.ends else min(held, 2 * CHUNK)) - 1, held - 1
     sizes = [one.dtype.itemsize for one in kinds]
-    most = [(SHARED_FROM if flat else PARALLEL_FROM) * VECTOR // cost, STREAM_BYTES // sum(sizes)]
+    shared = SHARED_FROM if settings.threads > 1 else LONG_CHUNK
+    most = [(shared if flat else PARALLEL_FROM) * VECTOR // cost, STREAM_BYTES // sum(sizes)]
     if body.has_near:
         most.append(NEAR_FROM)
     if not all([_falls(one) for one in kinds]):

@@ -6,6 +6,8 @@ expressions only a few times, while it grows into those that it repeats.  So wit
 the first `FIRST` evaluations of a small expression are interpreted, and what it is evaluated by is
 made when it is asked for once more.  With ``engine="compiled"`` all kernels are made at once.
 
+What has a kind is interpreted by that (`interpreted`), all else by its nodes (`compute`).
+
 **The same bits.**  The first tier may run only what both engines give the same bits for: operations
 whose row says that their body has NumPy's (`Op.exact`), on plain numbers, and folds of whole
 numbers.  Other operations (``sin``) are evaluated by a kernel of their own, whose operands the
@@ -27,12 +29,14 @@ from .._lazy_import import later
 from ..compiler.graph import Graph
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.names import kind as kind_of
-from ..ir.kind import Form, Kind, leaves_of
+from ..ir.kind import Form, Kind, elementwise, leaves_of, reduction, row_major, strides_of
 from ..ir.node import Concat, Elementwise, Iota, Leaf, Node, Reduce, Scalar, Shape, View
 from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
 from ..memory.arrays import read
+from ..memory.block import Memory
 from ..memory.buffer import Buffer
+from ..memory.snapshots import Copy, Snapshot, pinned
 from ..ops.op import Op
 from ..ops.reductions import REDUCTIONS, Reduction
 from ..ops.table import OPS
@@ -120,6 +124,84 @@ def _count(key: tuple[Any, ...], cost: int) -> int:
         _begun.clear()
     _begun[key] = met + cost
     return met
+
+
+#: Computes an expression by a kernel, given its kind, shape and operands; None: it cannot.
+ByKernel = Callable[[Kind, Shape, tuple[Any, ...]], NumpyArray | None]
+
+
+def interpreted(
+    kind: Kind, shape: Shape, operands: Sequence[Any], by_kernel: ByKernel
+) -> NumpyArray | None:
+    """Return the values of an expression that `begins`, computed without nodes.
+
+    None where only those do: where forms, late operands or the order of dimensions count.
+    """
+    memory = [item for item in operands if isinstance(item, Memory)]
+    snapshots = [item for item in memory if item.__class__ is Snapshot or item.__class__ is Copy]
+    if kind.formed or len(snapshots) < len(memory):
+        return None
+    with pinned(snapshots), np.errstate(all="ignore"):
+        if any([snapshot.stale is not None or snapshot.traced for snapshot in snapshots]):
+            return None
+        return _Interpreter(operands, by_kernel).value(kind, shape, 0)
+
+
+class _Interpreter:
+    """Computes parts of an expression, operation by operation."""
+
+    __slots__ = ("by_kernel", "operands")
+
+    def __init__(self, operands: Sequence[Any], by_kernel: ByKernel) -> None:
+        self.operands = operands
+        self.by_kernel = by_kernel
+
+    def value(self, kind: Kind, shape: Shape, start: int) -> NumpyArray | None:
+        """Return the values of a part whose operands begin at ``start``; None if it fails."""
+        op, operands = kind.op, self.operands
+        assert not isinstance(op, Form), "whose operands lie otherwise"
+        if kind.scalar:
+            given = operands[start]
+            return None if isinstance(given, Node) else np.asarray(given, kind.dtype)
+        own = shape[len(shape) - kind.rank :]
+        if op is None:
+            if kind.strides is not None and kind.rank > 1:
+                return None  # which may decide how the result lies
+            place = Strided(own, strides_of(kind, own), operands[start + 1] // kind.itemsize)
+            array: NumpyArray = operands[start].view(kind.dtype, place)
+            return array
+        folds = isinstance(op, Reduction)
+        inner = operands[start] if folds else own
+        start += folds
+        args, places = [], []
+        for arg in kind.args:
+            value = self.value(arg, inner, start)
+            if value is None:
+                return None
+            args.append(value)
+            places.append(start)
+            start += arg.items
+        if is_exact(op, tuple([arg.dtype for arg in kind.args])):
+            if isinstance(op, Reduction):
+                found = op.numpy(args[0], axis=tuple(range(len(inner))), keepdims=False)
+            else:
+                found = args[0] if op is OPS["cast"] else op.numpy(*args)
+            made = reference.convert(np.asarray(found), kind.dtype)
+            return made if made.shape == own else np.broadcast_to(made, own)
+        return self._launched(kind, own, inner, args, places)
+
+    def _launched(
+        self, kind: Kind, own: Shape, inner: Shape, args: list[NumpyArray], places: list[int]
+    ) -> NumpyArray | None:
+        """Return what a kernel makes of the values of a part's arguments."""
+        kinds, items = list[Kind](), list[Any]()
+        for arg, value, place in zip(kind.args, args, places, strict=True):
+            kinds.append(arg if arg.scalar else row_major(arg.dtype, arg.rank))
+            items += (self.operands[place],) if arg.scalar else (_leaf(value).snapshot, 0)
+        if isinstance(kind.op, Reduction):
+            return self.by_kernel(reduction(kind.op, kinds[0]), own, (inner, *items))
+        assert isinstance(kind.op, Op)
+        return self.by_kernel(elementwise(kind.op, kind.dtype, tuple(kinds)), own, tuple(items))
 
 
 def forget() -> None:

@@ -309,14 +309,6 @@ def log10_near_f64(x: Any) -> Any:
     return log10_joined_f64(k, f)
 
 
-def log_ratio_f64(f: Any) -> Any:
-    """``log(1 + f)`` to 2**-30 for ``sqrt(1/2) <= 1 + f < sqrt(2)``."""
-    s = f / (2.0 + f)
-    z = s * s
-    r = fma(z, fma(z, 0.29871873187074627, 0.399775370273162), 0.6666677640563359)
-    return s * fma(z, r, 2.0)
-
-
 def log_of_sum_f64(k: Any, g: Any, c: Any) -> Any:
     """``log(2**(k/2**52) (1 + g + c))``.
 
@@ -366,10 +358,14 @@ def log1p_near_f64(x: Any) -> Any:
     return math.copysign(log_sum_near_f64(u, c), x)
 
 
-def log1p_short_f64(a: Any) -> Any:
-    """``log(1 + a)`` to 2**-30, for float32 results."""
-    u = 1.0 + a
+def log_short_f64(u: Any) -> Any:
+    """``log(u)`` for normal ``u > 0``, for float32 results: to 2**-30 of what ``u - 1`` is to."""
     k, m = log_split_f64(u)
-    f = a if k == 0 else m - 1.0
-    y = fma(np.float64(k), _LN2_UP, log_ratio_f64(f))
-    return log_edges_f64(u, y)
+    f = m - 1.0
+    z = f * f
+    w = z * z
+    a = fma(z, fma(f, 0.20002113362257568, -0.25000021235884784), fma(f, 0.3333331266195738, -0.5))
+    b = fma(f, 0.14219635598954583, -0.16667781420713237)
+    b = fma(z, fma(f, 0.11887862025885641, -0.1240721413941815), b)
+    b = fma(w, fma(f, 0.06746157714160621, -0.11671231763503474), b)
+    return fma(np.float64(k), _LN2_UP, fma(z, fma(w, b, a), f))

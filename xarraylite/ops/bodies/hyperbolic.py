@@ -10,9 +10,9 @@ cancellation and its rounding error carried along:
 
 - ``asinh(x) = log1p(x + x*x/(1 + sqrt(1 + x*x)))``,
 - ``acosh(x) = log1p(t + sqrt(t*(t + 2)))`` with ``t = x - 1``,
-- ``atanh_f32(x) = log1p(2*x/(1 - x)) / 2``,
 
-and ``log(2*x)`` where ``x*x`` is no longer felt.  ``atanh_f64`` is half the logarithm of
+and ``log(2*x)`` where ``x*x`` is no longer felt.  In float32 the first two are logarithms, in
+float64, of ``x`` and the root, which need no division.  ``atanh`` is half the logarithm of
 ``(1 + x)/(1 - x) = 2**k (1 + s)/(1 - s)``, which is ``k ln2 / 2 + atanh(s)``: with ``c = 2**k``,
 ``s = ((1 - c) + x (1 + c))/((1 + c) + x (1 - c))``, so there is one division, and none where ``k``
 is 0 that rounds.  Signs are put back last.
@@ -25,13 +25,13 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f64, float_f64, fma
+from ...dtypes.bits import bits_f32, bits_f64, float_f32, float_f64, fma
 from .exponential import (
     LN2_HI,
     LN2_LO,
     LOG2E,
     expm1_f64,
-    log1p_short_f64,
+    log_short_f64,
     log_sum_f64,
     log_sum_near_f64,
     one_plus_f64,
@@ -39,6 +39,7 @@ from .exponential import (
 from .exponential_f32 import exp_half_f32, exp_normal_f32
 
 f32 = np.float32
+i32 = np.int32
 
 _HUGE = 2.0**28  # beyond: 1 + x*x == x*x in float64
 _CLOSE = 1.0 - 2.0**-40
@@ -46,6 +47,12 @@ _NEAR = 6755399441055744.0 + 1022.0  # the sum's low bits hold n - 1 with its bi
 _FAR = 6755399441055744.0 + 1022.0 - 512.0
 _HALF_LN2 = 0.34657359027997264 * 2.0**-52  # and what its rounding left off
 _HALF_LN2_REST = 1.1595234069231498e-17 * 2.0**-52
+_CLOSE_F32 = np.float32(1.0 - 2.0**-20)
+_HALF_LN2_F32 = np.float32(0.3465736 * 2.0**-23)
+_HALF_LN2_REST_F32 = np.float32(-9.523271e-10 * 2.0**-23)
+_QUARTER_BITS_F32 = np.int32(0x00200000)
+_EXPONENT_F32 = np.int32(-0x00800000)
+_ONE_BITS_F32 = np.int32(0x3F800000)
 
 
 def turned_f64(a: Any, shift: Any) -> Any:
@@ -183,13 +190,14 @@ def asinh_near_f64(x: Any) -> Any:
 
 
 def asinh_f32(x: Any) -> Any:
-    """Inverse hyperbolic sine."""
+    """Inverse hyperbolic sine: the logarithm of a sum, and two terms where that is next to 1."""
     # Signs are given to what is rounded.  To float16, LLVM rounds both operands of a copysign, not
     # what it gives: from float64 it would have to call a library.
     b = np.float64(x)
     a = abs(b)
     z = a * a
-    r = log1p_short_f64(a + z / (1.0 + math.sqrt(1.0 + z)))
+    r = log_short_f64(a + math.sqrt(1.0 + z))
+    r = fma(a * z, -0.16666666666666666, a) if a < 2.0**-10 else r
     return math.copysign(np.float32(r), x) if a < math.inf else x
 
 
@@ -211,8 +219,8 @@ def acosh_f64(x: Any) -> Any:
 def acosh_f32(x: Any) -> Any:
     """Inverse hyperbolic cosine; NaN below 1."""
     a = np.float64(x)
-    t = a - 1.0
-    r = log1p_short_f64(t + math.sqrt(t * (t + 2.0)))
+    r = log_short_f64(a + math.sqrt((a - 1.0) * (a + 1.0)))
+    r = r if a < math.inf else a
     return np.float32(r if a >= 1.0 else math.nan)
 
 
@@ -264,9 +272,23 @@ def atanh_near_f64(x: Any) -> Any:
     return math.copysign(atanh_joined_f64(k, s), x)
 
 
+def atanh_joined_f32(k: Any, s: Any) -> Any:
+    """``k/2**24 ln2 + atanh(s)`` for ``|s| <= 0.27``."""
+    z = s * s
+    p = fma(z, fma(z, f32(0.12595974), f32(0.1421447)), f32(0.20001078))
+    rest = fma(s * z, fma(z, p, f32(0.33333334)), k * _HALF_LN2_REST_F32)
+    return fma(k, _HALF_LN2_F32, s + rest)
+
+
 def atanh_f32(x: Any) -> Any:
     """Inverse hyperbolic tangent; NaN outside [-1, 1]."""
-    b = np.float64(x)
-    a = abs(b)
-    r = math.copysign(np.float32(0.5 * log1p_short_f64((a + a) / (1.0 - a))), x)
-    return r if a <= 1.0 else np.float32(math.nan)
+    a = abs(x)
+    up, b = f32(1.0) + a, f32(1.0) - a
+    k = i32(i32(i32(bits_f32(up) - bits_f32(b)) + _QUARTER_BITS_F32) & _EXPONENT_F32)
+    c = float_f32(i32(k + _ONE_BITS_F32))
+    close = a > _CLOSE_F32
+    high = fma(-c, b, up) if close else fma(a, f32(1.0) + c, f32(1.0) - c)
+    low = fma(c, b, up) if close else fma(a, f32(1.0) - c, f32(1.0) + c)
+    r = atanh_joined_f32(f32(k), high / low)
+    r = f32(math.inf) if a == f32(1.0) else r
+    return math.copysign(r, x) if a <= f32(1.0) else f32(math.nan)
