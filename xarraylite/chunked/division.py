@@ -33,6 +33,9 @@ _MANY = 1 << 21
 #: Reading less than this much of what pieces of parts read is worth many more, of leaves.
 FINER = 0.8
 
+#: Pieces that say how much is read for any, on average.
+_SAMPLED = 16
+
 #: Pieces that are looked at for one of as many rows as any.
 _LOOKED = 64
 
@@ -301,7 +304,7 @@ def _even(plan: Parts, unit: int, chunk: int) -> int:
 
 def _average(plan: Parts, spans: Spans, box: Box) -> float:
     """Return the bytes that are read for each element that is folded, by some of the pieces."""
-    pieces = [plan((*spans[k], box)) for k in spaced(len(spans), TRIED)]
+    pieces = [plan((*spans[k], box)) for k in spaced(len(spans), _SAMPLED)]
     return sum([piece.moved for piece in pieces]) / sum([size_of(piece.box) for piece in pieces])
 
 
