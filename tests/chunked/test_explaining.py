@@ -71,6 +71,7 @@ def test_what_is_read_again_is_told() -> None:
     assert "times what is needed" in str(small)
 
 
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize(
     ("shape", "chunks"),
     [
