@@ -251,10 +251,12 @@ def applied(op: Op, *operands: object) -> XExpression:
 
 def _lazily(op: Op, *operands: object) -> XExpression:
     """Return an operation on arrays: NumPy's of no numbers, other libraries' of their arrays."""
-    if not all([is_operand(x) for x in operands]):
-        made = with_strangers(op, *operands)
-        if made is not NotImplemented:
-            return made  # type: ignore[no-any-return]
+    for x in operands:
+        if not isinstance(x, XExpression) and not is_operand(x):
+            made = with_strangers(op, *operands)
+            if made is not NotImplemented:
+                return made  # type: ignore[no-any-return]
+            break
     try:
         return expression.apply(op, *operands)
     except DTypeError:
