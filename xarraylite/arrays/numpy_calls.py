@@ -175,6 +175,8 @@ def _write(out: Any, values: Any, where: Any, operation: str, rule: Any = "same_
     dtype = getattr(values, "dtype", None)
     if dtype is not None:
         check_update(to, operation, np.broadcast_shapes(values.shape, to.shape), dtype, rule)
+    if isinstance(values, OneValue):  # a number that is assigned would have to fit
+        values = np.asarray(values)
     if hasattr(to, "buffer"):
         to._store(Ellipsis, values, False, False)
     else:

@@ -210,7 +210,7 @@ def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = 
     CastError, BroadcastError
         If it does not cast to the destination's dtype, or has another shape.
     """
-    if out is None:
+    if out is None or out is Ellipsis:  # dots are NumPy's word for an array, not a scalar
         return made
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out

@@ -118,7 +118,7 @@ def directed(
     order, subok
         Of no effect.
     signature : str, sequence of dtypes or None
-        The loop, as ``"ff->f"`` or ``(None, None, "f4")``.
+        The loop, as ``"ff->f"`` or ``(None, None, "f4")``; ``sig`` is its short name.
 
     Raises
     ------
@@ -131,6 +131,7 @@ def directed(
         If the result does not stretch to the shape of ``out``.
     """
     made: XExpression
+    signature = others.pop("sig", signature)
     if others:
         raise TypeError(f"{op.name}() got an unexpected keyword argument {next(iter(others))!r}")
     if isinstance(out, tuple) and len(out) != 1:
