@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from typing import Any
 
@@ -205,3 +206,21 @@ def test_angles_asked_for_again_are_the_same() -> None:
     """What is traced for later calls has parts without a kind."""
     z = xl.asarray([1 + 1j, -1j])
     assert [xl.angle(z).tolist() for _ in range(4)] == [np.angle([1 + 1j, -1j]).tolist()] * 4
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_parts_of_complex_numbers_are_kept_apart(dtype: str) -> None:
+    inf, nan = math.inf, math.nan
+    parts = [(1.26, 2.35), (-1.005, -7.77), (inf, inf), (-0.0, -0.0), (nan, -inf), (-0.0, 151.0)]
+    z = np.array([complex(*pair) for pair in parts], dtype)
+    a = xl.asarray(z)
+    for decimals in (0, 1, 2, -1):
+        with np.errstate(all="ignore"):
+            wanted = np.round(z, decimals)
+        assert np.asarray(xl.round(a, decimals)).tobytes() == wanted.tobytes()
+    for options in ({}, {"posinf": inf, "neginf": -inf}, {"nan": np.arange(6.0)}):
+        wanted = np.nan_to_num(z, **options)
+        made = xl.nan_to_num(a, **{key: xl.asarray(value) for key, value in options.items()})
+        assert (made.dtype, np.asarray(made).tobytes()) == (wanted.dtype, wanted.tobytes())
+    assert xl.nan_to_num(a, copy=False) is a
+    assert np.asarray(a).tobytes() == np.nan_to_num(z).tobytes()

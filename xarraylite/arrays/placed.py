@@ -13,7 +13,7 @@ import numpy as np
 
 from .._errors import DTypeError, LayoutError, ReadOnlyError
 from .._lazy_import import later
-from ..dtypes.names import as_dtype
+from ..dtypes.names import DType, as_dtype
 from ..layout.layout import Layout
 from ..layout.placement import layout_of_map
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, Order, Strided
@@ -149,6 +149,10 @@ class Placed:
             if other is None:
                 raise
             return np.asarray(self).view(other)  # bytes as they are, say, to be compared
+        return self._reinterpreted(wanted)
+
+    def _reinterpreted(self, wanted: DType) -> Any:
+        """Return the same bytes as elements of another dtype, of the same size or not."""
         width = self._dtype.itemsize
         if wanted.itemsize == width and self._map.bits_of(width) == 8 * width:
             return self._view_class._wrap(self._buffer, self._map, wanted)

@@ -204,27 +204,42 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     if any([not issubclass(cls, np.generic) and cls not in _NUMBERS for cls in types]):
         return _run(op, tuple([_plain(x) for x in operands]))  # members of an IntEnum, say
     node = build.elementwise(op, *[_part(x) for x in operands])
-    learns = len(ways) < _KEPT and _decide(op, types)
+    # Where there is a way for these types already, it cannot do these values.
+    learns = len(ways) < _KEPT and _decide(op, types) and types not in ways
     if not _is_exact(node):
-        found = kind_of(node)
-        strong = all([issubclass(cls, np.generic) for cls in types])
-        if learns and strong and found and types not in ways and not uses_reference():
-            dtypes = scalars_of(found[0])
-            if len(dtypes) == len(operands):
-                ways[types] = _Kernel(found[0], dtypes)
-        return XExpression(node).numpy()[()]
-    with np.errstate(all="ignore"):
-        result = _folded(node)[()]
-        if learns and types not in ways:  # which cannot do this value, else
-            try:
-                again = op.numpy(*operands)
-            except _FAILS:
-                return result
-            held = isinstance(again, np.ndarray)
-            again = again[()] if held else again
-            if type(again) is type(result) and again.tobytes() == result.tobytes():
-                ways[types] = (lambda *x: op.numpy(*x)[()]) if held else op.numpy
+        way = _kernel_for(node, types) if learns else None
+        result = XExpression(node).numpy()[()]
+    else:
+        with np.errstate(all="ignore"):
+            result = _folded(node)[()]
+            way = _same_of_numpy(op, operands, result) if learns else None
+    if way is not None:
+        ways[types] = way
     return result
+
+
+def _kernel_for(node: Node, types: tuple[type, ...]) -> Way | None:
+    """Return the kernel of an operation on NumPy's scalars, each an operand of its own."""
+    found = kind_of(node)
+    if found is None or uses_reference():
+        return None
+    if not all([issubclass(cls, np.generic) for cls in types]):
+        return None
+    dtypes = scalars_of(found[0])
+    return _Kernel(found[0], dtypes) if len(dtypes) == len(types) else None
+
+
+def _same_of_numpy(op: Op, operands: tuple[Any, ...], result: Any) -> Way | None:
+    """Return NumPy's function if it gives the same bits for these operands."""
+    try:
+        again = op.numpy(*operands)
+    except _FAILS:
+        return None
+    held = isinstance(again, np.ndarray)
+    again = again[()] if held else again
+    if type(again) is not type(result) or again.tobytes() != result.tobytes():
+        return None
+    return (lambda *x: op.numpy(*x)[()]) if held else op.numpy
 
 
 def _powered(base: Any, exponent: float) -> Any:

@@ -38,7 +38,8 @@ from ..operands.nodes import as_node, is_number
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arguments import check_numbers
-from .arrays_of_numpy import into
+from .arrays_of_numpy import Narrow, into, results
+from .computed import perhaps
 from .data_types import in_common_dtype
 from .ufuncs import applied, as_ufunc, written
 
@@ -178,8 +179,9 @@ def nan_to_num(
     """
     array = XExpression(as_node(x, "nan_to_num"))
     if kind(array.dtype) == "c":
-        parts = [nan_to_num(_of(p, array), True, nan, posinf, neginf) for p in ("real", "imag")]
-        made = _joined(*parts).astype(array.dtype)
+        narrow = Narrow()  # no arithmetic makes complex numbers of parts that are not finite
+        given = [perhaps(one, "nan_to_num", narrow) for one in (x, nan, posinf, neginf)]
+        made: XExpression = results(np.nan_to_num(given[0], True, *given[1:]), narrow)
     elif kind(array.dtype) == "f":
         info = _limits(array.dtype)
         high = info[1] if posinf is None else posinf
@@ -196,12 +198,6 @@ def nan_to_num(
 def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
     info = finfo(dtype)
     return float(info.min), float(info.max)
-
-
-def _joined(real: XExpression, imag: XExpression) -> XExpression:
-    """Return complex numbers of their parts, an infinite one included."""
-    unit = _constant(1j, complex128)
-    return _of("add", real, imag * unit)
 
 
 @memoised

@@ -75,6 +75,19 @@ def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
     return (x.numpy() if made is None or made._kind is NODE else array_of(made)), part
 
 
+def _value_and_part(given: Any, most: int) -> tuple[NumpyArray, Any] | None:
+    """Return the values of one of several arrays as `part_of` does, also of lists and NumPy's."""
+    if isinstance(given, XExpression):
+        return part_of(given, most)
+    x = np.asarray(given.value) if isinstance(given, OneValue) else given
+    if x.__class__ is list:
+        try:
+            x = np.asarray(x)
+        except ValueError:
+            return None
+    return (x, x) if x.__class__ is np.ndarray else None
+
+
 def copy_with(values: NumpyArray, fixed: int, made: Gathers) -> XExpression:
     """Return an expression of values, and of what says where they are from."""
     snapshot = Snapshot.alone(values.nbytes, made)
@@ -246,40 +259,27 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     """
     if tracing.running.value:
         return None
-    many = len(arrays) > MANY
     soon = len(arrays) > SEVERAL or growing.value or any(map(_reads_join, arrays))
     soon = soon or sum([x._kind.weight for x in arrays if isinstance(x, XExpression)]) > MOST_FORMED
     if not (soon or all([isinstance(x, OneValue) for x in arrays])):
         return None
-    most = min(_JOINED, _EACH * len(arrays) if many else FEW, settings.max_result_bytes)
+    most = min(
+        _JOINED, _EACH * len(arrays) if len(arrays) > MANY else FEW, settings.max_result_bytes
+    )
     values: list[NumpyArray] = []
     parts: list[Any] = []
-    fixed = RANK
-    made: NumpyArray
-    part: Any
     for given in arrays:
-        x = np.asarray(given.value) if isinstance(given, OneValue) else given
-        if x.__class__ is list:
-            try:
-                x = np.asarray(x)
-            except ValueError:
-                return None
-        if x.__class__ is np.ndarray:
-            made, part, fixed = x, x, FREE
-        elif isinstance(x, XExpression):
-            found = part_of(x, most)
-            if found is None:
-                return None
-            made, part = found
-            fixed = min(fixed, x._kind.fixed)
-        else:
+        found = _value_and_part(given, most)
+        if found is None:
             return None
-        most -= made.nbytes
-        values.append(made)
-        parts.append(part)
+        values.append(found[0])
+        parts.append(found[1])
+        most -= found[0].nbytes
     dtypes = {value.dtype for value in values}
     if most < 0 or not dtypes <= COMMON:
         return None
+    own = [x._kind.fixed if isinstance(x, XExpression) else FREE for x in arrays]
+    fixed = min([RANK, *own])
     try:
         whole = (np.stack if new else np.concatenate)(values, axis, dtype=result_type(*dtypes))
     except (TypeError, ValueError, IndexError):

@@ -80,9 +80,9 @@ def stochastic_convert(values: NumpyArray, random: NumpyArray, target: np.dtype[
         return np.where(np.isfinite(values), rounded.view(np.float32), values).astype(target)
     limits = np.iinfo(target)
     wide = values.astype(np.float64)
-    whole = np.trunc(np.abs(np.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0)))
-    fraction = np.abs(np.nan_to_num(wide)) - whole
-    up = random < np.ldexp(fraction, digits)
+    finite = np.abs(np.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0))
+    whole = np.trunc(finite)
+    up = random < np.floor(np.ldexp(finite - whole, digits))
     signed = np.copysign(whole + up, wide)
     inside = np.clip(signed, limits.min, limits.max)
     made = np.where(np.isnan(wide), 0, inside)

@@ -46,7 +46,7 @@ def _cholesky(run: Runner, instruction: HloInstruction, x: Value) -> Value:
         try:
             factor = np.linalg.cholesky(source)
         except np.linalg.LinAlgError:
-            factor = np.tril(np.full_like(source, np.nan))
+            factor = np.full_like(source, np.nan)
         found[k] = factor if lower else np.conj(factor.T)
     return container(found.reshape(values.shape).astype(dtype))
 

@@ -13,7 +13,7 @@ where rows lie, is written with a gap behind each row (`spaced_dot`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -269,39 +269,49 @@ def _scaled_dot(
 def _ragged_dot(
     run: Runner, instruction: HloInstruction, x: Value, y: Value, sizes: Value
 ) -> Value:
-    """Product in which groups along one dimension have matrices of their own."""
-    left, right, counts = array(x), array(y), array(sizes)
+    """Product in which groups along one dimension of the first operand are kept apart.
+
+    Groups of rows have matrices of their own, those of a contracted dimension results of their own,
+    and those of a batch change nothing.  Sizes of groups may differ along what lies outside of the
+    dimension: batches, then rows or contracted dimensions before it.
+    """
     (ragged,) = instruction.get("lhs_ragged_dims")
     groups = instruction.get("rhs_group_dims") or ()
     batch = instruction.get("lhs_batch_dims") or (), instruction.get("rhs_batch_dims") or ()
+    if ragged in batch[0]:
+        return _dot(run, instruction, x, y)
+    left, right, counts = array(x), array(y), array(sizes)
     contracted = instruction.get("lhs_contracting_dims"), instruction.get("rhs_contracting_dims")
-    number = counts.shape[-1]
-    ends = np.cumsum(counts, axis=-1)
+    inner = ragged in contracted[0]
+    kept = [k for k in range(left.ndim) if k not in (*batch[0], *contracted[0])]
+    place = (contracted[0] if inner else kept).index(ragged) + 1
+    around = (*batch[0], *(contracted[0] if inner else kept)[:place])
     # Which group an element along the ragged dimension belongs to; none behind the last.
-    index = np.arange(left.shape[ragged])
-    member = (index[:, None] < ends[..., None, :]) & (
-        index[:, None] >= (ends - counts)[..., None, :]
-    )
+    ends = np.cumsum(counts, axis=-1)[..., None, :]
+    index = np.arange(left.shape[ragged])[:, None]
+    member = (index < ends) & (index >= ends - counts[..., None, :])
+    dtype = result_dtype(instruction)
+    working = working_dtype(left.dtype, right.dtype, dtype)
+    drop = [tuple([k - sum([g < k for g in groups]) for k in c[1]]) for c in (batch, contracted)]
     parts = []
-    for group in range(number):
-        mask = member[..., group]
-        lead = batch[0][: mask.ndim - 1]
-        wide = [1] * left.ndim
-        for axis, size in zip((*lead, ragged), mask.shape, strict=True):
-            wide[axis] = size
-        mine = np.where(mask.reshape(wide), left, left.dtype.type(0))
+    for group in range(counts.shape[-1]):
+        mine = _masked(left, member[..., group], around)
         matrix = np.take(right, group, axis=groups[0]) if groups else right
-        drop = tuple([axis - sum([g < axis for g in groups]) for axis in contracted[1]])
-        drop_batch = tuple([axis - sum([g < axis for g in groups]) for axis in batch[1]])
+        if inner:
+            matrix = _masked(right, member[..., group], (*batch[1], *contracted[1][:place]))
         rows = _matrices(mine.shape, batch[0], contracted[0], True)
-        columns = _matrices(matrix.shape, drop_batch, drop, False)
-        working = working_dtype(left.dtype, right.dtype, result_dtype(instruction))
+        columns = _matrices(matrix.shape, *drop, False)
         shape = (*[mine.shape[axis] for axis in batch[0]], *rows.free, *columns.free)
         parts.append(array_of(product(rows.of(mine), columns.of(matrix), working, shape)))
-    dtype = result_dtype(instruction)
-    if ragged in contracted[0] or ragged in batch[0]:
-        return container(np.stack(parts).astype(dtype))
-    return container(np.sum(parts, axis=0).astype(dtype))
+    made = np.stack(parts) if inner else np.sum(parts, axis=0)
+    return container(made.astype(dtype))
+
+
+def _masked(values: NumpyArray, mask: NumpyArray, axes: Sequence[int]) -> NumpyArray:
+    """Return an array with zeros where a mask along the last of some axes does not hold."""
+    along = axes[len(axes) - mask.ndim :]
+    wide = [n if k in along else 1 for k, n in enumerate(values.shape)]
+    return np.where(mask.transpose(np.argsort(along)).reshape(wide), values, values.dtype.type(0))
 
 
 def _convolution(run: Runner, instruction: HloInstruction, x: Value, kernel: Value) -> Value:
