@@ -234,7 +234,7 @@ class HalfNumber(OfDtype):
     dtype = "float16"
     title = "eval(z * 0.1) of float16, 4 x 4"
     here, there = "xl.eval(z * 0.1)", "z * 0.1"
-    wanted = 1 / 6
+    wanted = 1 / 2
 
 
 class StoredTotal(Ten):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -68,6 +69,32 @@ def test_what_is_read_again_is_told() -> None:
     assert small.kept == 0
     assert small.peak <= 2_000_000
     assert "times what is needed" in str(small)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    ("shape", "chunks"),
+    [
+        ((255, 289, 103), ((45, 131, 19), (84, 78, 30))),  # no piece has whole rows of both
+        ((2_586_530,), ((1_233_621,), (764_940,))),  # pieces of parts need more than of leaves
+        ((1441, 765), ((362, 204), (293, 344))),  # the first piece alone begins where chunks do
+    ],
+)
+def test_a_sum_says_which_budget_reads_chunks_once(
+    shape: tuple[int, ...], chunks: Sequence[tuple[int, ...]]
+) -> None:
+    a, b = [xl.open(Kept(np.broadcast_to(1.0, shape), c)) for c in chunks]
+    e = xl.sum((a - b) ** 2)
+    with pytest.raises(xl.SizeError) as caught:
+        xl.explain(e, memory=1)
+    least = int(str(caught.value).split("least that does is ")[1])
+    small = xl.explain(e, memory=least).passes[0]
+    assert small.read > 2 * small.needed
+    assert f"times what is needed (once with memory={small.once})" in str(small)
+    ample = xl.explain(e, memory=small.once).passes[0]
+    assert ample.peak <= small.once
+    assert ample.again == 0
+    assert "once" not in str(ample)
 
 
 @pytest.mark.parametrize(("rows", "memory"), [(1, "1.7 MB"), (3, "4 MB")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from typing import Any
 
@@ -247,3 +248,19 @@ def test_few_elements_of_many_are_those_of_the_moment(key: Any) -> None:
 def test_few_of_many_are_refused_as_all_are(key: Any) -> None:
     with pytest.raises(IndexError):
         xl.zeros((80, 30, 20))[key]
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (12, 13, 14)], ids=str)
+def test_an_integer_and_an_array_wherever_they_stand(shape: tuple[int, ...]) -> None:
+    """Also apart by an ellipsis that is no dimension, or by a new one: the array comes first."""
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    a = xl.asarray(values)
+    for items in itertools.permutations([0, [1, 0, 1], slice(None), ..., None]):
+        for key in (items, items[:-1], items[1:]):
+            wanted = values[key]
+            assert np.array_equal(np.asarray(a[key]), wanted), key
+            assert np.array_equal(np.asarray((a + 0)[key]), wanted), key
+            into, ours = values.copy(), a.copy()
+            into[key] = new = np.arange(float(wanted.size)).reshape(wanted.shape)
+            ours[key] = xl.asarray(new)
+            assert np.array_equal(np.asarray(ours), into), key

@@ -1,4 +1,4 @@
-"""Operators of values of float64 in machine code: they are those in Python, only faster."""
+"""Operators of values, and of numbers, in machine code: they are those in Python, only faster."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from tests.transforms.test_natives import both
+from tests.transforms.test_natives import V, both
 from xarraylite.runtime import natives as loading
 
 pytestmark = [
@@ -224,3 +224,25 @@ def test_products_of_vectors_are_values_to_machine_code() -> None:
             of_array, of_value = way(array), way(value)
             of_array[...] = of_value[...] = 9.0
             assert (float(array), float(value)) == (9.0, 5.0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_numbers_beside_short_floats_are_rounded_once(dtype: str) -> None:
+    """Zeros, of which two are equal, and more numbers than are remembered rounded."""
+    special: tuple[Any, ...] = (0.1, 0.0, -0.0, 1, True, 1.0, 65519.0, 65520.0, 1e-9, 1e300)
+    numbers = (*special, float("nan"), float("-inf"), *[k / 7 for k in range(70)], 0.1, -0.0)
+
+    def work(xp: Any = xl, array: Any = xl.eval) -> list[bytes]:
+        a, found = xp.asarray(V, dtype=dtype), []
+        for number in numbers:
+            made = [array(a * number), array(number - a), array(number / (a + 1))]
+            a += number
+            a *= 0.5
+            found += [np.asarray(x).tobytes() for x in (*made, a)]
+        return found
+
+    fast, slow = both(work)
+    assert fast == slow
+    if dtype == "float16":
+        with np.errstate(all="ignore"):
+            assert fast == work(np, np.asarray)

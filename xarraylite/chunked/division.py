@@ -18,10 +18,10 @@ import numpy as np
 from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from .cut import Marks, joints, requests
-from .grid import Grid
+from .grid import Grid, spaced
 from .idle import Idle
 from .pipeline import Run, run_blocks
-from .plan import TRIED, WORTH, Cuts, Piece, is_small, too_small
+from .plan import TRIED, WORTH, Cuts, Piece, is_small, piece_of, too_small
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
 from .trees import Parts, Spans
@@ -29,6 +29,12 @@ from .trees import Parts, Spans
 #: Elements that are folded at a time, at least, where memory allows; half of it where chunks are
 #: kept, as a piece opens no file then, and fewer touch less fresh memory.
 _MANY = 1 << 21
+
+#: Reading less than this much of what pieces of parts read is worth many more, of leaves.
+FINER = 0.8
+
+#: Pieces that say how much is read for any, on average.
+_SAMPLED = 16
 
 #: Pieces that are looked at for one of as many rows as any.
 _LOOKED = 64
@@ -68,11 +74,11 @@ class Division:
     @property
     def moved(self) -> float:
         """Bytes that are read, about: chunks that are kept once, others as often as blocks ask."""
+        arg = self.plan.node.arg
+        if self.kept:
+            return piece_of(arg, whole(arg.shape)).moved
         box = window_of([0] * len(self.grid.shape), self.grid.block)
-        low, high = self.spans[0]
-        piece = self.plan.piece(low, high, whole(self.plan.node.shape) if self.kept else box, True)
-        assert piece is not None, "tried before"
-        return _rate(piece) * math.prod(self.plan.node.arg.shape)
+        return _average(self.plan, self.spans, box) * math.prod(arg.shape)
 
     def results(self, run: Run, begin: Begin) -> Iterator[Result]:
         """Yield the results block by block."""
@@ -109,8 +115,8 @@ def divided(
     """Return the blocks of results of a reduction, and the pieces of each.
 
     Where all results of one part are too much for the budget, there are several blocks, of whole
-    chunks; where that is too much, leaves instead of parts.  None if parts cannot be folded one by
-    one.
+    chunks; where that is too much, or chunks would be read again, leaves instead of parts.  None if
+    parts cannot be folded one by one.
 
     Raises
     ------
@@ -118,14 +124,16 @@ def divided(
         If the budget is too small for any piece; it says how much would do.
     """
     shape = plan.node.shape
+    once = piece_of(plan.node.arg, whole(plan.node.arg.shape)).moved
     stored = [lengths_of(plan.node.arg)[k] for k in plan.kept]
     forms = [(plan, chunks or stored), (plan.finer(), chunks or stored)]
     if not chunks:  # results in memory may be of parts of chunks
         forms.append((forms[1][0], [1] * len(shape)))
     least: tuple[int, Piece] | None = None
+    fit: list[Division] = []
     for form, lengths in forms:
         block = list(known or shape)
-        while form is not None:
+        while form is not None and len(fit) < 2:
             box = window_of([0] * len(shape), block)
             first = form.piece(0, min(form.leaf, form.length), box)
             if first is None:
@@ -136,7 +144,8 @@ def divided(
                 if found is None:
                     break
                 if found.need <= run.budget:
-                    return found
+                    fit.append(found)
+                    break
                 need = found.need
             least = (need, first) if least is None or need < least[0] else least
             steps = [-(-b // c) for b, c in zip(block, lengths, strict=True)]
@@ -145,6 +154,10 @@ def divided(
             if small or known is not None or not shape or steps[axis] < 2:
                 break
             block[axis] = -(-steps[axis] // 2) * lengths[axis]
+        if fit and fit[0].moved * FINER <= once:
+            break
+    if fit:
+        return fit[-1] if fit[-1].moved < fit[0].moved * FINER else fit[0]
     if least is not None:
         raise too_small(least[1], run.budget, least[0])
     return None
@@ -159,7 +172,8 @@ def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | Non
     """
     leaf, budget = min(plan.leaf, plan.length), run.budget
     step, best = _grown(plan, grid, leaf, first, budget, _MANY)
-    if _rate(best) <= first.inputs / size_of(first.box) / WORTH:
+    rate = _average(plan, plan.spans(step), window_of([0] * len(grid.block), grid.block))
+    if rate <= first.inputs / size_of(first.box) / WORTH:
         return _fitting(plan, grid, step, budget)
     rows, ahead = _units(plan, first)
     even = -(-leaf // (rows * plan.row)) * rows * plan.row
@@ -171,8 +185,7 @@ def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | Non
         found = _tried(on, grid, step, left, True) if run.keeps else None
         if found is not None and found.need <= budget:
             return found
-    row = [load.kept for load in first.loads if keeps(load.source)]
-    kept = sum(row) + max(row, default=0)
+    kept = first.shared
     if run.keeps and kept + first.need <= budget:
         step, _ = _grown(plan, grid, leaf, first, budget - kept, _MANY // 2)
         found = _fitting(plan, grid, step, budget, kept)
@@ -287,6 +300,12 @@ def _even(plan: Parts, unit: int, chunk: int) -> int:
         return unit
     most = max(1, chunk * plan.row // (2 * _MANY))
     return chunk // max([k for k in range(1, min(chunk, most) + 1) if chunk % k == 0])
+
+
+def _average(plan: Parts, spans: Spans, box: Box) -> float:
+    """Return the bytes that are read for each element that is folded, by some of the pieces."""
+    pieces = [plan((*spans[k], box)) for k in spaced(len(spans), _SAMPLED)]
+    return sum([piece.moved for piece in pieces]) / sum([size_of(piece.box) for piece in pieces])
 
 
 def _rate(piece: Piece) -> float:

@@ -21,14 +21,15 @@ from ..transforms.explain import Explanation, explain
 from . import storing
 from .budget import budget_of
 from .cache import Held
+from .division import FINER
 from .idle import Idle, Nowhere, with_least
 from .loads import Load
 from .pipeline import Run, measured
 from .plan import Piece, chunks_for
 from .selection import chunks_text, owners_of, shape_of, text_of, whole
-from .source import StoredArray
+from .source import StoredArray, keeps
 from .target import Sink, written_at_once
-from .trees import imagined
+from .trees import Parts, imagined
 
 #: Chunks of a dimension that a drawing shows at most.
 _SHOWN = 24
@@ -52,6 +53,8 @@ class Pass:
         Bytes in flight, and of what is kept for later blocks among them.
     held : int
         Bytes of chunks that are there since an earlier pass.
+    once : int
+        Of a sum over everything, a budget that would do to read each chunk once; 0 if not known.
     steps : tuple of str
         What the kernels of a block do.
     drawing : str
@@ -67,6 +70,7 @@ class Pass:
     peak: int = 0
     kept: int = 0
     held: int = 0
+    once: int = 0
     steps: tuple[str, ...] = ()
     drawing: str = ""
     _touched: set[tuple[int, Any]] = field(default_factory=set)
@@ -120,6 +124,8 @@ class Pass:
 
     def __str__(self) -> str:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
+        if self.once and self.needed < FINER * self.read:
+            times += f" (once with memory={self.once})"
         kept = f", {self.kept:,} of them for what later blocks need too" if self.kept else ""
         there = f", and {self.held:,} that an earlier pass has read" if self.held else ""
         told = "about {:.3g} s, as fast as what ran before"
@@ -192,12 +198,17 @@ class _Dry(Idle):
 
     def see(self, piece: Piece, number: int, times: int, room: tuple[int, int]) -> None:
         """Count a block."""
-        own, held = self.passes[-1], self.run.held
+        own, held, pieces = self.passes[-1], self.run.held, self.pieces
+        assert pieces is not None
         own.kept = room[0]
         own.peak = max(own.peak, room[1])
         held.fit(self.run.budget - room[1])
-        own.add(piece, times, held, self.carried)
+        own.add(piece, times, held, pieces.carried)
         if number == 0:
+            plain = all([isinstance(s, range) for load in piece.loads for s in load.box])
+            whole_chunks = all([keeps(load.source) for load in piece.loads])
+            if isinstance(pieces.make, Parts) and plain and whole_chunks and not pieces.make.kept:
+                own.once = room[1] - room[0] + piece.shared
             own.block = shape_of(piece.box)
             own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
         if number <= own.blocks // 2 < number + times:

@@ -99,7 +99,7 @@ class Grid:
 
     def some(self, most: int) -> Iterator[Box]:
         """Yield so many blocks, or all, from the first to the last one."""
-        for number in _spaced(len(self), most):
+        for number in spaced(len(self), most):
             yield self[number]
 
 
@@ -129,6 +129,6 @@ def grid_of(lengths: tuple[tuple[int, ...], ...]) -> Grid | Uneven:
     return grid if all(even) else Uneven(lengths)
 
 
-def _spaced(count: int, most: int) -> list[int]:
+def spaced(count: int, most: int) -> list[int]:
     """Return so many numbers below a count, or all, from the first to the last one."""
     return sorted({k * (count - 1) // (most - 1) for k in range(most)})

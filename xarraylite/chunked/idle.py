@@ -24,8 +24,8 @@ class Idle:
 
     Attributes
     ----------
-    carried : bool
-        As of the blocks of the pass that is looked at (`Cuts`).
+    pieces : Cuts or None
+        The blocks of the pass that is looked at.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Idle:
     def __init__(self, keeps: bool = True) -> None:
         self.keeps = keeps
         self._blocks = 0
-        self.carried = False
+        self.pieces: Cuts | None = None
 
     def begin(self, what: str, blocks: int) -> None:
         """Hear of a pass that begins."""
@@ -57,7 +57,7 @@ class Idle:
         need: int,
     ) -> Iterator[Piece]:
         """Cut some of the blocks."""
-        blocks, self.carried = self._blocks, pieces.carried
+        blocks, self.pieces = self._blocks, pieces
         every = 1 + blocks // _CUT
         keys = pieces.keys
         if take is None and isinstance(keys, Sequence | Grid):  # others need not be looked for

@@ -111,6 +111,12 @@ class Piece:
         busy = all([decodes(x.source) and x.scratch < x.moved for x in self.loads])
         return self.inputs + self.ahead * (2 * ENOUGH if busy else self.inputs)
 
+    @property
+    def shared(self) -> int:
+        """Bytes of the chunks that it touches, and of one operand's again for the next block."""
+        kept = [load.kept for load in self.loads if keeps(load.source)]
+        return sum(kept) + max(kept, default=0)
+
     def is_read_with(self, others: Sequence[Piece]) -> bool:
         """Tell whether it is read before these others are computed."""
         fit = [self.inputs + x.inputs <= max(self.operands, x.operands) for x in others]

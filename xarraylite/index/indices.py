@@ -30,7 +30,7 @@ class Selection:
         The integer array as the user gave it, or None.
     take_front : bool
         Whether the array's dimensions come first in the result: NumPy's rule where an integer
-        and the array are separated by a slice.
+        and the array are separated, by a slice for example.
     element : bool
         Whether there is an integer for every dimension and nothing else: one element is meant,
         and no view of rank 0, which ``...`` asks for.
@@ -85,17 +85,20 @@ def parse_index(
         else:
             maps.append(IndexMap(_position(item, shape, k), 0, FIXED))
     check_rank(len(out), f"index of shape {shape}")
-    front = take is not None and _separated(items, is_array)
+    front = take is not None and _separated(given, is_array)
     element = not out and not any([item is Ellipsis for item in given])
     return Selection(Transform(tuple(out), tuple(maps)), take_axis, take, front, element)
 
 
 def _separated(items: tuple[object, ...], is_array: Callable[[object], bool]) -> bool:
-    """Tell whether integers and the integer array do not stand side by side."""
+    """Tell whether integers and the integer array do not stand side by side.
+
+    An ellipsis stands between them though it may be no dimension, as in NumPy.
+    """
     picks = [
         i
         for i, item in enumerate(items)
-        if is_array(item) or not (item is None or isinstance(item, slice))
+        if is_array(item) or not (item is None or item is Ellipsis or isinstance(item, slice))
     ]
     return picks != list(range(picks[0], picks[0] + len(picks)))
 

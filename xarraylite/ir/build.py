@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -57,6 +56,9 @@ PythonScalar = bool | int | float | complex
 Operand = Node | PythonScalar
 
 CAST = OPS["cast"]
+#: Numbers that are remembered rounded to one dtype.
+_ROUNDED = 64
+
 _DEFAULTS: dict[type, DType] = {
     bool: np.dtype(np.bool_),
     int: np.dtype(np.int64),
@@ -91,14 +93,24 @@ def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
     return Scalar((), dtype, value, None, parameter)
 
 
-def rounder(dtype: DType) -> Callable[[object], float]:
-    """Return the function that rounds a number to a float dtype; it knows some that it met."""
+def rounder(dtype: DType) -> tuple[Callable[[object], float], dict[object, float]]:
+    """Return the function that rounds a number to a float dtype, and some that it met, rounded.
 
-    @lru_cache(64)
+    Zeros, of which two are equal, are none of these.
+    """
+    known: dict[object, float] = {}
+
     def rounded(value: object) -> float:
-        return float(scalar(value, dtype).value)  # type: ignore[arg-type]
+        found = known.get(value)
+        if found is None:
+            found = float(scalar(value, dtype).value)  # type: ignore[arg-type]
+            if value:
+                if len(known) >= _ROUNDED:
+                    known.clear()
+                known[value] = found
+        return found
 
-    return lambda value: rounded(value) if value else float(value)  # type: ignore[arg-type]
+    return rounded, known
 
 
 def weak_scalar(value: PythonScalar, parameter: int = -1) -> Scalar:

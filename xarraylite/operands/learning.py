@@ -229,13 +229,14 @@ def _scalar_of(kind: Kind, number: int) -> Kind | None:
 def _range(leaf: Kind) -> tuple[Any, Any]:
     """Return the least and greatest value of an integer scalar, None of a float.
 
-    Of other numbers that is what makes a Python number one among the operands.
+    Of other numbers that is what makes a Python number one among the operands; of short floats also
+    what it made of some.
     """
     which = kind(leaf.dtype)
     if which == "c":
         return complex, None
     if which == "f":
-        return (rounder(leaf.dtype) if is_narrow_float(leaf.dtype) else None), None
+        return rounder(leaf.dtype) if is_narrow_float(leaf.dtype) else (None, None)
     return (0, 1) if which == "b" else int_bounds(leaf.dtype)
 
 

@@ -122,7 +122,7 @@ def number_of(value: int, entry: int) -> int:
     """Return a Python number as it stands among operands; 0 if it does not fit.
 
     The entry says where it leads: a kind, and the least and greatest whole number, None of floats,
-    or the class of complex numbers.
+    the class of complex numbers, or of short floats what rounds them and what some are rounded to.
     """
     cls = load(value + CLASS)
     low = item(entry, 1)
@@ -135,6 +135,8 @@ def number_of(value: int, entry: int) -> int:
         return made
     if low == word(w.COMPLEX):
         return complex_of(value)
+    if load(item(entry, 2) + CLASS) == word(w.DICT):
+        return keep(c.PyDict_GetItemWithError(item(entry, 2), value))
     if load(low + CLASS) != word(w.INT) or cls != word(w.INT):
         return 0
     if c.PyObject_RichCompareBool(low, value, LE) != 1:
