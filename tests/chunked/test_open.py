@@ -480,3 +480,12 @@ def test_only_chunks_that_are_read_must_be_there(tmp_path: Path, compressors: An
     for key, name in ((slice(None, None, 29), 7), (slice(None, 24, 2), 1), ([0, 9, 30], 7)):
         with pytest.raises(xl.StorageError, match=rf"chunks \({name},\): .*c/{name} is missing"):
             xl.eval(e[key] + 1)
+
+
+def test_extents_that_dask_does_not_know() -> None:
+    array = pytest.importorskip("dask.array").arange(10, chunks=3)
+    picked = array[array > 4]
+    with pytest.raises(xl.ShapeError, match=r"compute_chunk_sizes\(\)"):
+        xl.open(picked)
+    found = xl.open(picked.compute_chunk_sizes())
+    assert np.asarray(xl.eval(found + 1)).tolist() == [6, 7, 8, 9, 10]

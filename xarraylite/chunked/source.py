@@ -89,7 +89,11 @@ class StoredArray:
     def __init__(self, array: Any, name: str, serial: bool = False, complete: bool = False) -> None:
         self.array = array = array.again() if isinstance(array, Carried) else array
         self.name = name
-        self.shape: tuple[int, ...] = as_shape(tuple(array.shape), f"open({name})")
+        extents = tuple(array.shape)
+        if any([n != n for n in extents]):  # dask's NaN
+            way = "its compute_chunk_sizes() finds them out"
+            raise ShapeError(f"open({name}): shape {extents} has extents that nobody knows; {way}")
+        self.shape: tuple[int, ...] = as_shape(extents, f"open({name})")
         try:
             self.dtype: np.dtype[Any] = as_dtype(np.dtype(array.dtype).newbyteorder("="))
         except TypeError as error:
