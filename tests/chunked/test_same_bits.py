@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import xarraylite as xl
 from tests.chunked.kept import Kept, stored_in
 from xarraylite.chunked import plan, storing
+from xarraylite.chunked.budget import BudgetError
 
 Draw = Callable[..., Any]
 
@@ -325,3 +326,20 @@ def test_folds_of_nothing_are_those_of_memory() -> None:
     many, few = np.full(300_000, 7.0), xl.open(Kept(np.ones((0, 300_000)), (1, 1000)))
     xl.store(xl.sum(few, axis=0), many, memory=400_000)
     assert not many.any()
+
+
+@pytest.mark.parametrize("rest", [1, 65, 128, 129, 200, 255, 257])
+@xl.config(engine="compiled")
+def test_the_end_of_a_row_is_added_as_in_memory(rest: int) -> None:
+    """Whole leaves of 8192 values, and what is left, which is added half by half if it is little."""
+    rng = np.random.default_rng(rest)
+    for dtype in ("f8", "f4"):
+        for number in range(6):  # few data round differently
+            values = (rng.normal(size=2 * 8192 + rest) * 100).astype(dtype)
+            expected = xl.eval(xl.sum(xl.asarray(values))).numpy()
+            found, total = np.zeros((), dtype), xl.sum(xl.open(Kept(values, (9969,))))
+            if not number:
+                with pytest.raises(BudgetError) as told:
+                    xl.store(total, found, memory=1)
+            xl.store(total, found, memory=told.value.least)
+            assert found.tobytes() == expected.tobytes()

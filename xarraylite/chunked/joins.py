@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..codegen.emit.folding import SHORT, Form
-from ..codegen.emit.lanes import LANES
+from ..codegen.emit.lanes import PAIRWISE, SIDES
 from ..codegen.emit.reduction import ROWS
 from ..compiler.tree import Tree
 from ..dtypes.names import NumpyArray
@@ -50,12 +50,28 @@ def leaf_length(node: Reduce, tree: Tree, inner: int) -> int | None:
     if len(tree.loops) == 1:
         return tree.block
     rows = len(tree.loops) == 2 and inner <= tree.block
-    return 1 if rows and rest_length(node, inner) == inner else None
+    return 1 if rows and rest_lengths(node, inner) == [inner] else None
 
 
-def rest_length(node: Reduce, rest: int) -> int:
-    """Return how many of the last values of a row, less than a block, are folded at a time."""
-    return LANES if node.dtype.char in "fd" and rest <= SHORT else rest
+def rest_lengths(node: Reduce, rest: int, along: bool = True) -> list[int]:
+    """Return how many of the last values, less than a leaf, are folded at a time.
+
+    A few floats along a row are added half by half (`Fold.halves`), others as leaves are.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> from xarraylite.chunked.joins import rest_lengths
+    >>> rest_lengths(xl.sum(xl.zeros(8192 + 255)).node, 255)
+    [120, 64, 71]
+    """
+    found = []
+    halves = along and node.dtype.char in "fd" and rest <= SHORT
+    while rest:
+        half = rest // 2
+        found.append(half - half % SIDES if halves and rest > PAIRWISE else rest)
+        rest -= found[-1]
+    return found
 
 
 class Join:

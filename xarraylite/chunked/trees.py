@@ -29,7 +29,7 @@ from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import undivided
 from .cut import Request, bind, cut, is_even, requests
-from .joins import Join, leaf_length, leaf_of, rest_length
+from .joins import Join, leaf_length, leaf_of, rest_lengths
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import part_of
@@ -262,15 +262,16 @@ class Parts:
         for first, count, size in ((0, parts, part), (parts * part, 1, left)):
             whole = size // leaf * leaf
             leaves = np.arange(0, whole, leaf, dtype=np.int64)
-            rest = rest_length(self.node, size - whole) if along else size - whole
-            rests = np.arange(whole, size, max(1, rest), dtype=np.int64)
+            rest = np.array(rest_lengths(self.node, size - whole, along), np.int64)
+            until = whole + np.cumsum(rest)
+            rests = until - rest
             at = (first + np.arange(count, dtype=np.int64) * part)[:, np.newaxis]
             multiples = -(-(self.ahead * self.row + at + leaves + leaf) // step)
             new = np.ones(multiples.shape, bool)  # whether a piece begins with a leaf
             new[:, 1:] = multiples[:, 1:] != multiples[:, :-1]
             last = np.roll(new, -1, 1)
             begins += [(at + leaves)[new], (at + rests).ravel()]
-            ends += [(at + leaves + leaf)[last], (at + np.minimum(rests + rest, size)).ravel()]
+            ends += [(at + leaves + leaf)[last], (at + until).ravel()]
         low, high = np.concatenate(begins), np.concatenate(ends)
         order = low.argsort(kind="stable")
         return Spans(low[order], high[order])

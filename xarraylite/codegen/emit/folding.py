@@ -50,7 +50,8 @@ FOLDED = 8
 #: Rows of scratch that a user's function folds one after another.
 SIDED = 128
 
-#: Values up to which they are folded `LANES` at a time, instead of by halving.
+#: Values up to which sums and products of floats are folded half by half, others `LANES` at a
+#: time, instead of as blocks are.
 SHORT = 8 * LANES
 
 
