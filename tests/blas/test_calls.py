@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from threading import Thread
 
 import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.threads import run_all
+from xarraylite.blas import calls
 from xarraylite.blas.calls import DOT, multiply
 from xarraylite.testing import assert_same_bits
 
@@ -120,3 +123,13 @@ def test_long_dot_products_that_come_again_have_the_same_bits(dtype: str) -> Non
         a @ b[1:]
     a[0] += 1
     assert (a @ b).item() != first.item()
+
+
+@pytest.mark.skipif(calls._cores() < 2 or calls._takes() < 2, reason="BLAS has one thread")
+def test_the_cap_of_another_call_is_not_what_blas_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    used = []
+    monkeypatch.setattr(calls, "_multiply_capped", lambda *given: used.append(given[-1]))
+    x = np.ones((128, 128))
+    with xl.config(threads=1), calls.pieces_on_one_thread():  # BLAS takes one thread for now
+        run_all([Thread(target=calls.multiply, args=(x, x, np.empty_like(x)))])
+    assert used == [1]

@@ -7,7 +7,8 @@ alone.
 BLAS has threads of its own, and takes one for a small product: a stack of those is shared among
 this package's threads.  Where the ``threads`` setting asks for fewer than the process may use,
 they are capped for the length of a call, one call at a time: the cap belongs to the process.
-Where BLAS was told to take no more in the first place (``OMP_NUM_THREADS``), calls do not wait.
+Where BLAS was told to take no more in the first place (``OMP_NUM_THREADS``), calls do not wait;
+that is asked once, before anything is capped.
 
 On how many threads BLAS multiplies decides bits: each gets some rows or columns, and at their edges
 it adds in another order.  Where no thread may change a bit (`pieces_on_one_thread`), a product is
@@ -64,8 +65,16 @@ class _Alone(threading.local):
 
 
 class _Cap:
-    """How many threads need BLAS to take one thread, and what undoes that."""
+    """How many threads need BLAS to take one thread, and what undoes that.
 
+    Attributes
+    ----------
+    told : int
+        How many threads BLAS takes by itself, as it was before anything was capped here; 0 where
+        nobody has asked.
+    """
+
+    told = 0
     users = 0
     undo = contextlib.ExitStack()
 
@@ -76,6 +85,7 @@ _alone = _Alone()
 @contextlib.contextmanager
 def pieces_on_one_thread() -> Iterator[None]:
     """Multiply large matrices in pieces on one thread each: threads change no bit of a product."""
+    _takes()
     with _lock.held:
         if not _Cap.users:
             _Cap.undo.enter_context(_controller().limit(limits=1))
@@ -115,7 +125,7 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         cut = pieces(out.shape, left.shape[-1], PIECE)
         each = functools.partial(_multiply_piece, left, right, out)
         pool.run(cut, lambda: each, settings.threads)
-    elif settings.threads < _cores() and _takes_more(settings.threads):
+    elif settings.threads < _cores() and _takes() > settings.threads:
         with _lock.held:
             _multiply_capped(left, right, out, settings.threads)
     else:
@@ -292,12 +302,21 @@ def _controller() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-def _takes_more(threads: int) -> bool:
-    """Tell whether BLAS would take more threads; asking takes a hundredth of what setting does."""
-    return any([library.get_num_threads() > threads for library in _controller().lib_controllers])
+def _takes() -> int:
+    """Return how many threads BLAS takes by itself."""
+    while not _Cap.told:
+        with _lock.held:
+            if not _Cap.users:  # who caps it has asked before
+                _Cap.told = _most()
+    return _Cap.told
+
+
+def _most() -> int:
+    """Return how many threads BLAS takes now; asking takes a hundredth of what setting does."""
+    return max([x.get_num_threads() for x in _controller().lib_controllers], default=1)
 
 
 def _multiply_capped(left: NumpyArray, right: NumpyArray, out: NumpyArray, threads: int) -> None:
     """Multiply on so many of BLAS's threads at most, which others may have capped by now."""
-    with _controller().limit(limits=threads) if _takes_more(threads) else contextlib.nullcontext():
+    with _controller().limit(limits=threads) if _most() > threads else contextlib.nullcontext():
         _multiply_large(left, right, out)
