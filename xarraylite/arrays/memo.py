@@ -265,7 +265,7 @@ class _Calls:
                 known.clear()
                 self._copies.clear()
             known[key] = None
-        elif known[key] is None:
+        elif known.get(key, False) is None:
             if _is_copied(made) and self._copies.setdefault(key, 1) < _COPIES:
                 self._copies[key] += 1  # a copy takes less time than tracing
             else:

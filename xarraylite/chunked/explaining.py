@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,10 @@ from .trees import Parts, imagined
 #: Chunks of a dimension that a drawing shows at most.
 _SHOWN = 24
 
+#: How many times what its first piece needs a budget is that is tried, so that no chunk is read
+#: twice.
+_TIMES = (1.0, 1.25, 1.6, 2.0, 3.0)
+
 
 @dataclass(slots=True)
 class Pass:
@@ -54,7 +58,8 @@ class Pass:
     held : int
         Bytes of chunks that are there since an earlier pass.
     once : int
-        Of a sum over everything, a budget that would do to read each chunk once; 0 if not known.
+        Of a sum over everything that does not, a budget that would do to read each chunk once; 0
+        if none is known.
     steps : tuple of str
         What the kernels of a block do.
     drawing : str
@@ -86,6 +91,11 @@ class Pass:
     def again(self) -> int:
         """Bytes that are read more than once: halos, and chunks that several blocks share."""
         return max(0, self.read - self.needed)  # of some chunks only rows are read
+
+    @property
+    def repeats(self) -> bool:
+        """Whether what is read more than once would be worth a larger budget."""
+        return self.needed < FINER * self.read
 
     def add(self, piece: Piece, times: int, held: Held, carried: bool) -> None:
         """Count a block that stands for some more like it; ``held`` is shared with other passes.
@@ -124,7 +134,7 @@ class Pass:
 
     def __str__(self) -> str:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
-        if self.once and self.needed < FINER * self.read:
+        if self.once:
             times += f" (once with memory={self.once})"
         kept = f", {self.kept:,} of them for what later blocks need too" if self.kept else ""
         there = f", and {self.held:,} that an earlier pass has read" if self.held else ""
@@ -231,12 +241,19 @@ def explained(
     extents, fixed = chunks_for(root, chunks, "explain", target), False
     if target is not None:
         extents, fixed = written_at_once(target, root, extents)
-    dry = _Dry(budget_of(memory))
 
     def work(run: Run) -> None:
         storing.run_into(root, Sink(Nowhere(root, fixed), extents, "a plan"), run)
 
-    with_least("eval" if target is None else "store", work, dry.run, work)
+    def planned(budget: int) -> list[Pass]:
+        dry = _Dry(budget)
+        with_least("eval" if target is None else "store", work, dry.run, work)
+        return dry.passes
+
+    passes = planned(budget_of(memory))
+    for number, part in enumerate(passes):
+        if part.once:
+            part.once = _once(part, number, planned)
     name = getattr(target, "name", "")
     if not isinstance(target, str | os.PathLike):
         name = name or ("memory" if target is None else type(target).__name__)
@@ -244,13 +261,26 @@ def explained(
     return StoragePlan(
         f"{describe(root)} into {name or target}, {nbytes:,} bytes of {dtype_name(root.dtype)} in "
         f"chunks of {list(extents)}",
-        tuple([step for part in dry.passes for step in part.steps]),
+        tuple([step for part in passes for step in part.steps]),
         (),
-        sum([part.read + part.written for part in dry.passes]),
+        sum([part.read + part.written for part in passes]),
         nbytes,
         (),
-        tuple(dry.passes),
+        tuple(passes),
     )
+
+
+def _once(part: Pass, number: int, planned: Callable[[int], list[Pass]]) -> int:
+    """Return a budget with which a pass reads each chunk once; 0 if none was found, or it does.
+
+    The one it was told is what its first piece would need, and a later one may need more.
+    """
+    for times in _TIMES if part.repeats else ():
+        budget = int(times * part.once)
+        found = planned(budget)
+        if number < len(found) and found[number].what == part.what and not found[number].again:
+            return budget
+    return 0
 
 
 def _drawn(load: Load) -> str:
