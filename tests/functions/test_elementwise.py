@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.chunked.kept import Kept, stored_in
 from xarraylite._errors import DTypeError
 from xarraylite.arrays.expression import XExpression
 from xarraylite.functions import elementwise
@@ -19,7 +20,10 @@ from xarraylite.ops.op import Op
 from xarraylite.ops.table import ALIASES, OPS
 from xarraylite.testing import assert_same_bits
 
-PUBLIC = [pytest.param(op, id=op.name) for op in OPS.values() if op.name != "cast"]
+OWN = {"cast", "with_imag"}
+"""Rows that no function is named after."""
+
+PUBLIC = [pytest.param(op, id=op.name) for op in OPS.values() if op.name not in OWN]
 NAMES = {
     name for name, (module, _) in vars(xl)["_SOURCES"].items() if module == "functions.elementwise"
 }
@@ -39,7 +43,7 @@ def test_the_standard_is_covered() -> None:
 
 @pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning")
 def test_all_names_rows_and_aliases() -> None:
-    assert {*OPS, *ALIASES} - {"cast"} == NAMES
+    assert {*OPS, *ALIASES} - OWN == NAMES
     for alias, name in ALIASES.items():
         assert getattr(elementwise, alias) is getattr(elementwise, name)
         example = [np.asarray(values) for values in OPS[name].example]
@@ -217,10 +221,31 @@ def test_parts_of_complex_numbers_are_kept_apart(dtype: str) -> None:
     for decimals in (0, 1, 2, -1):
         with np.errstate(all="ignore"):
             wanted = np.round(z, decimals)
-        assert np.asarray(xl.round(a, decimals)).tobytes() == wanted.tobytes()
+        made = xl.round(a, decimals)
+        assert isinstance(made, XExpression)
+        assert np.asarray(made).tobytes() == wanted.tobytes()
     for options in ({}, {"posinf": inf, "neginf": -inf}, {"nan": np.arange(6.0)}):
         wanted = np.nan_to_num(z, **options)
         made = xl.nan_to_num(a, **{key: xl.asarray(value) for key, value in options.items()})
+        assert isinstance(made, XExpression)
         assert (made.dtype, np.asarray(made).tobytes()) == (wanted.dtype, wanted.tobytes())
+    with pytest.raises(TypeError):
+        xl.nan_to_num(a, posinf=xl.asarray([1j]))
     assert xl.nan_to_num(a, copy=False) is a
     assert np.asarray(a).tobytes() == np.nan_to_num(z).tobytes()
+
+
+@pytest.mark.parametrize("function", [lambda x: xl.round(x, 1), xl.nan_to_num])
+def test_complex_numbers_of_parts_are_made_when_asked_for(function: Any) -> None:
+    """Traced, chunk by chunk, and of the values that the operand had."""
+    z = np.array([complex(-0.0, 2.35), complex(math.inf, -7.77), complex(-1.26, math.nan)] * 5)
+    wanted = np.asarray(function(z)).tobytes()
+    a = xl.asarray(z)
+    traced = xl.jit(function)
+    assert [np.asarray(traced(a)).tobytes() for _ in range(3)] == [wanted] * 3
+    lazy, of_parts = function(a), function(xl.real(a))
+    before = np.asarray(function(z.real))
+    a[...] = 7
+    assert np.asarray(lazy).tobytes() == wanted
+    assert np.asarray(of_parts).tobytes() == before.tobytes()
+    assert stored_in(function(xl.open(Kept(z, (4,)))), (4,), 1).tobytes() == wanted

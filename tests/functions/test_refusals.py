@@ -42,7 +42,7 @@ REDUCERS = NAMES.split(" ")
 FUNCTIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     **{
         name: lambda xp, a, x, name=name: getattr(xl, name)(*[x] * OPS[name].arity)
-        for name in sorted(OPS.keys() - {"cast"})
+        for name in sorted(OPS.keys() - {"cast", "with_imag"})
     },
     **{name: lambda xp, a, x, name=name: getattr(xl, name)(x) for name in REDUCERS},
     **{

@@ -19,7 +19,7 @@ ML_DTYPES = [dtype for dtype in names.SUPPORTED if dtype not in DTYPES]
 SCALARS: dict[type, object] = {bool: True, int: 1, float: 1.0, complex: 1.0 + 0j}
 
 BY_ARITY = {n: [op for op in OPS.values() if op.arity == n] for n in (1, 2, 3)}
-OURS_ONLY = {"fdim", "cast"}
+OURS_ONLY = {"fdim", "cast", "with_imag"}
 
 
 def value(arg: Arg) -> Any:

@@ -38,8 +38,7 @@ from ..operands.nodes import as_node, is_number
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arguments import check_numbers
-from .arrays_of_numpy import Narrow, into, results
-from .computed import perhaps
+from .arrays_of_numpy import into
 from .data_types import in_common_dtype
 from .ufuncs import applied, as_ufunc, written
 
@@ -56,7 +55,7 @@ def _cast(value: object, dtype: np.dtype[Any], operation: str) -> XExpression:
     """Return a number, or an array of them, in a dtype."""
     if is_number(value):
         return _constant(value, dtype)
-    return as_array(value, operation).astype(dtype)
+    return as_array(value, operation).astype(dtype, casting="same_kind")
 
 
 def _floats(x: object, operation: str) -> XExpression:
@@ -179,9 +178,8 @@ def nan_to_num(
     """
     array = XExpression(as_node(x, "nan_to_num"))
     if kind(array.dtype) == "c":
-        narrow = Narrow()  # no arithmetic makes complex numbers of parts that are not finite
-        given = [perhaps(one, "nan_to_num", narrow) for one in (x, nan, posinf, neginf)]
-        made: XExpression = results(np.nan_to_num(given[0], True, *given[1:]), narrow)
+        parts = [nan_to_num(_of(p, array), True, nan, posinf, neginf) for p in ("real", "imag")]
+        made = _of("with_imag", *parts)
     elif kind(array.dtype) == "f":
         info = _limits(array.dtype)
         high = info[1] if posinf is None else posinf

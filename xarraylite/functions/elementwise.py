@@ -32,9 +32,8 @@ from ..operands.moving import maps
 from ..operands.nodes import as_node, unwrapped
 from ..operands.non_numeric import array_of
 from ..ops.table import OPS
-from ..runtime.floating_errors import silently
 from .arguments import whole
-from .arrays_of_numpy import Narrow, into, numpy_of, results
+from .arrays_of_numpy import into
 from .data_types import in_common_dtype
 from .searching import nonzero
 from .ufuncs import (
@@ -179,10 +178,8 @@ def _rounded(x: object, decimals: int) -> XExpression:
     if kind(node.dtype) in "iu" and decimals > 0:
         return XExpression(node)
     if kind(node.dtype) == "c":  # part by part, which no division of complex numbers is
-        narrow = Narrow()
-        values = numpy_of(x, "round", narrow)
-        rounded: XExpression = results(silently(lambda: np.round(values, decimals)), narrow)
-        return rounded
+        parts = [_rounded(applied(OPS[part], x), decimals) for part in ("real", "imag")]
+        return applied(OPS["with_imag"], *parts)
     scale: object = 10.0 ** builtins.abs(decimals)
     there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
     if kind(node.dtype) == "b":

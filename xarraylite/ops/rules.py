@@ -17,7 +17,18 @@ import numpy as np
 
 from .._errors import DTypeError
 from .._records import record
-from ..dtypes.names import DType, bool_, dtype_name, float16, float64, int8, int64, kind, uint64
+from ..dtypes.names import (
+    DType,
+    bool_,
+    complex64,
+    dtype_name,
+    float16,
+    float64,
+    int8,
+    int64,
+    kind,
+    uint64,
+)
 from ..dtypes.promotion import float_for, int_bounds, result_type
 from .op import Arg, Resolved
 
@@ -114,6 +125,11 @@ def common_float(args: tuple[Arg, ...]) -> tuple[DType, ...]:
     return (result_type(*[float_for(dtype) for dtype in strong]),) * len(args)
 
 
+def common_complex(args: tuple[Arg, ...]) -> tuple[DType, ...]:
+    """The narrowest complex dtype that holds every operand."""
+    return (result_type(*args, complex64),) * len(args)
+
+
 def truth(args: tuple[Arg, ...]) -> tuple[DType, ...]:
     """Every operand as its truth value."""
     return (bool_,) * len(args)
@@ -179,6 +195,9 @@ REAL_FLOATS = TypeRule(_FLOAT, "f", common_float, same)
 ROUNDED = TypeRule(f"{_SAME}, float16 for bool", "iufc", common_rounded, same)
 MAGNITUDE = TypeRule(
     "the result has the operand's dtype, complex giving its real dtype", "biufc", common, real_part
+)
+PARTS = TypeRule(
+    "the result is the narrowest complex dtype that holds both parts", "c", common_complex, same
 )
 COMPARISON = TypeRule(_BOOL, "biufc", ordered, boolean)
 PREDICATE = TypeRule(_BOOL, "biufc", common, boolean)

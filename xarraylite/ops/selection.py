@@ -50,6 +50,13 @@ def real_reference(x: NumpyArray) -> NumpyArray:
     return np.real(x).copy()
 
 
+def with_imag_reference(real: NumpyArray, imag: NumpyArray) -> NumpyArray:
+    """Complex numbers of the real parts of two arrays, which no arithmetic changes."""
+    made = np.array(np.broadcast_arrays(real, imag)[0])
+    made.imag = imag.real
+    return made
+
+
 def cast_reference(x: NumpyArray) -> NumpyArray:
     """The array itself: the dtype of a cast is the node's, so whoever runs it converts."""
     return x
@@ -186,6 +193,14 @@ ROWS: tuple[Op, ...] = (
         "Complex conjugate.",
         aliases=("conjugate",),
         example=(_Z,),
+    ),
+    row(
+        "with_imag",
+        rules.PARTS,
+        {"c": "complex({0}.real, {1}.real)"},
+        "Complex numbers of two real parts, infinities, NaN and negative zeros included.",
+        reference=with_imag_reference,
+        example=(_X, _Y),
     ),
     row(
         "where",
