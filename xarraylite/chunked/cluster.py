@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .._config import config
+from .._config import config, settings
 from .._errors import ShapeError, SizeError
 from ..codegen import store
 from ..compiler.graph import canonical
@@ -186,13 +186,16 @@ def _same(work: Work) -> Work:
 def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
     """Compute blocks on a worker, and write them there or return them."""
     made: list[NumpyArray] = []
-    for key in keys:
-        piece = work.make(key)
-        values = computed_of(piece)
-        if work.write is None:
-            made.append(values)
-        else:
-            work.write(piece.box, values)
+    # Interpreting the first blocks would need kernels of single operations, which were not sent.
+    ready = work.kernels and settings.engine == "auto"
+    with config(engine="compiled") if ready else contextlib.nullcontext():
+        for key in keys:
+            piece = work.make(key)
+            values = computed_of(piece)
+            if work.write is None:
+                made.append(values)
+            else:
+                work.write(piece.box, values)
     return made
 
 
