@@ -97,6 +97,23 @@ def test_a_sum_says_which_budget_reads_chunks_once(
     assert "once" not in str(ample)
 
 
+@pytest.mark.usefixtures("compiled")
+def test_what_pieces_read_besides_what_the_one_before_has_read() -> None:
+    """They end where the chunks of one operand do, and so ask for some of the other one twice."""
+    kept = [Kept(np.broadcast_to(1.0, 372_147), (n,)) for n in (84_742, 177_233)]
+    total = xl.sum(xl.concat(list(map(xl.open, kept))))
+    told = xl.explain(total, memory="69 MB").passes
+    assert told[0].again > 0
+    assert float(xl.store(total, np.zeros(()), memory="69 MB")) == 2 * 372_147
+    read = 0
+    for k in kept:
+        (n,), (extent,) = k.chunks, k.shape
+        for (asked,) in k.read:
+            owners = range(asked.start // n, -(-asked.stop // n))
+            read += sum([8 * min(n, extent - i * n) for i in owners])
+    assert sum([part.read for part in told]) == read
+
+
 @pytest.mark.parametrize(("rows", "memory"), [(1, "1.7 MB"), (3, "4 MB")])
 def test_what_is_picked_is_read_as_often_as_is_told(rows: int, memory: str) -> None:
     kept = Kept(VALUES, (100, 600))

@@ -138,13 +138,12 @@ class ChunkCache:
         if axis is None or future is None:
             del future  # nothing of it is needed while this is read
             return self.read(source, box)
-        made, left = new_array(shape_of(box), source.dtype), known[axis][-1] + 1
-        count = left - box[axis][0]
+        made, rest = new_array(shape_of(box), source.dtype), left_of(known, box)
+        count = len(box[axis]) - len(rest[axis])
         ahead = (slice(None),) * axis
         made[(*ahead, slice(count))] = future.result()[(*ahead, slice(-count, None))]
         del future
         if count < len(box[axis]):
-            rest = (*box[:axis], range(left, box[axis][-1] + 1), *box[axis + 1 :])
             place = made[(*ahead, slice(count, None))]
             values = self.read(source, rest, place if place.flags.c_contiguous else None)
             if values is not place:
@@ -247,6 +246,14 @@ def _common(box: Ranges, chunk: Ranges) -> Ranges:
         at = place_of(s, c.start, c.stop)[1]
         found.append(range(c.start + at.start, c.start + at.stop, at.step))
     return tuple(found)
+
+
+def left_of(known: Box, box: Box) -> Box:
+    """Return what is to be read of a box where another one was read before: nothing, perhaps."""
+    axis = _continued(known, box)
+    if axis is None:
+        return box
+    return (*box[:axis], range(known[axis][-1] + 1, box[axis][-1] + 1), *box[axis + 1 :])
 
 
 def _continued(known: Box, box: Box) -> int | None:

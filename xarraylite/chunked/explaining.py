@@ -20,7 +20,7 @@ from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
 from .budget import budget_of
-from .cache import Held
+from .cache import Held, left_of
 from .division import FINER
 from .idle import Idle, Nowhere, with_least
 from .loads import Load
@@ -81,6 +81,7 @@ class Pass:
     _touched: set[tuple[int, Any]] = field(default_factory=set)
     _chunks: dict[tuple[int, Any], int] = field(default_factory=dict)  # that were kept last
     _kept_in: dict[int, tuple[tuple[int, ...], Any]] = field(default_factory=dict)
+    _before: Sequence[Load] = ()
 
     @property
     def seconds(self) -> float:
@@ -122,7 +123,19 @@ class Pass:
             total = [math.prod(n) * dtype.itemsize for n, dtype in self._kept_in.values()]
             self.needed = max(before, min(self.needed, sum(total)))
         once = self.needed - before if times > 1 or carried else missed
+        if carried and times == 1 and not held.sources:
+            once = self._read_on(piece.loads)
         self.read += once if self.kept else times * (piece.moved - spared)
+
+    def _read_on(self, loads: Sequence[Load]) -> int:
+        """Return the bytes that are read for a block besides what the one before has read."""
+        found = 0
+        for k, load in enumerate(loads):
+            known = [x.box for x in self._before[k : k + 1] if x.source is load.source]
+            rest = left_of(known[0], load.box) if known else load.box
+            found += int(load.source.moved(rest)) if all(map(len, rest)) else 0
+        self._before = loads
+        return found
 
     def _is_kept(self, key: tuple[int, Any], nbytes: int) -> bool:
         """Tell whether a chunk is there when it is asked for; it is the last to go then."""
