@@ -147,17 +147,23 @@ def test_what_writing_large_chunks_takes_is_put_aside() -> None:
     assert needs[1] < needs[0]
 
 
-def test_pieces_at_a_joint_are_counted_too() -> None:
-    """A piece that reads the end of one operand and the beginning of another has chunks of both."""
-    values = np.ones((2000, 900))
-    a, b = xl.open(Kept(values, (100, 64))), xl.open(Kept(values, (32, 900)))
-    node = node_of(xl.sum(xl.concat([a, b[4:]])), None, "eval")
+def _parts_of(total: Any) -> Parts:
+    """Return how a sum is divided."""
+    node = node_of(total, None, "eval")
     assert isinstance(node, Reduce)
     flat = without_kept(node)
     tree = tree_in_memory(flat)
     assert tree is not None
     plan = Parts.of(flat, tree)
     assert plan is not None
+    return plan
+
+
+def test_pieces_at_a_joint_are_counted_too() -> None:
+    """A piece that reads the end of one operand and the beginning of another has chunks of both."""
+    values = np.ones((2000, 900))
+    a, b = xl.open(Kept(values, (100, 64))), xl.open(Kept(values, (32, 900)))
+    plan = _parts_of(xl.sum(xl.concat([a, b[4:]])))
     with mock.patch.object(division, "_MANY", 2000):
         found = division.divided(plan, Run(4 << 20), None, None)
     assert found is not None
@@ -270,13 +276,7 @@ def test_blocks_of_divided_dimensions_are_counted_at_joints(name: str) -> None:
 def test_pieces_are_whole_leaves_up_to_multiples_of_a_step(
     shape: tuple[int, ...], finer: bool, step: int
 ) -> None:
-    node = node_of(xl.sum(xl.open(Kept(np.broadcast_to(1.0, shape), shape))), None, "eval")
-    assert isinstance(node, Reduce)
-    flat = without_kept(node)
-    tree = tree_in_memory(flat)
-    assert tree is not None
-    plan = Parts.of(flat, tree)
-    assert plan is not None
+    plan = _parts_of(xl.sum(xl.open(Kept(np.broadcast_to(1.0, shape), shape))))
     plan = replace((finer and plan.finer()) or plan, rows=2, ahead=1)
     leaf, wide = plan.leaf, plan.leaf * step + step // 2
     part = plan.unit if leaf < plan.unit else plan.length // plan.unit * plan.unit or plan.length

@@ -249,3 +249,9 @@ def test_complex_numbers_of_parts_are_made_when_asked_for(function: Any) -> None
     assert np.asarray(lazy).tobytes() == wanted
     assert np.asarray(of_parts).tobytes() == before.tobytes()
     assert stored_in(function(xl.open(Kept(z, (4,)))), (4,), 1).tobytes() == wanted
+
+
+def test_two_names_of_one_thing_are_refused() -> None:
+    with pytest.raises(TypeError, match="sig and signature are one thing"):
+        xl.add(xl.ones(2), 1, sig="ff->f", signature="dd->d")
+    assert xl.add(xl.ones(2), 1, sig="ff->f", casting="same_kind").dtype == np.float32

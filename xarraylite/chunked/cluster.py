@@ -187,7 +187,7 @@ def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
     """Compute blocks on a worker, and write them there or return them."""
     made: list[NumpyArray] = []
     # Interpreting the first blocks would need kernels of single operations, which were not sent.
-    ready = work.kernels and settings.engine == "auto"
+    ready = work.kernels and settings.engine != "reference"
     with config(engine="compiled") if ready else contextlib.nullcontext():
         for key in keys:
             piece = work.make(key)

@@ -443,8 +443,10 @@ def _lies_so(values: object, layout: LayoutLike, in_any: bool) -> bool:
     A vector, say, lies in either of NumPy's orders, which is enough ``in_any`` case.
     """
     order = as_order(layout, "asarray")
-    if not isinstance(values, XContainer) or order is DYNAMIC or values.layout == order:
-        return isinstance(values, XContainer) and order is not DYNAMIC
+    if not isinstance(values, XContainer) or order is DYNAMIC:
+        return False
+    if values.layout == order:
+        return True
     flags = values.flags
     return in_any and (flags.c_contiguous if order is ROW_MAJOR else flags.f_contiguous)
 

@@ -131,6 +131,8 @@ def directed(
         If the result does not stretch to the shape of ``out``.
     """
     made: XExpression
+    if "sig" in others and signature is not None:
+        raise TypeError(f"{op.name}: sig and signature are one thing; give one of them")
     signature = others.pop("sig", signature)
     if others:
         raise TypeError(f"{op.name}() got an unexpected keyword argument {next(iter(others))!r}")
