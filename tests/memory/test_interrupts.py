@@ -92,7 +92,7 @@ def test_what_an_interrupt_leaves(work: Callable[[Buffer], None]) -> None:
         thread.join(20)
         assert not thread.is_alive(), f"instant {number}: it waits without an end"
         assert before.run().tolist() == [1] * 64, f"instant {number}"
-        assert not snapshots._pins
+        assert not snapshots.pins
         assert [*snapshots.flying] == [0, 0]
         if not done[0]:
             assert number > 5

@@ -262,7 +262,7 @@ def _decide(op: Op, types: tuple[type, ...]) -> bool:
     if len(strong) == len(types):
         return True
     usual = op.scalars is None or all([issubclass(cls, np.inexact) for cls in strong])
-    return bool(strong) and usual and op is not POWER and bool not in types
+    return bool(strong) and usual and op is not POWER
 
 
 def _plain(operand: Any) -> Any:

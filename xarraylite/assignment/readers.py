@@ -185,6 +185,21 @@ def waiting_for(buffer: Buffer) -> int:
         return 0
 
 
+def is_free(buffer: Buffer, own: int = 0) -> bool:
+    """Tell whether nobody waits for a buffer's bytes any more but so many references to them.
+
+    Others get a copy first, as they would where a write takes the general way.
+    """
+    waiting = waiting_for(buffer)
+    if waiting == own:
+        return True
+    if waiting < 0:
+        return False
+    totals.settle(buffer)
+    buffer.release()
+    return waiting_for(buffer) == 0
+
+
 def own_of(buffer: Buffer, e: Any) -> int:
     """Count an expression's references to a buffer's snapshot.
 

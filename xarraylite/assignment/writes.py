@@ -26,7 +26,7 @@ from ..runtime import tiers
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
 from .parts import materialised, overlapping, places_of, repeats
-from .readers import own_of, waiting_for
+from .readers import is_free, own_of
 from .results import ONCE, TWICE, count_launch, is_plan, plan_of, remember
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
     if to._shape != e._shape or settings.engine == "reference":
         return False
     buffer = to._buffer
-    waiting = waiting_for(buffer)
-    if waiting and (held or waiting < 0 or waiting != own_of(buffer, e) + own_of(buffer, used)):
+    own = 0 if held else own_of(buffer, e) + own_of(buffer, used)
+    if e._kind is NODE or not is_free(buffer, own):
         return False
     size, kind, operands = math.prod(to._shape), e._kind, e._operands  # with no call between
     program: Any = kind.writes.get(to._kind)
@@ -75,7 +75,7 @@ def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
 
 def _moved(to: Any, of: Any) -> bool:
     """Copy elements of a container into others of its buffer; tell whether it is done."""
-    if of._shape != to._shape or of._kind is NODE or waiting_for(to._buffer) != 0:
+    if of._shape != to._shape or of._kind is NODE or not is_free(to._buffer):
         return False
     if of._buffer is to._buffer and of._start == to._start and of._kind is to._kind:
         return True  # Python stores what it has updated in place
@@ -201,8 +201,8 @@ def promised(to: Any, e: Any, held: bool) -> bool:
         return False  # it may have an element under two indices
     if kind is NODE or uses_reference() or to._shape != e._shape:
         return False
-    program, waiting = _program(kind, to._kind, None), waiting_for(buffer)
-    if not program or (waiting and (held or waiting < 0 or waiting != own_of(buffer, e))):
+    program, own = _program(kind, to._kind, None), 0 if held else own_of(buffer, e)
+    if not program or not is_free(buffer, own):
         return False
     return program.call(buffer.address + to._start, to._shape, *e._operands) is None
 
@@ -234,7 +234,7 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
                 operands = (buffer, to._start, value._buffer, value._start)
     except (KeyError, AttributeError):
         return False
-    if kind.dtype is not to._dtype or waiting_for(buffer) != own:
+    if kind.dtype is not to._dtype or not is_free(buffer, own):
         return False
     program = kind.writes.get(to._kind)
     if program and not repeats(program, operands, math.prod(to._shape)):

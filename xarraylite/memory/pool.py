@@ -63,7 +63,7 @@ class Counters(ctypes.Structure):
     -----
     Plain ``+=`` on attributes: exact under the global interpreter lock (no call in between, so
     no thread switch), approximate on a free-threaded build with concurrent evaluations.  Machine
-    code counts the first three in their places.
+    code counts the first four in their places.
     """
 
     _fields_: ClassVar = [

@@ -35,7 +35,7 @@ from .slabs import take
 guard = ForkLock()
 
 #: What the running evaluations of each thread read, by something that stands for the evaluation.
-_pins: dict[object, tuple[int, Sequence[Snapshot]]] = {}
+pins: dict[object, tuple[int, Sequence[Snapshot]]] = {}
 
 #: Seconds between two looks of who waits.
 GLANCE = 1e-4
@@ -51,7 +51,7 @@ flying = (ctypes.c_int64 * 2)()
 
 def _forget_threads() -> None:
     """Forget in a forked child what other threads were doing."""
-    _pins.clear()
+    pins.clear()
     making.value = flying[0] = flying[1] = 0
 
 
@@ -133,7 +133,7 @@ class Snapshot(Memory):
         """Copy the bytes to an address, unless another thread's kernel runs over them."""
         me = threading.get_ident()
         with guard.held:
-            if flying[0] or any([self in read for own, read in [*_pins.values()] if own != me]):
+            if flying[0] or any([self in read for own, read in [*pins.values()] if own != me]):
                 return False
             np.copyto(memory[start : start + self.nbytes], self.run())
             self._memory, self._start = memory, start
@@ -221,7 +221,7 @@ def pinned(snapshots: Sequence[Snapshot]) -> Iterator[None]:
     evaluation = object()
     try:
         with guard.held:
-            _pins[evaluation] = threading.get_ident(), snapshots
+            pins[evaluation] = threading.get_ident(), snapshots
         yield
     finally:
-        _pins.pop(evaluation, None)
+        pins.pop(evaluation, None)

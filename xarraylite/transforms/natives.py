@@ -21,7 +21,7 @@ from ..arrays.memo import Recipe, ValuesTable
 from ..arrays.numpy_interface import DescribedMemory
 from ..arrays.ownership import Owning
 from ..arrays.recomputed import Recomputed, unchanged
-from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld
+from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld, XInteger
 from ..arrays.scalar_arithmetic import ways_of
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensor, XTensorFixed, XTensorView
@@ -35,7 +35,7 @@ from ..ir.kind import Kind, row_major
 from ..layout.strided import counted
 from ..memory.buffer import Buffer
 from ..memory.pool import counters
-from ..memory.snapshots import Copy, Snapshot, making
+from ..memory.snapshots import Copy, Snapshot, flying, making, pins
 from ..operands import dispatch, tracing
 from ..operands.dispatch import ViewRecipe
 from ..operands.learning import PRODUCT
@@ -58,13 +58,15 @@ from .jit import Jitted
 from .noalias import NoAlias
 from .planned import Quick
 
-#: Operations of two values of float64 that are in machine code, and their codes there.
+#: Operations of two values of float64 or int64 that are in machine code, and their codes there.
 _CODES = {
     name: code
     for code, name in enumerate(
         (
             *("add", "subtract", "multiply", "divide"),
             *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
+            *("floor_divide", "remainder", "bitwise_and", "bitwise_or", "bitwise_xor"),
+            *("bitwise_left_shift", "bitwise_right_shift", "pow"),
         ),
         1,
     )
@@ -220,7 +222,7 @@ _CLASSES = {
             XContainer,
             XExpression,
         ),
-        *(ValuesTable, XDynamicView, XFloat64, XHeld, XIndexView, XTensor, XTensorFixed),
+        *(ValuesTable, XDynamicView, XFloat64, XHeld, XIndexView, XInteger, XTensor, XTensorFixed),
         *(XTensorView, XView),
     )
 }
@@ -260,6 +262,7 @@ def _words() -> dict[int, int]:
     found[w.TRACING] = _memory(tracing.running)
     found[w.EVALUATIONS] = _memory(evaluations)
     found[w.MAKING] = _memory(making)
+    found[w.PINS], found[w.FLYING] = _address(pins), _memory(flying)
     found[w.COUNTED] = _memory(counted)
     found[w.COUNTERS] = _memory(counters)
     found[w.TUPLE_ITEMS] = tuple.__basicsize__

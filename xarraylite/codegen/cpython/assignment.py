@@ -13,10 +13,11 @@ from .basics import (
     REPEATED,
     TWICE,
     count_evaluation,
-    count_of,
     dtype_of,
+    exchange,
     get,
     give,
+    integer,
     is_array,
     is_container,
     is_lazy,
@@ -42,6 +43,7 @@ from .evaluation import (
 )
 from .launching import started
 from .operators import combined, leads, number_of, of_number
+from .readers import is_alone, is_free, let_go, own_of, waiting_for
 from .replay import ran
 from .scalars import fits, inside
 from .views import is_index, is_plain, steps_of, view_of
@@ -51,29 +53,6 @@ LAZY = 32
 
 #: Bytes of what a plan says of an operand in memory.
 CHECK = 24
-
-
-def waiting_for(buffer: int) -> int:
-    """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
-    if get(buffer, w.SPECIAL) != word(w.FALSE) or get(buffer, w.SHARED) != word(w.FALSE):
-        return -1
-    snapshot = get(buffer, w.SNAPSHOT)
-    return 0 if snapshot == 0 else count_of(snapshot) - 1
-
-
-def is_alone(value: int) -> bool:
-    """Tell whether nobody else has an expression, nor its operands (``-e`` has those of ``e``)."""
-    return count_of(value) <= word(w.ALONE) and count_of(get(value, w.OPERANDS)) == 1
-
-
-def own_of(buffer: int, items: int, count: int) -> int:
-    """Count the references to a buffer's snapshot among operands."""
-    snapshot = get(buffer, w.SNAPSHOT)
-    found = 0
-    for k in range(count):
-        if load(items + 8 * k) == snapshot:
-            found += 1
-    return found
 
 
 def lies_so(checks: int, to: int, items: int) -> bool:
@@ -239,15 +218,6 @@ def selector(key: int) -> int:
     return made
 
 
-def is_free(buffer: int, key: int) -> bool:
-    """Tell whether nobody waits for a buffer's bytes but an index that is not read any more."""
-    own = 0
-    if is_lazy(key) and is_alone(key):
-        operands = get(key, w.OPERANDS)
-        own = own_of(buffer, operands + word(w.TUPLE_ITEMS), load(operands + SIZE))
-    return waiting_for(buffer) == own
-
-
 def stored(to: int, key: int, value: int) -> bool:
     """Write one number to the elements that an index selects; tell whether done."""
     if not is_container(to):
@@ -350,6 +320,8 @@ def is_part(part: int, value: int) -> bool:
 def assign(to: int, value: int) -> int:
     """``to.assign(value)``, where the shape stays."""
     promise, target = is_promise(to), destination_of(to)
+    if not promise:
+        let_go(target, value, word(w.NONE))
     if assigned(target, value, not promise) or (promise and unchecked(target, value)):
         return keep(target)
     return 0
@@ -397,10 +369,11 @@ def updated(to: int, value: int, key: int, again: bool) -> bool:
             store(items + 16, number)
             if number == 0:
                 return False
-        else:  # of the elements alone, twice at most
+        else:  # of the elements alone, as often as the operation has them
             kind = entry
-            store(items + 16, buffer)
-            store(items + 24, get(to, w.START))
+            for k in range(2, integer(get(kind, w.ITEMS)), 2):
+                store(items + 8 * k, buffer)
+                store(items + 8 * k + 8, get(to, w.START))
     else:
         lazy = is_lazy(value)
         if not (lazy or is_container(value)) or not is_same(get(value, w.SHAPE), get(to, w.SHAPE)):
@@ -424,13 +397,6 @@ def updated(to: int, value: int, key: int, again: bool) -> bool:
         done = written(to, kind, get(to, w.KIND), items, again)
     c.Py_DecRef(number)
     return done
-
-
-def exchange(one: int, other: int, slot: int) -> int:
-    """Exchange what two objects hold."""
-    held = get(one, slot)
-    give(one, slot, get(other, slot))
-    return give(other, slot, held)
 
 
 def renewed(to: int, value: int, key: int) -> bool:
@@ -478,6 +444,8 @@ def joined(to: int, value: int, key: int) -> bool:
 def in_place(to: int, value: int, row: int) -> int:
     """``to += value`` of an array or a promise, for each operation with such an operator."""
     again = not is_promise(to)
+    if again:
+        let_go(to, value, word(w.NONE))
     if updated(destination_of(to), value, word(row), again) or renewed(to, value, word(row)):
         return keep(to)
     if again and joined(to, value, word(row)):

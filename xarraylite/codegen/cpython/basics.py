@@ -70,6 +70,13 @@ def change(thing: int, slot: int, value: int) -> int:
     return give(thing, slot, value)
 
 
+def exchange(one: int, other: int, slot: int) -> int:
+    """Exchange what two objects hold."""
+    held = get(one, slot)
+    give(one, slot, get(other, slot))
+    return give(other, slot, held)
+
+
 def keep(thing: int) -> int:
     """Return an object that is borrowed as one that is the caller's."""
     if thing != 0:

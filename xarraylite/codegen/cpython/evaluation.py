@@ -61,7 +61,7 @@ def record_of(program: int) -> int:
 
 
 #: Where the counters of memory have what is counted here.
-ALLOCATIONS, BYTES, TEMPORARIES = 0, 8, 16
+ALLOCATIONS, BYTES, TEMPORARIES, SNAPSHOTS = 0, 8, 16, 24
 
 
 def bump(place: int, by: int) -> int:

@@ -24,7 +24,8 @@ from .basics import (
     size_of,
     tuple_of,
 )
-from .picks import get_item, value_at
+from .indexing import get_item
+from .picks import value_at
 from .reuse import LITTLE, OFTEN, STANDING, kept_values, noted, own_memory, settle
 from .views import (
     BEGIN,

@@ -11,11 +11,13 @@ from . import (
     calls,
     evaluation,
     fronts,
+    indexing,
     launching,
     lazy_views,
     operators,
     picks,
     places,
+    readers,
     remembered,
     replay,
     reuse,
@@ -26,8 +28,20 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, evaluation, fronts, launching, lazy_views, operators, picks),
-    *(places, remembered, replay, reuse, scalars, scattered, single_values, views),
+    *(assignment, basics, calls, evaluation, fronts, indexing, launching, lazy_views),
+    *(
+        operators,
+        picks,
+        places,
+        readers,
+        remembered,
+        replay,
+        reuse,
+        scalars,
+        scattered,
+        single_values,
+        views,
+    ),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.

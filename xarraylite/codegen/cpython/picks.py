@@ -47,7 +47,7 @@ from .evaluation import (
     new_buffer,
 )
 from .scalars import value_of
-from .views import given_of, is_index, steps_of, tuple_from, view_class, view_of
+from .views import given_of, steps_of, tuple_from, view_class
 
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
 FEW_PICKED = 1 << 12
@@ -480,18 +480,3 @@ def value_at(thing: int, key: int) -> int:
     made = value_of(one)
     c.Py_DecRef(one)
     return made
-
-
-def get_item(thing: int, key: int) -> int:
-    """``thing[key]``."""
-    if load(key + CLASS) == word(w.NDARRAY):
-        made = picked(thing, key)
-        return made if made != 0 else listed(thing, key)
-    made = value_at(thing, key) if is_index(key, False) else 0
-    if made == 0:
-        made = view_of(thing, key)
-    if made == 0:
-        made = picked(thing, key)
-    if made == 0:
-        made = by_numpy(thing, key)
-    return made if made != 0 else listed(thing, key)

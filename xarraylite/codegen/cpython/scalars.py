@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, load, load_double, store, word
-from .basics import DATA, get, give, keep, new, pair, silently
+from .api import CLASS, SIZE, load, load_byte, load_double, scratch, store, word
+from .basics import DATA, get, give, item, keep, new, pair, silently, tuple_of
 from .words import CODE, WAYS
 
 #: Operations on two values: `transforms.natives` has the operators'.
 ADD, SUBTRACT, MULTIPLY, DIVIDE = range(1, 5)
 LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, DIFFERENT = range(5, 11)
+FLOOR, MODULO, AND, OR, XOR, LEFT, RIGHT, POWER = range(11, 19)
 
 #: Python's numbers that are finite in every dtype of NumPy's floats, and exact up to the second.
 SMALL_FLOAT, SMALL_INT = 65504.0, 2048
+
+#: Whole numbers up to which float64 has them all.
+EXACT = 1 << 53
 
 #: The greatest float32.
 MOST_SHORT = 3.4028234663852886e38
@@ -106,14 +110,149 @@ def compared_of(code: int, one: float, other: float) -> bool:
 
 
 def of_doubles(left: int, right: int, row: int) -> int:
-    """``left + right`` of two floats, one a value of float64."""
+    """``left + right`` of two numbers, one a value of float64."""
     code = word(row + CODE)
+    if code == POWER:
+        return power_of(left, right)
     if not is_double(left) or not is_double(right):
-        return 0
-    one, other = load_double(left + DATA), load_double(right + DATA)
+        return of_numbers(code, left, right)
+    return of_two(code, load_double(left + DATA), load_double(right + DATA))
+
+
+def of_two(code: int, one: float, other: float) -> int:
+    """Return what an operation makes of two floats; 0 where Python has to do it."""
     if code <= DIVIDE:
         return computed_of(code, one, other)
-    return value_of(word(w.TRUE) if compared_of(code, one, other) else word(w.FALSE))
+    return truth_of(compared_of(code, one, other)) if code <= DIFFERENT else 0
+
+
+def truth_of(flag: bool) -> int:
+    """Return a truth value."""
+    return value_of(word(w.TRUE) if flag else word(w.FALSE))
+
+
+def power_of(base: int, exponent: int) -> int:
+    """Return the small power of a value of float64 that products are; 0 of any other."""
+    cls, place = load(exponent + CLASS), scratch()
+    if load(base + CLASS) != word(w.SCALAR_FLOAT):
+        return 0
+    number = load_double(base + DATA)
+    if cls == word(w.FLOAT):
+        by = load_double(exponent + DATA)
+    elif cls == word(w.INT) and whole_in(exponent, place):
+        by = float(load(place))
+    else:
+        return 0
+    if by == 2.0:
+        return double_of(number * number)
+    return double_of(number * number * number) if by == 3.0 else 0
+
+
+def is_long(thing: int) -> bool:
+    """Tell whether an object is a value of int64."""
+    if c.PyType_IsSubtype(load(thing + CLASS), word(w.SCALAR_HELD)) == 0:
+        return False
+    return load(get(thing, w.SCALAR_VALUE) + CLASS) == word(w.NUMPY_INT64)
+
+
+def whole_in(thing: int, place: int) -> bool:
+    """Store an int, a truth value or a value of int64; tell whether it is one, of 64 bits."""
+    if load(thing + CLASS) == word(w.INT):
+        number = c.PyLong_AsLongLong(thing)
+        store(place, number)
+        if number == -1 and c.PyErr_Occurred() != 0:
+            c.PyErr_Clear()
+            return False
+        return True
+    if thing == word(w.TRUE) or thing == word(w.FALSE):
+        store(place, 1 if thing == word(w.TRUE) else 0)
+        return True
+    if c.PyType_IsSubtype(load(thing + CLASS), word(w.SCALAR_HELD)) == 0:
+        return False
+    number = get(thing, w.SCALAR_VALUE)
+    cls = load(number + CLASS)
+    if cls == word(w.NUMPY_BOOL):
+        store(place, load_byte(number + DATA))
+    else:
+        store(place, load(number + DATA) if cls == word(w.NUMPY_INT64) else 0)
+    return cls == word(w.NUMPY_BOOL) or cls == word(w.NUMPY_INT64)
+
+
+def long_of(number: int) -> int:
+    """Return a value of int64."""
+    one = new(word(w.NUMPY_INT64))
+    if one == 0:
+        return 0
+    store(one + DATA, number)
+    made = value_of(one)
+    c.Py_DecRef(one)
+    return made
+
+
+def of_longs(code: int, one: int, other: int) -> int:
+    """Return what an operation makes of two whole numbers of int64; 0 where Python has to do it."""
+    if LESS <= code <= DIFFERENT:
+        return truth_of(compared_longs(code, one, other))
+    if code == ADD:
+        return long_of(one + other)
+    if code == SUBTRACT:
+        return long_of(one - other)
+    if code == MULTIPLY:
+        return long_of(one * other)
+    if code == AND:
+        return long_of(one & other)
+    if code == OR:
+        return long_of(one | other)
+    if code == XOR:
+        return long_of(one ^ other)
+    if code == LEFT and 0 <= other < 64:
+        return long_of(one << other)
+    if code == RIGHT and 0 <= other < 64:
+        return long_of(one >> other)
+    if -1 <= other <= 0:  # what NumPy warns about
+        return 0
+    if code == DIVIDE:
+        return double_of(float(one) / float(other))
+    if code == FLOOR:
+        return long_of(one // other)
+    return long_of(one % other) if code == MODULO else 0
+
+
+def compared_longs(code: int, one: int, other: int) -> bool:
+    """Tell how two whole numbers compare."""
+    if code == LESS:
+        return one < other
+    if code == LESS_EQUAL:
+        return one <= other
+    if code == GREATER:
+        return one > other
+    if code == GREATER_EQUAL:
+        return one >= other
+    return one == other if code == EQUAL else one != other
+
+
+def of_numbers(code: int, left: int, right: int) -> int:
+    """Return what an operation makes of whole numbers, or of one and a float; 0 of others.
+
+    One of them is a value of int64 or of float64, which decides the dtype.
+    """
+    place = scratch()
+    first, second = whole_in(left, place), whole_in(right, place + 8)
+    one, other = load(place), load(place + 8)
+    if first and second:
+        return of_longs(code, one, other) if is_long(left) or is_long(right) else 0
+    if first and is_double(right):
+        whole, strong = one, is_long(left) or load(right + CLASS) == word(w.SCALAR_FLOAT)
+        number = load_double(right + DATA)
+    elif second and is_double(left):
+        whole, strong = other, is_long(right) or load(left + CLASS) == word(w.SCALAR_FLOAT)
+        number = load_double(left + DATA)
+    else:
+        return 0
+    if not strong or code > DIFFERENT or not -EXACT <= whole <= EXACT:
+        return 0
+    exact = float(whole)
+    return of_two(code, exact, number) if first else of_two(code, number, exact)
 
 
 def complex_of_two(code: int, left: int, right: int) -> int:
@@ -131,7 +270,7 @@ def complex_of_two(code: int, left: int, right: int) -> int:
     other_imag = 0.0 if is_double(right) else load_double(right + DATA + 8)
     if code in (EQUAL, DIFFERENT):
         same = real == other_real and imag == other_imag
-        return value_of(word(w.TRUE) if same == (code == EQUAL) else word(w.FALSE))
+        return truth_of(same == (code == EQUAL))
     if code not in (ADD, SUBTRACT):
         return 0
     number = 0
@@ -185,4 +324,38 @@ def by_way(ways: int, left: int, right: int) -> int:
 def held(left: int, right: int, row: int) -> int:
     """``left + right`` of two numbers, one a value of any dtype but float64."""
     made = complex_of_two(word(row + CODE), left, right)
+    if made == 0:
+        made = of_numbers(word(row + CODE), left, right)
     return made if made != 0 else by_way(word(row + WAYS), left, right)
+
+
+def with_ints(key: int) -> int:
+    """Return an index with ints for the whole values in it, the caller's; 0 if it has none."""
+    if load(key + CLASS) != word(w.TUPLE):
+        return int_of(key)
+    values = 0
+    for k in range(load(key + SIZE)):
+        values += 1 if is_whole(item(key, k)) else 0
+    made = tuple_of(load(key + SIZE)) if values != 0 else 0
+    for k in range(load(key + SIZE) if made != 0 else 0):
+        one = item(key, k)
+        number = int_of(one)
+        store(made + word(w.TUPLE_ITEMS) + 8 * k, number if number != 0 else keep(one))
+    return made
+
+
+def is_whole(thing: int) -> bool:
+    """Tell whether an object is a value, or a number of NumPy's, of a dtype of whole numbers."""
+    cls = load(thing + CLASS)
+    return cls == word(w.SCALAR_INTEGER) or cls == word(w.NUMPY_INT64)
+
+
+def int_of(thing: int) -> int:
+    """Return a whole value as an int, the caller's; 0 if it is none."""
+    if not is_whole(thing):
+        return 0
+    own = load(thing + CLASS) == word(w.NUMPY_INT64)
+    made = c.PyNumber_Index(thing if own else get(thing, w.SCALAR_VALUE))
+    if made == 0:
+        c.PyErr_Clear()
+    return made

@@ -10,13 +10,7 @@ from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, scratch, store, word
 from .assignment import (
-    assigned,
-    destination_of,
     is_free,
-    is_part,
-    is_promise,
-    stored,
-    unchecked,
     waiting_for,
     writable,
 )
@@ -72,7 +66,7 @@ from .picks import (
 )
 from .places import fact_of, is_usual
 from .scalars import fits
-from .views import is_index, view_of
+from .views import is_index
 
 
 def offsets_of(view: int) -> int:
@@ -347,23 +341,3 @@ def stored_value(to: int, key: int, value: int) -> bool:
         c.PyErr_Clear()  # Python says what is wrong
     c.Py_DecRef(made)
     return done
-
-
-def set_item(to: int, key: int, value: int) -> int:
-    """``to[key] = value``, of a container or a promise."""
-    promise, target = is_promise(to), destination_of(to)
-    if is_array(value):
-        if stored_value(target, key, value):
-            return keep(word(w.NONE))
-        if not promise and (put_down(target, key, value) or put_by_numpy(target, key, value)):
-            return keep(word(w.NONE))
-        part = keep(target) if key == word(w.ELLIPSIS) else view_of(target, key)
-        if part != 0:
-            done = is_part(part, value) or assigned(part, value, not promise)
-            done = done or (promise and unchecked(part, value))
-            c.Py_DecRef(part)
-            if done:
-                return keep(word(w.NONE))
-    elif stored(target, key, value):
-        return keep(word(w.NONE))
-    return 0

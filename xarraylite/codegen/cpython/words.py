@@ -71,6 +71,7 @@ TUPLE, LIST, DICT, SLICE, TYPE = map(_object, (tuple, list, dict, slice, type))
 NONE_TYPE, EXCEPTION, FUNCTION = map(_object, (type(None), Exception, FunctionType))
 NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC, NAMED = map(_object, (np.ndarray, np.dtype, np.generic, Named))
 NUMPY_FLOAT64, UINT8 = map(_object, (np.float64, np.dtype(np.uint8)))
+NUMPY_BOOL, NUMPY_INT64 = map(_object, (np.bool_, np.int64))
 NUMPY_EMPTY, NUMPY_ARRAY = _object(np.empty), _object(np.array)
 AS_STRIDED = _object(np.lib.stride_tricks.as_strided.__code__)
 FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, bool_))
@@ -111,6 +112,7 @@ SNAPSHOT_CLASS = _class("Snapshot")
 SCALAR_COMPLEX = _class("XComplex128")
 SCALAR_FLOAT = _class("XFloat64")
 SCALAR_HELD = _class("XHeld")
+SCALAR_INTEGER = _class("XInteger")
 TENSOR = _class("XTensor")
 TENSOR_FIXED = _class("XTensorFixed")
 TENSOR_VIEW = _class("XTensorView")
@@ -221,6 +223,9 @@ NEW_ARRAY, ONE_DIGIT, TWO_DIGITS = _later(3)
 
 #: Tuples of one int, which shapes of short vectors are, by that int.
 (LINES,) = _later(1)
+
+#: Who reads through snapshots: the table of evaluations, and how many kernels of machine code.
+PINS, FLYING = _later(2)
 
 #: Cells in memory, the last of them the counters of memory; how many references a temporary has
 #: that only a statement has; and how far from their addresses tuples and bytes have what they hold.

@@ -1,0 +1,111 @@
+"""Who waits for the bytes that are about to be written: references counted, and copies for readers.
+
+As `assignment.readers` and `memory.buffer` do it.
+"""
+
+from __future__ import annotations
+
+from ...ir.kind import MUCH
+from . import outside as c
+from . import words as w
+from .api import CLASS, SIZE, load, word
+from .basics import (
+    change,
+    count_of,
+    exchange,
+    get,
+    give,
+    integer,
+    is_container,
+    is_lazy,
+    is_traced,
+    keep,
+)
+from .evaluation import SNAPSHOTS, address_of, bump, new_buffer
+
+
+def waiting_for(buffer: int) -> int:
+    """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
+    if get(buffer, w.SPECIAL) != word(w.FALSE) or get(buffer, w.SHARED) != word(w.FALSE):
+        return -1
+    snapshot = get(buffer, w.SNAPSHOT)
+    return 0 if snapshot == 0 else count_of(snapshot) - 1
+
+
+def is_alone(value: int) -> bool:
+    """Tell whether nobody else has an expression, nor its operands (``-e`` has those of ``e``)."""
+    return count_of(value) <= word(w.ALONE) and count_of(get(value, w.OPERANDS)) == 1
+
+
+def own_of(buffer: int, items: int, count: int) -> int:
+    """Count the references to a buffer's snapshot among operands."""
+    snapshot = get(buffer, w.SNAPSHOT)
+    found = 0
+    for k in range(count):
+        if load(items + 8 * k) == snapshot:
+            found += 1
+    return found
+
+
+def own_in(buffer: int, thing: int) -> int:
+    """Count an expression's references to a buffer's snapshot, if it is a temporary."""
+    if not is_lazy(thing) or not is_alone(thing):
+        return 0
+    operands = get(thing, w.OPERANDS)
+    return own_of(buffer, operands + word(w.TUPLE_ITEMS), load(operands + SIZE))
+
+
+def is_free(buffer: int, key: int) -> bool:
+    """Tell whether nobody waits for a buffer's bytes but an index that is not read any more."""
+    return waiting_for(buffer) == own_in(buffer, key)
+
+
+def is_plainly_written(value: int) -> bool:
+    """Tell whether all that an assigned value reads is among its operands."""
+    return not is_lazy(value) or (get(value, w.KIND) != word(w.NODE) and get(value, w.OWNING) == 0)
+
+
+def let_go(to: int, value: int, key: int) -> bool:
+    """Have those who wait for a small container's bytes read a copy of them; tell whether it moved.
+
+    As `memory.buffer.release` does, before anything is borrowed.  What is assigned, and an index,
+    need no copy where nobody else has them.
+    """
+    if not is_container(to) or not is_plainly_written(value) or not is_plainly_written(key):
+        return False
+    buffer = get(to, w.OWN_BUFFER)
+    waiting = waiting_for(buffer)
+    if waiting <= own_in(buffer, value) + own_in(buffer, key) or is_traced():
+        return False
+    nbytes = integer(get(buffer, w.NBYTES))
+    if nbytes >= MUCH:
+        return False  # totals of it are computed first (`assignment.totals`)
+    keep(buffer)
+    snapshot = keep(get(buffer, w.SNAPSHOT))
+    spare = new_buffer(nbytes)
+    moved = spare != 0 and is_movable(buffer, snapshot)
+    if moved:
+        c.memcpy(address_of(spare), address_of(snapshot), nbytes)
+        for slot in (w.MEMORY, w.MEMORY_START, w.ADDRESS):
+            exchange(snapshot, spare, slot)
+        give(buffer, w.SNAPSHOT, 0)
+        change(snapshot, w.ORIGIN, keep(word(w.NONE)))
+        bump(SNAPSHOTS, 1)
+        c.Py_DecRef(snapshot)  # the buffer's
+    c.PyErr_Clear()  # where there is no memory Python says so
+    c.Py_DecRef(spare)
+    c.Py_DecRef(snapshot)
+    c.Py_DecRef(buffer)
+    return moved
+
+
+def is_movable(buffer: int, snapshot: int) -> bool:
+    """Tell whether a buffer has a snapshot that no kernel reads through, nor anyone looks at."""
+    return (
+        get(buffer, w.SNAPSHOT) == snapshot
+        and load(snapshot + CLASS) == word(w.SNAPSHOT_CLASS)
+        and waiting_for(buffer) > 0
+        and load(word(w.MAKING)) == 0
+        and load(word(w.FLYING)) == 0
+        and c.PyDict_Size(word(w.PINS)) == 0
+    )
