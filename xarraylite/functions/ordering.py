@@ -4,7 +4,7 @@ No two such numbers are equal, so a sort that does not keep the order of equal e
 well, and NumPy sorts integers in vectors where the CPU has them.  In the upper bits is a *key*, an
 integer with the order of the elements: integers themselves; floats by their bits, the lower the
 larger a negative one is, both zeros and all NaN alike.  Keys count from the least of them, without
-the lower bits that all have in common (those of whole numbers as floats), so that few bits are left.
+lower bits that all have in common (as whole numbers do as floats), so that few bits are left.
 
 What does not fit into 64 bits is cut off at the lower end of the keys.  If it is not 0, neighbours
 with equal upper bits may be in a wrong order; these are looked up, and sorted again if they are.
