@@ -99,8 +99,7 @@ def matmul(
             check_cast("matmul", describe(node), node.dtype, as_dtype(dtype), "same_kind")
         x1, x2 = astype(x1, dtype), astype(x2, dtype)
     if out is None and isinstance(x1, XExpression) and isinstance(x2, XExpression):
-        product: XArray = x1 @ x2
-        return product
+        return x1 @ x2  # type: ignore[no-any-return]
     left, right = as_node(x1, "matmul"), as_node(x2, "matmul")
     made = XArray._filled(products.product("matmul", (left, right)), left, right)
     return into(out, made, "matmul")
@@ -154,10 +153,8 @@ def vecdot(
     numbers = _vectors_of(x1, x2) if axis.__class__ is int and axis == -1 else ""
     if numbers == "real":
         return matmul(x1, x2, out)
-    if numbers == "complex":
-        return into(out, conjugate_dot(x1, x2), "vecdot")
-    result: XArray | XExpression = _values("vecdot", axis, x1, x2)
-    return into(out, result, "vecdot")
+    made: Any = conjugate_dot(x1, x2) if numbers else _values("vecdot", axis, x1, x2)
+    return into(out, made, "vecdot")  # type: ignore[no-any-return]
 
 
 @memoised
@@ -277,8 +274,7 @@ def tensordot(a: Any, b: Any, axes: int | tuple[Axes, Axes] = 2) -> XArray | XEx
         rows, columns = reshape(a, (math.prod(kept), inner)), reshape(b, (inner, math.prod(rest)))
         made = matmul(rows, columns)
         return made if len(kept) == len(rest) == 1 else reshape(made, kept + rest).copy()
-    result: XArray | XExpression = _values("tensordot", axes, a, b)
-    return result
+    return _values("tensordot", axes, a, b)  # type: ignore[no-any-return]
 
 
 @memoised
