@@ -148,7 +148,7 @@ def power_of(base: int, exponent: int) -> int:
     return double_of(number * number * number) if by == 3.0 else 0
 
 
-def is_long(thing: int) -> bool:
+def is_int64(thing: int) -> bool:
     """Tell whether an object is a value of int64."""
     if c.PyType_IsSubtype(load(thing + CLASS), word(w.SCALAR_HELD)) == 0:
         return False
@@ -240,12 +240,12 @@ def of_numbers(code: int, left: int, right: int) -> int:
     first, second = whole_in(left, place), whole_in(right, place + 8)
     one, other = load(place), load(place + 8)
     if first and second:
-        return of_longs(code, one, other) if is_long(left) or is_long(right) else 0
+        return of_longs(code, one, other) if is_int64(left) or is_int64(right) else 0
     if first and is_double(right):
-        whole, strong = one, is_long(left) or load(right + CLASS) == word(w.SCALAR_FLOAT)
+        whole, strong = one, is_int64(left) or load(right + CLASS) == word(w.SCALAR_FLOAT)
         number = load_double(right + DATA)
     elif second and is_double(left):
-        whole, strong = other, is_long(right) or load(left + CLASS) == word(w.SCALAR_FLOAT)
+        whole, strong = other, is_int64(right) or load(left + CLASS) == word(w.SCALAR_FLOAT)
         number = load_double(left + DATA)
     else:
         return 0

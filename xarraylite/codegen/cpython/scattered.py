@@ -9,11 +9,7 @@ from __future__ import annotations
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, scratch, store, word
-from .assignment import (
-    is_free,
-    waiting_for,
-    writable,
-)
+from .assignment import writable
 from .basics import (
     DATA,
     DESCRIPTION,
@@ -65,6 +61,7 @@ from .picks import (
     trues,
 )
 from .places import fact_of, is_usual
+from .readers import is_free, waiting_for
 from .scalars import fits
 from .views import is_index
 
