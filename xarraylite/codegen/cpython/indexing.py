@@ -17,12 +17,12 @@ from .views import is_index, view_of
 def get_item(thing: int, key: int) -> int:
     """``thing[key]``."""
     whole = with_ints(key)
-    made = selected(thing, key if whole == 0 else whole)
+    made = got(thing, key if whole == 0 else whole)
     c.Py_DecRef(whole)
     return made
 
 
-def selected(thing: int, key: int) -> int:
+def got(thing: int, key: int) -> int:
     """Return what an index selects; 0 where Python has to do it."""
     if load(key + CLASS) == word(w.NDARRAY):
         made = picked(thing, key)
