@@ -186,24 +186,22 @@ def imports(source: str, module: str, known: frozenset[str]) -> tuple[Import, ..
 
 
 def _imports(tree: ast.Module, module: str, known: frozenset[str]) -> Iterator[Import]:
-    late_lines = {
-        inner.lineno
-        for outer in ast.walk(tree)
-        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef))
-        for inner in ast.walk(outer)
-        if isinstance(inner, (ast.Import, ast.ImportFrom))
-    }
-    for node in ast.walk(tree):
+    stack: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while stack:
+        node, late = stack.pop()
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(alias.name, node.lineno, node.lineno in late_lines)
+                yield Import(alias.name, node.lineno, late)
         elif isinstance(node, ast.ImportFrom):
             base = _base(node, module, known)
             for alias in node.names:
                 # `from package import name` reaches a module if there is one of that name.
                 inner = f"{base}.{alias.name}"
                 target = inner if inner in known else base
-                yield Import(target, node.lineno, node.lineno in late_lines)
+                yield Import(target, node.lineno, late)
+        elif not isinstance(node, ast.expr):  # in which there are no statements
+            late = late or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+            stack += [(child, late) for child in ast.iter_child_nodes(node)][::-1]
 
 
 def _base(node: ast.ImportFrom, module: str, known: frozenset[str]) -> str:

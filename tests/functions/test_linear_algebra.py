@@ -131,6 +131,10 @@ def test_vecdot(data: st.DataObject) -> None:
     shapes = [s[: len(s) + place] + (k,) + s[len(s) + place :] for s in (left, right)]
     (a, p), (b, q) = (operand(draw, shape, dtype) for shape in shapes)
     assert_same_bits(vecdot(a, b, axis=axis), np.asarray(np.vecdot(p, q, axis=axis)))
+    place = draw(st.integers(0, min(len(left), len(right))))
+    shapes = [s[:place] + (k,) + s[place:] for s in (left, right)]
+    (a, p), (b, q) = (operand(draw, shape, dtype) for shape in shapes)
+    assert_same_bits(vecdot(a, b, axis=place), np.asarray(np.vecdot(p, q, axis=place)))
 
 
 def test_vecdot_conjugates_the_left() -> None:
@@ -142,7 +146,8 @@ def test_vecdot_conjugates_the_left() -> None:
 @pytest.mark.parametrize(
     ("shapes", "axis", "error"),
     [
-        (((2, 3), (3,)), 0, xl.AxisError),
+        (((2, 3), (3,)), 0, xl.ShapeError),
+        (((2, 3), (3,)), 1, xl.AxisError),
         (((2, 3), (3,)), -2, xl.AxisError),
         (((), (3,)), -1, xl.AxisError),
         (((2, 3), (2, 4)), -1, xl.ShapeError),

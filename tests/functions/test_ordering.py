@@ -49,7 +49,8 @@ def test_many_elements_and_rows_by_kernels() -> None:
     wide = RNG.standard_normal(few.size)
     near = np.where(few < 0, np.uint64(few % 5), np.uint64(1 << 63) + np.uint64(few % 7))
     wide[::9] = np.nan
-    for line in (few, few * 0.5, wide, wide.astype("f4"), near, near.reshape(7, -1), np.sort(near)):
+    lines = (few, few << 40, few * 0.5, wide, wide.astype("f4"), near, near.reshape(7, -1))
+    for line in (*lines, np.sort(near)):
         np.testing.assert_array_equal(ordering.positions(line), line.argsort(kind="stable"))
 
 

@@ -258,16 +258,6 @@ class ArrayObject(Methods):
         if write is not None:
             self.flags.writeable = bool(write)
 
-    def __delitem__(self, key: object) -> None:
-        """Refuse: as in NumPy, an array keeps its elements.
-
-        Raises
-        ------
-        ValueError
-            Always; `xl.delete` returns an array without some.
-        """
-        raise ValueError(f"del: {self.summary()} keeps its elements; xl.delete makes another array")
-
     def __contains__(self, value: object) -> bool:
         """Tell whether an element equals the value."""
         return bool(namespace(None).any(self == value))

@@ -129,7 +129,7 @@ def _by_numpy(
     made = getattr(ufunc, method)(*_numpy_of(inputs), **options)
     results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]
     name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
-    rule = "unsafe" if method in _FOLDS else "same_kind"
+    rule = options.get("casting", "unsafe" if method in _FOLDS else "same_kind")
     for k, out in enumerate(outs):  # before anything is written
         if not isinstance(out, HasNode | np.ndarray | None):
             raise DTypeError(f"{name}: out must be an array, got {type(out).__name__}")

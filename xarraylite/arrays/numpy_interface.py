@@ -88,6 +88,17 @@ class Described:
         own.resize(*shape, refcheck=refcheck)
         e._shape = own.shape
 
+    def __delitem__(self, key: object) -> None:
+        """Refuse: as in NumPy, an array keeps its elements.
+
+        Raises
+        ------
+        ValueError
+            Always; `xl.delete` returns an array without some.
+        """
+        e: Any = self
+        raise ValueError(f"del: {e.summary()} keeps its elements; xl.delete makes another array")
+
     def _can_be_had(self) -> bool:
         """Tell whether there are values: not while a function is traced, nor of what is stored."""
         e: Any = self

@@ -39,7 +39,7 @@ from .arrays_of_numpy import into
 from .data_types import astype
 from .lapack import conjugate_dot
 from .manipulation import reshape
-from .ufuncs import as_ufunc, check_options
+from .ufuncs import as_ufunc, check_options, of_ufunc
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
@@ -47,7 +47,7 @@ Axes = SupportsIndex | Sequence[SupportsIndex]
 @as_ufunc
 @or_numpy
 def matmul(
-    x1: object, x2: object, /, out: object = None, *, dtype: object = None
+    x1: object, x2: object, /, out: object = None, *, dtype: object = None, **options: Any
 ) -> XArray | XExpression:
     """Return the matrix product; the same as ``x1 @ x2``.
 
@@ -61,6 +61,8 @@ def matmul(
         Where to write the product.
     dtype : dtype, optional
         To compute in; by default the operands' common one.
+    **options
+        What else `numpy.matmul` takes (``axes``, ``casting``…), which then computes it.
 
     Returns
     -------
@@ -90,13 +92,14 @@ def matmul(
     >>> a @ xl.asarray([1, 1])
     XArray([3, 7])
     """
+    if options:
+        return of_ufunc("matmul")(x1, x2, out, dtype=dtype, **options)  # type: ignore[no-any-return]
     if dtype is not None:
         for node in (as_node(x1, "matmul"), as_node(x2, "matmul")):
             check_cast("matmul", describe(node), node.dtype, as_dtype(dtype), "same_kind")
         x1, x2 = astype(x1, dtype), astype(x2, dtype)
     if out is None and isinstance(x1, XExpression) and isinstance(x2, XExpression):
-        product: XArray = x1 @ x2
-        return product
+        return x1 @ x2  # type: ignore[no-any-return]
     left, right = as_node(x1, "matmul"), as_node(x2, "matmul")
     made = XArray._filled(products.product("matmul", (left, right)), left, right)
     return into(out, made, "matmul")
@@ -105,7 +108,7 @@ def matmul(
 @as_ufunc
 @or_numpy
 def vecdot(
-    x1: object, x2: object, /, out: object = None, *, axis: int = -1
+    x1: object, x2: object, /, out: object = None, *, axis: int = -1, **options: Any
 ) -> XArray | XExpression:
     """Return the dot products of vectors along one dimension.
 
@@ -116,7 +119,9 @@ def vecdot(
     out : container, optional
         Where to write the result.
     axis : int, default -1
-        Negative: a dimension counted from the last one, which both operands have.
+        A dimension that both operands have.
+    **options
+        What else `numpy.vecdot` takes (``keepdims``, ``axes``…), which then computes it.
 
     Returns
     -------
@@ -126,7 +131,7 @@ def vecdot(
     Raises
     ------
     AxisError
-        If ``axis`` is not negative, or an operand does not have it.
+        If an operand does not have the axis.
     ShapeError
         If the extents along the axis differ, or the others do not broadcast.
 
@@ -142,13 +147,14 @@ def vecdot(
     >>> xl.vecdot(xl.asarray([1j]), xl.asarray([1j]))
     XArray(1.+0.j)
     """
+    if options:
+        options |= {} if axis == -1 else {"axis": axis}
+        return of_ufunc("vecdot")(x1, x2, out, **options)  # type: ignore[no-any-return]
     numbers = _vectors_of(x1, x2) if axis.__class__ is int and axis == -1 else ""
     if numbers == "real":
         return matmul(x1, x2, out)
-    if numbers == "complex":
-        return into(out, conjugate_dot(x1, x2), "vecdot")
-    result: XArray | XExpression = _values("vecdot", axis, x1, x2)
-    return into(out, result, "vecdot")
+    made: Any = conjugate_dot(x1, x2) if numbers else _values("vecdot", axis, x1, x2)
+    return into(out, made, "vecdot")  # type: ignore[no-any-return]
 
 
 @memoised
@@ -268,8 +274,7 @@ def tensordot(a: Any, b: Any, axes: int | tuple[Axes, Axes] = 2) -> XArray | XEx
         rows, columns = reshape(a, (math.prod(kept), inner)), reshape(b, (inner, math.prod(rest)))
         made = matmul(rows, columns)
         return made if len(kept) == len(rest) == 1 else reshape(made, kept + rest).copy()
-    result: XArray | XExpression = _values("tensordot", axes, a, b)
-    return result
+    return _values("tensordot", axes, a, b)  # type: ignore[no-any-return]
 
 
 @memoised

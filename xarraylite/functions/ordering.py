@@ -3,8 +3,8 @@
 No two such numbers are equal, so a sort that does not keep the order of equal elements does as
 well, and NumPy sorts integers in vectors where the CPU has them.  In the upper bits is a *key*, an
 integer with the order of the elements: integers themselves; floats by their bits, the lower the
-larger a negative one is, both zeros and all NaN alike.  Keys count from the least of them, so that
-few bits are left.
+larger a negative one is, both zeros and all NaN alike.  Keys count from the least of them, without
+lower bits that all have in common (as whole numbers do as floats), so that few bits are left.
 
 What does not fit into 64 bits is cut off at the lower end of the keys.  If it is not 0, neighbours
 with equal upper bits may be in a wrong order; these are looked up, and sorted again if they are.
@@ -58,12 +58,14 @@ def positions(x: NumpyArray) -> NumpyArray:
     if not (key[..., 1:] < key[..., :-1]).any():
         return np.broadcast_to(np.arange(x.shape[-1]), x.shape).copy()
     low = (x.shape[-1] - 1).bit_length()  # bits of a position
-    least = int(key.min())
-    bits = (int(key.max()) - least).bit_length() + low
+    varying = int(np.bitwise_or.reduce(key, axis=None) ^ np.bitwise_and.reduce(key, axis=None))
+    alike = (varying & -varying).bit_length() - 1  # lower bits, which all keys have in common
+    least = int(key.min()) >> alike
+    bits = ((int(key.max()) >> alike) - least).bit_length() + low
     dtype = np.dtype(np.uint64 if bits > _BITS // 2 else np.uint32)
     mask: Any = dtype.type((1 << low) - 1)
     cut = max(bits - _BITS, 0)
-    counted = _by_kernel(key).astype(dtype) - least % (1 << 8 * dtype.itemsize)
+    counted = (_by_kernel(key) >> alike).astype(dtype) - least % (1 << 8 * dtype.itemsize)
     upper = counted << low - cut
     if cut:
         upper = _values(upper)

@@ -77,8 +77,8 @@ def arange(
     start, stop, step : int or float
         With one argument, ``stop``; element ``i`` is ``start + i * step``.
     dtype : dtype, optional
-        By default int64 if all are ints, else float64.  Start and step are converted to it, as
-        NumPy does: whole numbers half a step apart are all the same one.
+        By default int64 if all are ints, though none of uint64, else float64.  Start and step are
+        converted to it, as NumPy does: whole numbers half a step apart are all the same one.
     device, layout : optional
         As for `empty`.
 
@@ -131,14 +131,20 @@ def arange(
 
 
 def _is_whole(value: object) -> bool:
-    """Tell whether a number is an integer, Python's or of an integer dtype."""
+    """Tell whether a number is a bool or an integer that int64 holds, Python's or of such a dtype.
+
+    With others `arange` counts in float64, as NumPy's promotion of uint64 with int64 has it.
+    """
+    number = unwrapped(value)
+    if isinstance(number, np.bool_):
+        return True
     try:
-        operator.index(value)  # type: ignore[arg-type]
+        index = operator.index(number)
     except TracedValueError:
         raise
     except TypeError:
         return False
-    return True
+    return -(1 << 63) <= index < 1 << 63 and getattr(number, "dtype", int64) != np.uint64
 
 
 def linspace(

@@ -319,7 +319,7 @@ def with_methods(function: Any, name: str) -> Any:
         for attribute in _ATTRIBUTES:
             setattr(function, attribute, getattr(ufunc, attribute))
     for method in ("accumulate", "at", "outer", "reduce", "reduceat"):
-        setattr(function, method, _method(name, method))
+        setattr(function, method, of_ufunc(name, method))
     return function
 
 
@@ -328,7 +328,7 @@ def as_ufunc(function: F) -> F:
     return with_methods(function, function.__name__)  # type: ignore[no-any-return]
 
 
-def _method(name: str, method: str) -> Callable[..., Any]:
+def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
     """Return a method of NumPy's ufunc, whose first operand is made an array of ours.
 
     So the ufunc asks that array, whose `__array_ufunc__` computes it.

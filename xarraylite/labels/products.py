@@ -243,20 +243,22 @@ def of_vecdot(left: Node, right: Node, axis: int) -> Labelling:
     shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
     axis = _whole(axis, AxisTypeError(f"{shown}: the axis is a whole number"))
     least = min(len(left.shape), len(right.shape))
-    if not -least <= axis <= -1:
-        raise AxisError(f"{shown}: axis must be from -{least} to -1, as it is one of both operands")
+    if not -least <= axis < least:
+        raise AxisError(f"{shown}: axis must be from -{least} to {least - 1}, one of both operands")
     if left.shape[axis] != right.shape[axis]:
         raise ShapeError(
             f"{shown}: extents along the axis are {left.shape[axis]} and {right.shape[axis]}; "
             "they must be equal"
         )
     _check_stacks(_without(left.shape, axis), _without(right.shape, axis), shown)
-    count = max(len(left.shape), len(right.shape))
-    labels = tuple([f"b{k}" for k in range(count)])
-    out = labels[: count + axis] + labels[count + axis + 1 :]
+    out = tuple([f"b{k}" for k in range(max(len(left.shape), len(right.shape)) - 1)])
     if kind(left.dtype) == "c":
         left = conjugate(left)
-    return [(x, _last(labels, len(x.shape))) for x in (left, right)], out
+    pairs: list[tuple[Node, tuple[str, ...]]] = []
+    for node in (left, right):
+        at, others = axis % len(node.shape), _last(out, len(node.shape) - 1)
+        pairs.append((node, (*others[:at], "k", *others[at:])))
+    return pairs, out
 
 
 def _check_stacks(left: Shape, right: Shape, shown: str) -> None:
@@ -268,8 +270,8 @@ def _check_stacks(left: Shape, right: Shape, shown: str) -> None:
 
 
 def _without(shape: Shape, axis: int) -> Shape:
-    """Return a shape without the axis, which is negative."""
-    at = len(shape) + axis
+    """Return a shape without the axis."""
+    at = axis % len(shape)
     return shape[:at] + shape[at + 1 :]
 
 

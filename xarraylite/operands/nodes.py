@@ -222,7 +222,8 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple | range):
         return borrow_array(array_of_list(value, operation), operation)
-    if hasattr(type(value), "__array__") or _is_plain_array(value):  # a data frame, say
+    refuses = getattr(type(value), "__array_ufunc__", value) is None  # as NumPy reads it
+    if not refuses and (hasattr(type(value), "__array__") or _is_plain_array(value)):  # data frames
         with suppress(TypeError):  # of what is no array yet
             return borrow_array(array_of_object(value), operation)
     raise DTypeError(

@@ -81,8 +81,9 @@ def invert(x: Value) -> Value:
     return op("logical_not" if _kind(x) == "b" else "bitwise_invert", x)
 
 
-def _shift(x: Value, count: Value, name: str) -> Value:
-    width = _width(x.dtype)
+def _shift(x: Value, count: Value, name: str, width: int = 0) -> Value:
+    """Move bits by as many places as a number has, or more, which leaves none of them."""
+    width = width or _width(x.dtype)
     many = count.astype(_unsigned(count.dtype))
     inside = op("less", many, width)
     steps = op("where", inside, many, many.dtype.type(width - 1)).astype(x.dtype)
@@ -105,20 +106,11 @@ def shift_right_arithmetic(x: Value, count: Value) -> Value:
 
 def shift_right_logical(x: Value, count: Value) -> Value:
     """Bits moved down, zeros behind them."""
-    plain = x
+    plain, width = x, _width(x.dtype)
     if _kind(x) == "i":
         plain = x.astype(_unsigned(x.dtype))
-        if _width(x.dtype) < 8:
-            plain = op("bitwise_and", plain, 2 ** _width(x.dtype) - 1)
-            return _narrow_shift(plain, count, _width(x.dtype)).astype(x.dtype)
-    return _shift(plain, count, "bitwise_right_shift").astype(x.dtype)
-
-
-def _narrow_shift(x: Value, count: Value, width: int) -> Value:
-    many = count.astype(_unsigned(count.dtype))
-    inside = op("less", many, width)
-    moved = op("bitwise_right_shift", x, op("where", inside, many.astype(x.dtype), 0))
-    return op("where", inside, moved, 0)
+        plain = op("bitwise_and", plain, 2**width - 1) if width < 8 else plain
+    return _shift(plain, count, "bitwise_right_shift", width).astype(x.dtype)
 
 
 def population_count(x: Value) -> Value:

@@ -167,6 +167,11 @@ class Unsaid(Exception):
 Rule: TypeAlias = Callable[[Call], "ArraySpec | None"]
 
 
+def first_operand(call: Call) -> ArraySpec:
+    """Give a result the shape of the first operand."""
+    return call.shapes[0]
+
+
 def similar(first: ArraySpec, second: ArraySpec) -> bool:
     """Whether one may stand for the other where precisions may differ."""
     return first is second or first.compatible_ignoring_fp_precision(second)

@@ -232,13 +232,8 @@ def _batch_norm(call: Call) -> ArraySpec:
         )
     if call.opcode == "batch-norm-inference":
         return operand
-    return ArraySpec.tuple(
-        [
-            operand,
-            array(operand.element_type, (features,)),
-            array(operand.element_type, (features,)),
-        ]
-    )
+    sums = array(operand.element_type, (features,))
+    return ArraySpec.tuple([operand, sums, sums])
 
 
 def _rng(call: Call) -> ArraySpec | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...xla.spec import ArraySpec
-from .call import Call, Rule, array, one_or_tuple, scalar, with_dimensions
+from .call import Call, Rule, array, first_operand, one_or_tuple, scalar, with_dimensions
 from .windows import reducer
 
 _U32: Final = array("u32", ())
@@ -151,10 +151,6 @@ def _async_start(call: Call) -> ArraySpec:
     return result
 
 
-def _operand(call: Call) -> ArraySpec:
-    return call.shapes[0]
-
-
 def _token(call: Call) -> ArraySpec:
     call.require(all([shape.is_token for shape in call.shapes]), "takes tokens")
     return ArraySpec.token()
@@ -166,8 +162,7 @@ def _add_dependency(call: Call) -> ArraySpec:
 
 
 def _send(call: Call) -> ArraySpec:
-    call.require(call.shapes[1].is_token, "the second operand is a token")
-    return ArraySpec.tuple([call.shapes[0], _U32, ArraySpec.token()])
+    return ArraySpec.tuple([_add_dependency(call), _U32, ArraySpec.token()])
 
 
 def _receive(call: Call) -> ArraySpec | None:
@@ -185,7 +180,7 @@ def _receive_done(call: Call) -> ArraySpec:
 
 
 def _outfeed(call: Call) -> ArraySpec:
-    call.require(call.shapes[1].is_token, "the second operand is a token")
+    _add_dependency(call)
     return ArraySpec.token()
 
 
@@ -205,19 +200,19 @@ RULES: Final[dict[str, Rule]] = {
     "all-gather-done": _done(1),
     "all-gather-start": _all_gather_start,
     "all-reduce": _all_reduce,
-    "all-reduce-done": _operand,
+    "all-reduce-done": first_operand,
     "all-reduce-start": _all_reduce,
     "all-to-all": _all_to_all,
     "async-done": _done(1),
     "async-start": _async_start,
-    "async-update": _operand,
+    "async-update": first_operand,
     "collective-broadcast": _same,
     "collective-permute": _permute,
     "collective-permute-done": _done(1),
     "collective-permute-start": _permute_start,
     "copy-done": _done(0),
     "copy-start": _copy_start,
-    "domain": _operand,
+    "domain": first_operand,
     "infeed": _receive,
     "outfeed": _outfeed,
     "partition-id": _number,

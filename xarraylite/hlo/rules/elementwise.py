@@ -8,7 +8,7 @@ from typing import Final
 from ...dtypes.element_types import ElementType
 from ...xla.spec import ArraySpec
 from ..opcodes import OPCODES
-from .call import Call, Rule, array, with_dimensions
+from .call import Call, Rule, array, first_operand, with_dimensions
 
 _KINDS: Final[dict[str, tuple[Callable[[ElementType], bool], str]]] = {
     "any": (lambda kind: kind.is_array, "elements of any type"),
@@ -165,10 +165,6 @@ def _reduce_precision(call: Call) -> ArraySpec:
     return call.shapes[0]
 
 
-def _pass(call: Call) -> ArraySpec:
-    return call.shapes[0]
-
-
 RULES: Final[dict[str, Rule]] = {
     **{
         row.name: _unary(row.elements) if row.arity == 1 else _binary(row.elements)
@@ -181,10 +177,10 @@ RULES: Final[dict[str, Rule]] = {
     "compare": _compare,
     "complex": _complex,
     "convert": _convert,
-    "copy": _pass,
+    "copy": first_operand,
     "imag": _real_part,
     "is-finite": _is_finite,
-    "opt-barrier": _pass,
+    "opt-barrier": first_operand,
     "real": _real_part,
     "reduce-precision": _reduce_precision,
     "select": _select,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ...xla.spec import ArraySpec
-from .call import Call, Rule, array, one_or_tuple, scalar
+from .call import Call, Rule, array, one_or_tuple, scalar, similar
 
 
 def _index_sizes(call: Call, indices: ArraySpec) -> tuple[int, list[int]]:
@@ -92,10 +92,8 @@ def _scatter(call: Call) -> ArraySpec:
     call.require(len(window) == len(bounds), f"update_window_dims name {len(bounds)} dimensions")
     for update, operand in zip(updates, operands, strict=True):
         call.distinct("update_window_dims", update.rank)
-        call.require(
-            scalar(update).compatible_ignoring_fp_precision(scalar(operand)),
-            "updates have the types of the operands",
-        )
+        fits = similar(scalar(update), scalar(operand))
+        call.require(fits, "updates have the types of the operands")
         taken = [update.dimensions[d] for d in window]
         rest = [n for d, n in enumerate(update.dimensions) if d not in window]
         call.require(rest == counted, f"updates have the dimensions {counted} of the indices")

@@ -32,11 +32,11 @@ def _broadcast(call: Call) -> ArraySpec:
 
 def _reshape(call: Call) -> ArraySpec:
     operand, result = call.shapes[0], call.said_array()
-    if UNBOUNDED not in (*operand.dimensions, *result.dimensions):
-        call.require(
-            prod(operand.dimensions) == prod(result.dimensions),
-            f"the result {result.human_string()} has as many elements as the operand",
-        )
+    unbounded = UNBOUNDED in (*operand.dimensions, *result.dimensions)
+    call.require(
+        unbounded or prod(operand.dimensions) == prod(result.dimensions),
+        f"the result {result.human_string()} has as many elements as the operand",
+    )
     return array(operand.element_type, result.dimensions, result.dynamic)
 
 
@@ -109,20 +109,16 @@ def _concatenate(call: Call) -> ArraySpec:
     first = call.shapes[0]
     axis = call.one_dimension(first.rank)
     call.same_type(call.shapes)
-    total = 0
-    flags = list(first.dynamic)
+    before, after = first.dimensions[:axis], first.dimensions[axis + 1 :]
     for shape in call.shapes:
-        others = [*shape.dimensions[:axis], *shape.dimensions[axis + 1 :]]
         call.require(
             shape.rank == first.rank
-            and others == [*first.dimensions[:axis], *first.dimensions[axis + 1 :]],
+            and (shape.dimensions[:axis], shape.dimensions[axis + 1 :]) == (before, after),
             f"operands differ along dimension {axis} alone",
         )
-        total += shape.dimensions[axis]
-        flags = [a or b for a, b in zip(flags, shape.dynamic, strict=True)]
-    return array(
-        first.element_type, [*first.dimensions[:axis], total, *first.dimensions[axis + 1 :]], flags
-    )
+    total = sum([shape.dimensions[axis] for shape in call.shapes])
+    flags = [any(column) for column in zip(*[x.dynamic for x in call.shapes], strict=True)]
+    return array(first.element_type, (*before, total, *after), flags)
 
 
 def _iota(call: Call) -> ArraySpec:
@@ -201,11 +197,7 @@ def _dynamic_reshape(call: Call) -> ArraySpec:
         all([s.element_type.name == "s32" and not s.dimensions for s in call.shapes[1:]]),
         "sizes are s32[]",
     )
-    call.require(
-        prod(result.dimensions) == prod(call.shapes[0].dimensions),
-        f"the result {result.human_string()} has as many elements as the operand",
-    )
-    return array(call.shapes[0].element_type, result.dimensions, result.dynamic)
+    return _reshape(call)
 
 
 RULES: Final[dict[str, Rule]] = {

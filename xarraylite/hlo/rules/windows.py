@@ -7,7 +7,7 @@ from typing import Final
 
 from ...xla.spec import ArraySpec
 from ..values import ConvolutionLabels, WindowDimension
-from .call import Call, Rule, array, one_or_tuple, scalar
+from .call import Call, Rule, array, one_or_tuple, scalar, similar
 
 _PRECISIONS: Final = frozenset({"default", "high", "highest", "packed_nibble"})
 
@@ -25,7 +25,7 @@ def _contraction_type(call: Call, lhs: ArraySpec, rhs: ArraySpec) -> object:
     return lhs.element_type if lhs.element_type.bits >= rhs.element_type.bits else rhs.element_type
 
 
-def _dot(call: Call) -> ArraySpec:
+def _dot(call: Call, grouped: Sequence[int] = ()) -> ArraySpec:
     lhs, rhs = call.shapes[0], call.shapes[1]
     left, right = call.paired(lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
     summed, also = call.paired(lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
@@ -34,7 +34,7 @@ def _dot(call: Call) -> ArraySpec:
         "no dimension is both batch and contracting",
     )
     kept = [d for d in range(lhs.rank) if d not in left and d not in summed]
-    others = [d for d in range(rhs.rank) if d not in right and d not in also]
+    others = [d for d in range(rhs.rank) if d not in (*right, *also, *grouped)]
     sizes = [lhs.dimensions[d] for d in (*left, *kept)] + [rhs.dimensions[d] for d in others]
     flags = [lhs.dynamic[d] for d in (*left, *kept)] + [rhs.dynamic[d] for d in others]
     return array(_contraction_type(call, lhs, rhs), sizes, flags)
@@ -57,15 +57,11 @@ def _ragged_dot(call: Call) -> ArraySpec | None:
     call.require(
         len(ragged) == 1 and 0 <= ragged[0] < lhs.rank, "lhs_ragged_dims names one dimension"
     )
-    grouped = call.distinct("rhs_group_dims", rhs.rank)
-    left, right = call.paired(lhs, rhs, ("lhs_batch_dims", "rhs_batch_dims"))
-    summed, also = call.paired(lhs, rhs, ("lhs_contracting_dims", "rhs_contracting_dims"))
-    kept = [d for d in range(lhs.rank) if d not in left and d not in summed]
-    others = [d for d in range(rhs.rank) if d not in (*right, *also, *grouped)]
-    sizes = [lhs.dimensions[d] for d in (*left, *kept)] + [rhs.dimensions[d] for d in others]
-    if ragged[0] in summed:
-        sizes = [groups.dimensions[-1] if groups.rank else 0, *sizes]
-    return array(_contraction_type(call, lhs, rhs), sizes)
+    product = _dot(call, call.distinct("rhs_group_dims", rhs.rank))
+    sizes = product.dimensions
+    if ragged[0] in call.ints("lhs_contracting_dims"):
+        sizes = (groups.dimensions[-1] if groups.rank else 0, *sizes)
+    return array(product.element_type, sizes)
 
 
 def slid(call: Call, size: int, dim: WindowDimension) -> int:
@@ -136,10 +132,8 @@ def _halves(call: Call) -> tuple[tuple[ArraySpec, ...], tuple[ArraySpec, ...]]:
     call.require(all([not value.dimensions for value in values]), "initial values are scalars")
     call.alike(operands)
     for operand, value in zip(operands, values, strict=True):
-        call.require(
-            scalar(operand).compatible_ignoring_fp_precision(scalar(value)),
-            "an initial value has the type of its operand",
-        )
+        fits = similar(scalar(operand), scalar(value))
+        call.require(fits, "an initial value has the type of its operand")
     return operands, values
 
 
@@ -183,10 +177,8 @@ def _select_and_scatter(call: Call) -> ArraySpec:
     window = _window(call, operand)
     call.require(not value.dimensions, "the initial value is a scalar")
     kinds = [scalar(shape) for shape in call.shapes]
-    call.require(
-        all([kind.compatible_ignoring_fp_precision(kinds[0]) for kind in kinds]),
-        "operands have the same element type",
-    )
+    alike = all([similar(kind, kinds[0]) for kind in kinds])
+    call.require(alike, "operands have the same element type")
     sizes = tuple([slid(call, n, dim) for n, dim in zip(operand.dimensions, window, strict=True)])
     call.require(source.dimensions == sizes, f"the source has the places {sizes} of the window")
     call.signature(0, [kinds[0], kinds[0]], array("pred", ()), "the selection")

@@ -112,18 +112,21 @@ _BRACES = re.compile(r'[^{}"]++|"(?:[^"\\]++|\\.)*+"|[{}"]', re.DOTALL)
 def is_dictionary(text: str) -> bool:
     """Whether a text is one pair of braces, those within strings not counted."""
     stripped = text.strip(" \t\r\n")
-    if not (stripped.startswith("{") and stripped.endswith("}")):
-        return False
+    return stripped.startswith("{") and end_of_braces(stripped, 0) == len(stripped)
+
+
+def end_of_braces(text: str, start: int) -> int:
+    """Return where a pair of braces ends, those within strings not counted.
+
+    0 where it is never closed; where a string has no end, less: the place of that, negated.
+    """
     depth = 0
-    end = len(stripped)
-    for match in _BRACES.finditer(stripped):
+    for match in _BRACES.finditer(text, start):
         piece = match[0]
         if piece == '"':
-            return False
-        if piece == "{":
-            depth += 1
-        elif piece == "}":
-            depth -= 1
-            if depth == 0:
-                return match.end() == end
-    return False
+            return -match.start()
+        if piece in "{}":
+            depth += 1 if piece == "{" else -1
+            if not depth:
+                return match.end()
+    return 0

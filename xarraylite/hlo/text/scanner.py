@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 from ..._errors import HloError, XarrayliteError
 from ...layout.text import MAX_LENGTH
 from ...xla.spec import ArraySpec
-from .quoting import NAME, SKIP, STRING, without_comments
+from .quoting import NAME, SKIP, STRING, end_of_braces, without_comments
 
 _SKIP = re.compile(SKIP)
 _NAME = re.compile(rf"{SKIP}%?({NAME})")
@@ -28,7 +28,6 @@ _PIECE = re.compile(
     rf"[^(){{}}\[\]\"'/,\s]++|[(\[{{]|[)\]}}]|,|\s++|{STRING}|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n\r]*+|.",
     re.DOTALL,
 )
-_BRACES = re.compile(r'[^{}"]++|"(?:[^"\\]++|\\.)*+"|[{}"]', re.DOTALL)
 _QUOTES: Final = frozenset("\"'")
 _CLOSING: Final = {")": "(", "]": "[", "}": "{"}
 _MESH_AXES = re.compile(
@@ -158,29 +157,39 @@ class Scanner:
     def group(self) -> str:
         """Step over brackets behind their opening one, and return what is between them."""
         start = self.at
-        end = self._balanced("(", ")")
-        return self.text[start : end - 1]
+        end = self._end(start, listed=False)
+        if end == len(self.text):
+            self.fail("this '(' is never closed", start - 1)
+        self._check_pair("(", end)
+        self.at = end + 1
+        return self.text[start:end]
 
-    def _balanced(self, opening: str, wanted: str) -> int:
-        stack = [opening]
-        begin = self.at
-        for match in _PIECE.finditer(self.text, self.at):
+    def _check_pair(self, opening: str, end: int) -> None:
+        closing = self.text[end]
+        if _CLOSING[closing] != opening:
+            self.fail(f"{closing!r} closes {opening!r}", end)
+
+    def _end(self, start: int, *, listed: bool) -> int:
+        """Return where the bracket stands that closes one opened before a place.
+
+        What is ``listed`` also ends at a comma or a blank that stands in no brackets.
+        """
+        stack: list[str] = []
+        opened = start
+        for match in _PIECE.finditer(self.text, start):
             piece = match[0]
             if piece in ("(", "[", "{"):
+                opened = opened if stack else match.start()
                 stack.append(piece)
-            elif piece in _CLOSING:
-                self._close(stack, piece, match.start())
-                if not stack:
-                    self.at = match.end()
-                    return self.at
+            elif piece in _CLOSING and stack:
+                self._check_pair(stack.pop(), match.start())
+            elif piece in _CLOSING or (listed and not stack and (piece == "," or piece.isspace())):
+                return match.start()
             elif piece in _QUOTES:
                 self.fail("this string has no end", match.start())
-        return self.fail(f"this bracket has no {wanted!r}", begin - 1)
-
-    def _close(self, stack: list[str], piece: str, at: int) -> None:
-        if stack[-1] != _CLOSING[piece]:
-            self.fail(f"{piece!r} closes {stack[-1]!r}", at)
-        stack.pop()
+        if stack:
+            self.fail(f"this {stack[0]!r} is never closed", opened)
+        return len(self.text)
 
     def value(self, raw: bool) -> tuple[str, int]:
         """Step over the value of an attribute, and return it and where it begins.
@@ -204,42 +213,16 @@ class Scanner:
 
     def _raw_braces(self, start: int) -> str:
         """Braces that hold no program but a user's data: nothing but strings is known in them."""
-        depth = 0
-        for match in _BRACES.finditer(self.text, start):
-            piece = match[0]
-            if piece == "{":
-                depth += 1
-            elif piece == "}":
-                depth -= 1
-                if not depth:
-                    self.at = match.end()
-                    return self.text[start : self.at]
-            elif piece == '"':
-                self.fail("this string has no end", match.start())
-        return self.fail("this '{' is never closed", start)
+        end = end_of_braces(self.text, start)
+        if end <= 0:
+            self.fail(
+                "this string has no end" if end else "this '{' is never closed", -end or start
+            )
+        self.at = end
+        return self.text[start:end]
 
     def _long_value(self, start: int) -> str:
-        stack: list[str] = []
-        end = len(self.text)
-        opened = start
-        for match in _PIECE.finditer(self.text, start):
-            piece = match[0]
-            if piece in ("(", "[", "{"):
-                if not stack:
-                    opened = match.start()
-                stack.append(piece)
-            elif piece in _CLOSING:
-                if not stack:
-                    end = match.start()
-                    break
-                self._close(stack, piece, match.start())
-            elif not stack and (piece == "," or piece.isspace()):
-                end = match.start()
-                break
-            elif piece in _QUOTES:
-                self.fail("this string has no end", match.start())
-        if stack:
-            self.fail(f"this {stack[0]!r} is never closed", opened)
+        end = self._end(start, listed=True)
         if end == start:
             self.fail_found("a value")
         self.at = end

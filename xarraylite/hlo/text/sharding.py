@@ -21,7 +21,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ...xla.spec import ArraySpec
+from .kinds_basic import inside
 from .meshes import MOST_DEVICES, normalise_mesh_sharding
+from .quoting import outer_parts
 
 Devices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -61,7 +63,7 @@ def normalise_sharding(text: str) -> str:
     inner = stripped[1:-1].strip()
     if not inner.startswith("{"):
         return f"{{{_single(inner)}}}" if inner else "{}"
-    parts = _elements(inner)
+    parts = [inside(part, "{}").strip() for part in outer_parts(inner)]
     return f"{{{', '.join([f'{{{_single(part)}}}' for part in parts])}}}"
 
 
@@ -84,18 +86,6 @@ def count_arrays(shape: ArraySpec) -> int:
 def without_metadata(text: str) -> str:
     """Return the text of a sharding without where it comes from."""
     return _METADATA.sub("", text) if "metadata" in text else text
-
-
-def _elements(inner: str) -> list[str]:
-    """Contents of the braces of a tuple's shardings."""
-    parts, depth, start = [], 0, 0
-    for match in re.finditer(r"[{}]", inner):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 1 and match[0] == "{":
-            start = match.end()
-        elif depth == 0:
-            parts.append(inner[start : match.start()].strip())
-    return parts
 
 
 def _single(inner: str) -> str:

@@ -57,19 +57,24 @@ def in_default_order(shape: ArraySpec) -> ArraySpec:
     return shape.with_layout(replace(shape.layout, minor_to_major=order))
 
 
+def _parameters(name: str, operands: tuple[HloInstruction, ...]) -> tuple[HloInstruction, ...]:
+    """Return a parameter for each operand; a name may have a place for its number."""
+    numbers = [MappingProxyType({"parameter_number": k}) for k in range(len(operands))]
+    return tuple(
+        [
+            HloInstruction(name.format(k), "parameter", operand.shape, attributes=numbers[k])
+            for k, operand in enumerate(operands)
+        ]
+    )
+
+
 def undefined_computation(
     name: str, operands: tuple[HloInstruction, ...], result: ArraySpec
 ) -> HloComputation:
     """Return a computation that hands its parameters to a custom call of its own name."""
-    parameters = [
-        HloInstruction(
-            f"param_{k}", "parameter", operand.shape,
-            attributes=MappingProxyType({"parameter_number": k}),
-        )
-        for k, operand in enumerate(operands)
-    ]  # fmt: skip
+    parameters = _parameters("param_{}", operands)
     attributes = MappingProxyType({"custom_call_target": name})
-    root = HloInstruction("custom-call", "custom-call", result, tuple(parameters), attributes)
+    root = HloInstruction("custom-call", "custom-call", result, parameters, attributes)
     return HloComputation(name, (*parameters, root))
 
 
@@ -84,18 +89,12 @@ def wrap_operation(
 
     The attributes become those of the operation that is wrapped.
     """
-    parameters = [
-        HloInstruction(
-            "async_param", "parameter", operand.shape,
-            attributes=MappingProxyType({"parameter_number": k}),
-        )
-        for k, operand in enumerate(operands)
-    ]  # fmt: skip
+    parameters = _parameters("async_param", operands)
     own: dict[str, Any] = {name: attributes[name] for name in _OF_THE_START if name in attributes}
     inner = MappingProxyType({name: value for name, value in attributes.items() if name not in own})
     attributes.clear()
     attributes.update(own)
-    root = HloInstruction(opcode, opcode, result, tuple(parameters), inner, called)
+    root = HloInstruction(opcode, opcode, result, parameters, inner, called)
     return HloComputation("async_wrapped", (*parameters, root))
 
 
