@@ -42,6 +42,15 @@ def test_a_new_zarr_array_has_the_operands_chunks(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["a"]
 
 
+def test_a_chunk_that_one_call_does_not_write(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).normal(size=(3, 100_001))
+    made = zarr.create_array(
+        tmp_path / "a", shape=values.shape, chunks=values.shape, dtype="f8", compressors=None
+    )
+    xl.store(xl.open(values) * 2, made)
+    np.testing.assert_array_equal(made[...], values * 2)
+
+
 def test_a_new_npy_file(tmp_path: Path) -> None:
     xl.store(kept().T + 1, tmp_path / "a.npy", chunks=7)
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), VALUES.T + 1)

@@ -1,10 +1,11 @@
 """Writing whole chunks of zarr arrays with as few copies as can be.
 
 Where a chunk is one file on a local disk, and its bytes are its elements, compressed or not, they
-are encoded from where they were computed and written in one call, under another name first, so that
-nobody reads half a chunk.  The library writes everything else: parts of chunks, other codecs and
-stores, and chunks that begin with the fill value, which it leaves out where they are nothing else,
-unless the array is to have all of them.
+are encoded from where they were computed and written under another name first, so that nobody reads
+half a chunk.  What one call writes gets pages that lie together: pieces of 2 MiB are what virtual
+machines give back to their hosts when they are free, and have to ask for again.  The library writes
+everything else: parts of chunks, other codecs and stores, and chunks that begin with the fill
+value, which it leaves out where they are nothing else, unless the array is to have all of them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from .zarrs import compression_of, is_local
 
 #: How numcodecs calls what zarr calls by words.
 _SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
+
+#: Bytes that are written by one call: less than what a host takes back of a machine's free memory.
+_AT_ONCE = 1 << 20
 
 
 class ZarrWriter:
@@ -111,7 +115,7 @@ def _write(path: Path, data: memoryview) -> None:
         file = path.open("wb", buffering=0)
     with file:
         while data:
-            data = data[file.write(data) :]
+            data = data[file.write(data[:_AT_ONCE]) :]
 
 
 def _encoder(array: Any) -> Any:
