@@ -25,16 +25,21 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._config import available_cores, settings
+from .._lazy_import import later
 from .._locks import ForkLock
 from ..dtypes.names import NumpyArray
-from ..runtime import loops
 from ..runtime.floating_errors import silently
 from ..runtime.threads import pool
+
+if TYPE_CHECKING:
+    from ..runtime import loops
+else:
+    loops = later(".runtime.loops")
 
 #: Multiplications after which a product is cut: a tenth of a second on a few cores.
 UNINTERRUPTED = 1 << 31
