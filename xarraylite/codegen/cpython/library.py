@@ -9,6 +9,7 @@ from . import (
     assignment,
     basics,
     calls,
+    crew,
     evaluation,
     fronts,
     indexing,
@@ -28,20 +29,9 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, evaluation, fronts, indexing, launching, lazy_views),
-    *(
-        operators,
-        picks,
-        places,
-        readers,
-        remembered,
-        replay,
-        reuse,
-        scalars,
-        scattered,
-        single_values,
-        views,
-    ),
+    *(assignment, basics, calls, crew, evaluation, fronts, indexing, launching, lazy_views),
+    *(operators, picks, places, readers, remembered, replay, reuse, scalars, scattered),
+    *(single_values, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
