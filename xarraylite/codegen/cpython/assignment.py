@@ -14,7 +14,6 @@ from .basics import (
     TWICE,
     count_evaluation,
     dtype_of,
-    exchange,
     get,
     give,
     integer,
@@ -30,6 +29,7 @@ from .basics import (
     new,
     pair,
     size_of,
+    swap,
 )
 from .calls import array_of, factor_of
 from .evaluation import (
@@ -412,10 +412,10 @@ def renewed(to: int, value: int, key: int) -> bool:
     usual = get(kind, w.DTYPE) == dtype_of(to) and is_same(get(made, w.SHAPE), get(to, w.SHAPE))
     usual = usual and c.PyLong_AsLongLong(get(kind, w.WEIGHT)) <= LAZY
     if usual:
-        exchange(to, made, w.KIND)
-        exchange(to, made, w.OPERANDS)
+        swap(to, made, w.KIND)
+        swap(to, made, w.OPERANDS)
         if get(to, w.USED) != 0:
-            exchange(to, made, w.USED)
+            swap(to, made, w.USED)
     c.Py_DecRef(made)
     return usual
 

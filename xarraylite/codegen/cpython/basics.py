@@ -70,7 +70,7 @@ def change(thing: int, slot: int, value: int) -> int:
     return give(thing, slot, value)
 
 
-def exchange(one: int, other: int, slot: int) -> int:
+def swap(one: int, other: int, slot: int) -> int:
     """Exchange what two objects hold."""
     held = get(one, slot)
     give(one, slot, get(other, slot))

@@ -12,7 +12,6 @@ from .api import CLASS, SIZE, load, word
 from .basics import (
     change,
     count_of,
-    exchange,
     get,
     give,
     integer,
@@ -20,6 +19,7 @@ from .basics import (
     is_lazy,
     is_traced,
     keep,
+    swap,
 )
 from .evaluation import SNAPSHOTS, address_of, bump, new_buffer
 
@@ -87,7 +87,7 @@ def let_go(to: int, value: int, key: int) -> bool:
     if moved:
         c.memcpy(address_of(spare), address_of(snapshot), nbytes)
         for slot in (w.MEMORY, w.MEMORY_START, w.ADDRESS):
-            exchange(snapshot, spare, slot)
+            swap(snapshot, spare, slot)
         give(buffer, w.SNAPSHOT, 0)
         change(snapshot, w.ORIGIN, keep(word(w.NONE)))
         bump(SNAPSHOTS, 1)
