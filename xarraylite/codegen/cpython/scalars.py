@@ -164,18 +164,50 @@ def whole_in(thing: int, place: int) -> bool:
             c.PyErr_Clear()
             return False
         return True
-    if thing == word(w.TRUE) or thing == word(w.FALSE):
-        store(place, 1 if thing == word(w.TRUE) else 0)
+    if is_truth(thing):
+        store(place, 1 if is_true(thing) else 0)
         return True
     if c.PyType_IsSubtype(load(thing + CLASS), word(w.SCALAR_HELD)) == 0:
         return False
     number = get(thing, w.SCALAR_VALUE)
+    if is_truth(number):
+        store(place, 1 if is_true(number) else 0)
+        return True
+    if load(number + CLASS) != word(w.NUMPY_INT64):
+        return False
+    store(place, load(number + DATA))
+    return True
+
+
+def is_truth(number: int) -> bool:
+    """Tell whether an object is a truth value of Python's or of NumPy's."""
     cls = load(number + CLASS)
-    if cls == word(w.NUMPY_BOOL):
-        store(place, load_byte(number + DATA))
-    else:
-        store(place, load(number + DATA) if cls == word(w.NUMPY_INT64) else 0)
-    return cls == word(w.NUMPY_BOOL) or cls == word(w.NUMPY_INT64)
+    return cls == word(w.NUMPY_BOOL) or number == word(w.TRUE) or number == word(w.FALSE)
+
+
+def is_true(number: int) -> bool:
+    """Tell whether a truth value is true."""
+    if load(number + CLASS) == word(w.NUMPY_BOOL):
+        return load_byte(number + DATA) != 0
+    return number == word(w.TRUE)
+
+
+def of_truths(code: int, left: int, right: int) -> int:
+    """Return what logic makes of two truth values; 0 of others."""
+    one, other = inside(left), inside(right)
+    made = 0
+    if is_truth(one) and is_truth(other):
+        if code == AND:
+            made = truth_of(is_true(one) and is_true(other))
+        elif code == OR:
+            made = truth_of(is_true(one) or is_true(other))
+        elif code in (XOR, DIFFERENT):
+            made = truth_of(is_true(one) != is_true(other))
+        elif code == EQUAL:
+            made = truth_of(is_true(one) == is_true(other))
+    c.Py_DecRef(one)
+    c.Py_DecRef(other)
+    return made
 
 
 def long_of(number: int) -> int:
@@ -326,6 +358,8 @@ def held(left: int, right: int, row: int) -> int:
     made = complex_of_two(word(row + CODE), left, right)
     if made == 0:
         made = of_numbers(word(row + CODE), left, right)
+    if made == 0:
+        made = of_truths(word(row + CODE), left, right)
     return made if made != 0 else by_way(word(row + WAYS), left, right)
 
 

@@ -47,10 +47,19 @@ def others() -> dict[str, FunctionType]:
 
 
 def functions_of(*modules: ModuleType) -> dict[str, FunctionType]:
-    """Return the functions that modules define, by name."""
-    return {
-        name: value
-        for module in modules
-        for name, value in vars(module).items()
-        if isinstance(value, FunctionType) and value.__module__ == module.__name__
-    }
+    """Return the functions that modules define, by name: compiled ones find each other by it.
+
+    Raises
+    ------
+    ValueError
+        If two of them have one name.
+    """
+    found: dict[str, FunctionType] = {}
+    for module in modules:
+        for name, value in vars(module).items():
+            if not isinstance(value, FunctionType) or value.__module__ != module.__name__:
+                continue
+            if name in found:
+                raise ValueError(f"{name}: {found[name].__module__} and {module.__name__} have it")
+            found[name] = value
+    return found
