@@ -54,6 +54,7 @@ def test_pillow_takes_images() -> None:
     values = np.arange(12, dtype=np.uint8).reshape(3, 4)
     assert_same_bits(np.asarray(image.fromarray(xl.asarray(values))), values)
     assert_same_bits(np.asarray(image.fromarray(xl.asarray(values).T)), values.T)
+    assert float(xl.sum(image.fromarray(values))) == values.sum()
 
 
 def test_matplotlib_takes_columns() -> None:
@@ -63,6 +64,27 @@ def test_matplotlib_takes_columns() -> None:
     for x in (a, a * 2, a.T.copy().T):
         stats = cbook.boxplot_stats(x)
         assert [s["med"] for s in stats] == np.median(np.asarray(x), axis=0).tolist()
+
+
+@pytest.mark.parametrize("protocol", ["__array__", "__array_interface__", "__array_struct__"])
+def test_what_numpy_makes_arrays_of_is_an_operand(protocol: str) -> None:
+    values = V.copy()
+    given = getattr(values, protocol)
+    found = (lambda self, dtype=None, copy=None: values) if callable(given) else given
+    other = type("Other", (), {protocol: found, "memory": values})()
+    assert_same_bits(xl.eval(xl.ones(3) + other), V + 1)
+    assert_same_bits(xl.eval(xl.sqrt(other)), np.sqrt(V))
+    for shared in (xl.adapt(other), xl.asarray(other, copy=False)):
+        shared[0] = 5
+        assert values[0] == 5
+        values[0] = 1
+
+
+def test_masks_are_not_lost_in_shared_memory() -> None:
+    masked = np.ma.MaskedArray(V, V > 2)
+    for share in (xl.adapt, lambda x: xl.asarray(x, copy=False)):
+        with pytest.raises(xl.DTypeError, match="adapt: got a masked array; fill it first"):
+            share(masked)
 
 
 def test_the_interface_describes_strided_memory_only() -> None:

@@ -46,6 +46,10 @@ def test_complex_vectors_are_one_call(dtype: str) -> None:
         first, again = complex(a @ b), [complex(xl.dot(a, b)) for _ in range(3)]
         assert again == [first] * 3
         assert complex(a @ b) == first
+        # Lazy ones, which no call of BLAS reads, and others of that length by what is known now.
+        np.testing.assert_allclose(complex((a + 1) @ (b - 1)), (x + 1) @ (y - 1), 1e-3)
+        np.testing.assert_allclose(complex(b[::-1] @ a), y[::-1] @ x, 1e-3)
+        assert complex(a.copy() @ b.copy()) == first
         if 1 < count <= 4096:
             assert first == complex(x @ y) == complex((a[None, :] @ b[:, None])[0, 0])
         np.testing.assert_allclose(first, x @ y, 1e-4 if dtype == "complex64" else 1e-12)

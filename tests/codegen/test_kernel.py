@@ -421,8 +421,8 @@ def test_a_users_function_needs_the_compiler_that_is_off(place: Path) -> None:
     assert "NUMBA_DISABLE_JIT switches off" in users
 
 
-HELPER = """
-    import math, sys
+USERS = """
+    import math, types
     import numpy as np
     import xarraylite as xl
     f = xl.vectorize(lambda x: math.ldexp(x, 3) + math.sqrt(x))
@@ -430,18 +430,6 @@ HELPER = """
     a, z = xl.asarray([1.0, 4.0]), xl.asarray([1j, 2.0])
     assert xl.eval(f(a) + xl.sqrt(a)).numpy().tolist() == [10.0, 36.0]
     np.testing.assert_allclose(xl.eval(g(z) * z).numpy(), [1j ** 1j * 1j, 8.0])
-    print("right")
-"""
-
-
-def test_what_calls_numbas_helpers_is_right_in_the_next_process_too(place: Path) -> None:
-    for _ in range(2):
-        assert run_script(HELPER, place) == "right"
-
-
-USER_CONSTANT = """
-    import sys, types
-    import xarraylite as xl
     somebody = types.ModuleType("somebody")
     somebody.K = {k}
     @xl.vectorize
@@ -455,10 +443,10 @@ USER_CONSTANT = """
 """
 
 
-def test_a_changed_constant_is_never_stale(place: Path) -> None:
-    """Of the function's own module, and of another one."""
+def test_users_functions_are_right_in_the_next_process_too(place: Path) -> None:
+    """What calls Numba's helpers, and what reads constants of its own module and of another one."""
     for k in (2.0, 3.0):
-        assert run_script(USER_CONSTANT.format(k=k), place) == f"{k} {k}"
+        assert run_script(USERS.format(k=k), place) == f"{k} {k}"
 
 
 def test_processes_that_race_for_one_cache(place: Path) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 import re
-import types
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from typing import Any
+from unittest import mock
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,55 +19,85 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.dtypes.codes import value
-from xarraylite.codegen import jit
+from xarraylite.codegen import machine, routines
+from xarraylite.codegen.emit import routine
+from xarraylite.codegen.emit.builder import Builder, Module, Value
+from xarraylite.codegen.emit.memory import fetch, keep
+from xarraylite.codegen.emit.routine import Routine
+from xarraylite.codegen.kernel import kernels
 from xarraylite.dtypes import names
 from xarraylite.dtypes.formats import FORMATS, INT_BITS, Format, loop_dtype
 from xarraylite.dtypes.narrow import library, to_narrow
 
 Array = NDArray[Any]
 LIBRARY = library()
-INTRINSICS = jit.INTRINSICS
 BITS = ("bits_f32", "float_f32", "bits_f64", "float_f64")
 FLOATS = list(FORMATS)
 INTS = list(INT_BITS)
+ADD, MULTIPLY = [Routine(f"f32(a0 {sign} a1)", ("f32", "f32"), "f32") for sign in "+*"]
 each_float = pytest.mark.parametrize("dt", FLOATS, ids=str)
 each_int = pytest.mark.parametrize("dt", INTS, ids=str)
 
 
 # Scalar bodies as kernels compile them --------------------------------------------------------
 
-
-@cache
-def compiled(name: str) -> Any:
-    """A body under Numba, with the names of `bits` replaced by machine instructions."""
-    function = LIBRARY[name]
-    scope = dict(function.__globals__)
-    for used in function.__code__.co_names:
-        if used in LIBRARY:
-            scope[used] = compiled(used)
-        elif used in BITS:
-            scope[used] = INTRINSICS[used]
-    copy = types.FunctionType(function.__code__, scope, name)
-    return numba.njit(error_model="numpy", forceinline=True)(copy)
+DTYPES = {dt.name: dt for dt in (*FLOATS, *INTS)}
+VERBS = {
+    "decode": routine.decode,
+    "encode": routine.encode,
+    "round": routine.settle,
+    "wrap": routine.settle,
+}
 
 
-@cache
-def loop(name: str) -> Any:
-    body = compiled(name)
+def body(name: str, source: Any = None) -> list[Routine]:
+    """What a body is in kernels: of float64, and of integers, behind a conversion."""
+    verb, _, rest = name.partition("_")
+    if verb == "odd":
+        return [Routine(f"{rest}({name}(a0))", (rest,), rest)]
+    dt = DTYPES[rest.removesuffix("_f64")]
+    made = VERBS[verb](dt)
+    assert made is not None
+    converted = verb != "decode" and (dt in INTS or rest.endswith("_f64"))
+    return [routine.cast(source, dt), made] if converted else [made]
 
-    @numba.njit(error_model="numpy")
-    def run(source: Array, out: Array) -> None:
-        for i in range(out.size):
-            out[i] = body(source[i])
 
-    return run
+def loop(
+    args: tuple[str, ...], result: str, compute: Callable[[Builder, list[Value]], Value]
+) -> Module:
+    """A loop over elements of arrays; the bodies alone, even where the CPU converts float16."""
+    b = Builder()
+    count, out, *arrays = [b.load("i64", b.block, k, "src") for k in range(len(args) + 2)]
+    with b.loop(0, count) as k:
+        given = [fetch(b, arg, array, k, "src") for arg, array in zip(args, arrays, strict=True)]
+        keep(b, result, compute(b, given), out, k, "dst")
+    return b.module()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _bodies_alone() -> Iterator[None]:
+    """Have float16 converted by its bodies, as on a CPU that has no instructions for it."""
+    with mock.patch.object(machine, "half", return_value=None):
+        yield
+
+
+def run(module: Module, out: Array, *arrays: Array) -> Array:
+    block = np.array(
+        [out.size, *[x.ctypes.data for x in (out, *map(np.ascontiguousarray, arrays))]]
+    )
+    assert kernels.get(module, lambda module: module).run(block.ctypes.data) == 0
+    return out
 
 
 def over(name: str, source: Array, dtype: Any) -> Array:
     """A body applied to every element by compiled code."""
-    out = np.empty(source.shape, dtype)
-    loop(name)(source, out)
-    return out
+    steps = body(name, source.dtype)
+    found = loop(
+        steps[0].args,
+        steps[-1].result,
+        lambda b, x: reduce(lambda v, s: b.call(s, [v]), steps, x[0]),
+    )
+    return run(found, np.empty(source.shape, dtype), source)
 
 
 def assert_same_codes(found: Array, expected: Array, dt: np.dtype) -> None:
@@ -269,17 +298,14 @@ def test_bodies_mean_the_same_as_plain_python(dt: np.dtype) -> None:
 
 @each_float
 def test_a_loop_over_the_bodies_vectorises(dt: np.dtype) -> None:
-    decode, encode = compiled(f"decode_{dt}"), compiled(f"encode_{dt}")
+    decode, encode = routine.decode(dt), routine.encode(dt)
+    assert decode is not None
+    assert encode is not None
 
-    @numba.njit(error_model="numpy")
-    def add(a: Array, b: Array, out: Array) -> None:
-        for i in range(out.size):
-            out[i] = encode(decode(a[i]) + decode(b[i]))
+    def add(b: Builder, given: list[Value]) -> Value:
+        return b.call(encode, [b.call(ADD, [b.call(decode, [x]) for x in given])])
 
-    unsigned = getattr(numba.types, FORMATS[dt].storage.name)
-    flat = numba.types.Array(unsigned, 1, "C")
-    add.compile((flat, flat, flat))
-    code = add.inspect_llvm(add.signatures[0])
+    code = machine.optimised_text(routines.assembled(loop(decode.args * 2, encode.result, add)))
     assert re.search(r"fadd <\d+ x float>", code)
     assert not re.search(r"= \w+ (nsw |nuw )*<\d+ x (i64|double)>", code)  # nothing widened
 
@@ -290,19 +316,16 @@ def test_arithmetic_is_float32_rounded_once(name: str) -> None:
     """Operation by operation, as NumPy's float16 and ml_dtypes compute it."""
     dt = names.as_dtype(name)
     storage = FORMATS[dt].storage
-    decode, encode, settle = (compiled(f"{verb}_{name}") for verb in ("decode", "encode", "round"))
+    decode, encode, settle = [body(f"{verb}_{name}")[0] for verb in ("decode", "encode", "round")]
 
-    @numba.njit(error_model="numpy")
-    def run(a: Array, b: Array, out: Array) -> None:
-        for i in range(out.size):
-            x = decode(a[i])
-            y = decode(b[i])
-            out[i] = encode(settle(x * y) + x)
+    def compute(made: Builder, given: list[Value]) -> Value:
+        x, y = [made.call(decode, [code]) for code in given]
+        product = made.call(settle, [made.call(MULTIPLY, [x, y])])
+        return made.call(encode, [made.call(ADD, [product, x])])
 
     rng = np.random.default_rng(3)
     a, b = rng.integers(0, 1 << FORMATS[dt].bits, (2, 20_000)).astype(storage)
-    out = np.empty_like(a)
-    run(a, b, out)
+    out = run(loop(decode.args * 2, encode.result, compute), np.empty_like(a), a, b)
     expected = a.view(dt) * b.view(dt) + a.view(dt)
     if FORMATS[dt].nan is None:
         assert expected.dtype == dt

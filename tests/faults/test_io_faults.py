@@ -65,6 +65,28 @@ def end(process: subprocess.Popen[str]) -> None:
     process.stdout.close()
 
 
+# Makes a process for each line that it is given, which saves without end, and says how that ended.
+FORKS = """
+import os, sys, tempfile
+import numpy as np
+import xarraylite as xl
+with tempfile.TemporaryDirectory() as scratch:  # all that is imported to save
+    xl.save(f"{scratch}/a.npy", [1])
+    xl.save(f"{scratch}/a.npz", {"a": [1]})
+for line in sys.stdin:
+    path, first, size = line.split()
+    child = os.fork()
+    if not child:
+        array = np.empty(int(size), int)
+        for value in range(int(first), 10**9, 2):
+            array[...] = value
+            xl.save(path, {"a": array, "b": array} if path.endswith("z") else array)
+            if value == int(first):
+                print(os.getpid(), flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
 def value_of(path: Path, size: int) -> int:
     """Return the one number a file holds, after checking that it is whole."""
     content: Any = xl.load(path)
@@ -79,12 +101,17 @@ def value_of(path: Path, size: int) -> int:
 @pytest.mark.parametrize("name", ["a.npy", "a.npz"])
 def test_killed_writers_leave_whole_files(tmp_path: Path, name: str) -> None:
     path, size, rng = tmp_path / name, 200_000, random.Random(3)
-    for turn in range(15):
-        process = start(path, turn * 10**6, size)
-        time.sleep(rng.uniform(0, 0.03))
-        end(process)
-        assert process.returncode == -signal.SIGKILL
-        assert value_of(path, size) // 10**6 == turn
+    command = [sys.executable, "-c", FORKS]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True, bufsize=1) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for turn in range(15):
+            process.stdin.write(f"{path} {turn * 10**6} {size}\n")
+            writer = int(process.stdout.readline())  # it has saved once
+            time.sleep(rng.uniform(0, 0.03))
+            os.kill(writer, signal.SIGKILL)
+            assert int(process.stdout.readline()) == -signal.SIGKILL
+            assert value_of(path, size) // 10**6 == turn
     others = [item.name for item in tmp_path.iterdir() if item != path]
     assert all(TEMPORARY.fullmatch(other) for other in others)  # ignored, and recognisable
     xl.save(path, {"a": [7], "b": [7]} if name == "a.npz" else [7])
@@ -325,7 +352,7 @@ def test_random_damage_is_refused_or_harmless(name: str) -> None:
     refused = 0
     tracemalloc.start()
     try:
-        for _ in range(2000):
+        for _ in range(1000):
             damaged = bytearray(data)
             for _ in range(rng.choice((1, 1, 1, 2, 5))):
                 damaged[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
@@ -340,7 +367,7 @@ def test_random_damage_is_refused_or_harmless(name: str) -> None:
     finally:
         tracemalloc.stop()
     assert peak < MOST_MEMORY
-    assert refused > 200  # a flip of an element's bit in a .npy file cannot be seen
+    assert refused > 100  # a flip of an element's bit in a .npy file cannot be seen
 
 
 @pytest.mark.parametrize("name", FILES)

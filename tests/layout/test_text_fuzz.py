@@ -57,7 +57,7 @@ def column_of_error(parse: Callable[[str], object], text: str) -> int | None:
 def test_nothing_else_escapes(seed: int) -> None:
     source = random.Random(seed)
     accepted = 0
-    for k in range(10_000):
+    for k in range(5_000):
         if k % 5 == 0:
             text = noise(source)
         else:
@@ -65,4 +65,4 @@ def test_nothing_else_escapes(seed: int) -> None:
         column = column_of_error(Layout.parse if k % 5 == 4 else ArraySpec.parse, text)
         assert column is None or 1 <= column <= len(text) + 1, text
         accepted += column is None
-    assert 500 < accepted < 9_500
+    assert 250 < accepted < 4_750

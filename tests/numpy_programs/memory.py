@@ -188,7 +188,7 @@ def text_and_files(xp: Xp) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plain"
         xp.asarray([[1, 2], [3, 4]], dtype="i2").tofile(path)
-        plain = xp.fromfile(path, dtype="i2", count=3)
+        plain = xp.fromfile(path, dtype="i2", count=3), xp.fromfile(path, "(2,)i2")
         xp.savez_compressed(str(path), a=[1])
         names = sorted(entry.name for entry in Path(folder).iterdir())
     return (

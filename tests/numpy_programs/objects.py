@@ -148,6 +148,10 @@ def element_by_element(xp: Xp) -> Any:
     both = xp.nditer([xp.asarray([[0], [1]]), xp.arange(2), None])
     for left, right, to in both:
         to[...] = left * 10 + right
+    backwards, ways = xp.arange(6, dtype="i4")[::-2], ["writeonly", "updateifcopy"]
+    with xp.nditer(backwards, [], [ways], op_dtypes=["f4"], casting="unsafe") as walk:
+        walk.operands[0][:] = [-1, -2, -3]
+    places.append(backwards)
     return x, waiting, places, both.operands[2], [int(item) for item in xp.nditer(x.T, order="C")]
 
 

@@ -73,6 +73,22 @@ def test_many_elements() -> None:
     assert_same_bits(pickle.loads(text), a)
 
 
+def test_elements_beside_a_pickle() -> None:
+    """A copy of what is pickled goes as a buffer, and what is read owns its memory."""
+    a = xl.asarray(np.random.default_rng(0).random((50, 40)))
+    tiled = xl.asarray(a, layout="{1,0:T(8,128)}")
+    for x in (a, a.T, a[::3, 1:], a + 1, tiled, xl.zeros((0, 3)), xl.late(a)):
+        expected, buffers = np.array(x), list[pickle.PickleBuffer]()
+        text = pickle.dumps(x, 5, buffer_callback=buffers.append)
+        a[0, 1] += 1
+        assert len(text) < 1000
+        (sent,) = (bytearray(buffer) for buffer in buffers)
+        back = pickle.loads(text, buffers=[sent])
+        sent[:] = bytes(len(sent))
+        assert_same_bits(back, expected)
+        back[...] = 0
+
+
 def test_in_another_process() -> None:
     code = (
         "import pickle, sys, xarraylite as xl\n"
@@ -87,7 +103,7 @@ def test_in_another_process() -> None:
 
 
 def test_damaged_state_is_refused() -> None:
-    restore, state = xl.asarray([1.0, 2.0]).__reduce__()[:2]
+    restore, state = xl.asarray([1.0, 2.0]).__reduce_ex__(4)[:2]
     origin, values, dtype, shape, column, policy, _ = state
     for wrong in (
         (origin, values[:-1], dtype, shape, column, policy),

@@ -18,6 +18,8 @@ CASES = [(op.name, t) for op in OPS.values() for t in op.near]
 MANY = 120_077
 TYPES = {"f32": np.float32, "f64": np.float64}
 each = pytest.mark.parametrize(("name", "t"), CASES)
+#: One of each way in which kernels are made of them: the code around bodies knows no more.
+KINDS = {(OPS[name].arity, OPS[name].steep, t): (name, t) for name, t in CASES}
 
 
 def values(t: str, n: int, seed: int = 0) -> Any:
@@ -65,7 +67,7 @@ def test_hard_arguments_change_nothing_for_others(name: str, t: str) -> None:
     assert_same_bits(mild, one_by_one(name, moderate))
 
 
-@each
+@pytest.mark.parametrize(("name", "t"), KINDS.values())
 def test_wherever_results_go(name: str, t: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In place, apart from each other, past the caches, and after some that were hard."""
     n = MANY

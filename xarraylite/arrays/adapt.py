@@ -20,7 +20,7 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.block import byte_reach
 from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, layout_of
-from ..operands.nodes import HasNode, borrowed
+from ..operands.nodes import HasNode, Lifted, borrowed, has_array
 from .xarray import XArray
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def adapt(
     Parameters
     ----------
     buffer : ndarray or buffer-protocol object
-        For example bytes, bytearray, memoryview, mmap, array.array.
+        For example bytes, bytearray, memoryview, mmap, array.array; without further arguments
+        also an object that NumPy makes an array of with no copy.
     shape : int or sequence of int, optional
         By default that of an array, or as many elements as fit the rest of a flat buffer.
     dtype : dtype, optional
@@ -102,6 +103,8 @@ def adapt(
         buffer = memoryview(buffer)  # type: ignore[arg-type]
     if plain and isinstance(buffer, memoryview) and not (buffer.ndim == 1 and buffer.c_contiguous):
         buffer = np.asarray(buffer)
+    if plain and has_array(type(buffer)) and not isinstance(buffer, np.ndarray | Lifted):
+        buffer = np.asarray(buffer, copy=False)
     if plain and isinstance(buffer, np.ndarray):
         memory, own, kind = borrowed(buffer, "adapt")
         _refuse_overlap(memory, own, kind)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, overload
 
 import numpy as np
 
@@ -408,9 +408,9 @@ class XExpression(
         copied: XExpression = self.__copy__()
         return copied if order in ("K", "A") else self._container(copied).copy(order)
 
-    def __reduce__(self) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle the values: what is read back is a container."""
-        return self._container(self).__reduce__()
+        return self._container(self).__reduce_ex__(protocol)
 
     def item(self, *index: Any) -> Any:
         """Return the only element, or the one at an index, as a Python number.

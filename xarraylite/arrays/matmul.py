@@ -63,7 +63,7 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
         known = (_long_dot if long else _alike)(plain, left, right)
         if known is not None:
             return known
-    if left.dtype.char not in _BLAS:
+    if left.dtype.char not in _BLAS or _is_summed(left):
         return _folded(plain, left, right)
     lazy = [x for x in (left, right) if x.lasting]
     if not lazy or any([type(x) is not plain or x._kind is NODE for x in lazy]):
@@ -143,6 +143,11 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     return made
 
 
+def _is_summed(left: Any) -> bool:
+    """Tell whether a kernel adds up a vector's products: complex ones that are no one call."""
+    return left.dtype.char in "FD" and left.ndim == 1 and left.shape[0] > _SHORT
+
+
 def _is_long(left: Any, right: Any) -> bool:
     """Tell whether operands are vectors in memory that are multiplied in several calls."""
     lasting = any([getattr(x, "lasting", True) for x in (left, right)])  # so are NumPy's arrays
@@ -158,7 +163,8 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool
     code = left.dtype.char
     # `product` learns those that it computes first.
     lazy = any([x.__class__ is plain and x.lasting for x in operands])
-    if code in _BLAS or (code in _WRAPPING and not lazy):
+    summed = _is_summed(left) and right.ndim == 1
+    if not summed and (code in _BLAS or (code in _WRAPPING and not lazy)):
         if not lazy:
             learn_product(left, right, made, in_place)
         if code in "fd" and _is_long(left, right) and right.dtype == left.dtype:
@@ -167,7 +173,7 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool
     if not isinstance(right, plain) or tracing.is_active():
         return
     sides = (*left.shape, *right.shape[1:])
-    if NODE in (left._kind, right._kind) or not 0 < math.prod(sides) <= _FEW:
+    if NODE in (left._kind, right._kind) or not (summed or 0 < math.prod(sides) <= _FEW):
         return
     if left._kind.leads(_FOLD, stretched_key(left, right)) is False:
         return

@@ -133,7 +133,7 @@ def _by_numpy(
     for k, out in enumerate(outs):  # before anything is written
         if not isinstance(out, HasNode | np.ndarray | None):
             raise DTypeError(f"{name}: out must be an array, got {type(out).__name__}")
-        if k and isinstance(out, HasNode):
+        if (k or method in _FOLDS) and isinstance(out, HasNode):
             check_update(out, name, np.shape(results[k]), results[k].dtype, rule)  # type: ignore[arg-type]
     for k, out in enumerate(outs):
         if out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
@@ -137,9 +138,9 @@ class XView(XContainer):
         place = Strided.row_major((buffer.nbytes // dtype.itemsize,))
         return XArray._own(buffer, place, dtype, DYNAMIC)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         """Pickle as a copy of the elements, not of the whole buffer."""
-        return self.copy().__reduce__()
+        return self.copy().__reduce_ex__(protocol)
 
 
 XView._view_class = XView
@@ -333,10 +334,14 @@ class XArray(Owner):
         column = self.layout is COLUMN_MAJOR or self._policy is COLUMN_MAJOR
         return (Strided.column_major if column else Strided.row_major)(self.shape)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the elements, the order of dimensions and the static layout."""
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """Pickle the elements, the order of dimensions and the static layout.
+
+        From protocol 5 on the elements are an array, whose memory need not go through the pickle.
+        """
         place = self._compact()
-        values = store(self.node, place).run().tobytes()
+        memory = store(self.node, place).data
+        values = memory if operator.index(protocol) >= 5 else memory.tobytes()
         column = place != Strided.row_major(self.shape)
         policy = self._policy if isinstance(self._policy, Layout) else self._policy.value
         kept = (self._dtype, self.shape, column, policy, self._asked is not None)

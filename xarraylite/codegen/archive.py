@@ -4,7 +4,7 @@ A file of LLVM IR, one text for each routine of the table of operations (see ``e
 
     magic | digest of the bodies' sources | number of entries | index | texts
 
-The index has, for each entry, the first bytes of the SHA-256 of the routine's expression and types,
+The index has, for each entry, the first bytes of the digest of the routine's expression and types,
 and where its text is; texts are compressed one by one, with the most frequent lines as a common
 dictionary.  An archive whose digest is not that of the sources beside it is not used: an edited
 body is right at once, only compiled by Numba where it is first needed.
@@ -12,7 +12,6 @@ body is right at once, only compiled by Numba where it is first needed.
 
 from __future__ import annotations
 
-import hashlib
 import pkgutil
 import struct
 import zlib
@@ -23,6 +22,7 @@ from pathlib import Path
 from ..ops import bodies
 from . import cpython
 from .emit.routine import Routine
+from .verified_files import hasher
 
 FILE = Path(__file__).with_name("routines.bin")
 
@@ -34,7 +34,7 @@ _SOURCES = (
     "codegen.jit",
 )
 
-_MAGIC = b"XLROUT\x00\x01"
+_MAGIC = b"XLROUT\x00\x02"
 _HEAD = struct.Struct("<8s32sII")
 _ENTRY = struct.Struct("<16sII")
 
@@ -69,7 +69,7 @@ def sources() -> tuple[str, ...]:
 @cache
 def digest_of_sources() -> bytes:
     """Return a digest of the text of those modules, without importing them."""
-    found, root = hashlib.sha256(), Path(__file__).parents[1]
+    found, root = hasher(), Path(__file__).parents[1]
     read = getattr(bodies.__spec__.loader, "get_data", None)
     for name in sources():
         text = b"" if read is None else read(str(root.joinpath(*name.split("."))) + ".py")
@@ -80,7 +80,7 @@ def digest_of_sources() -> bytes:
 def name_of(routine: Routine) -> bytes:
     """Return what a routine is found by."""
     text = "\n".join([routine.text, *routine.args, routine.result])
-    return hashlib.sha256(text.encode()).digest()[:16]
+    return hasher(text.encode()).digest()[:16]
 
 
 class Archive:

@@ -20,7 +20,6 @@ a result: kernels stay in memory and one `CacheWarning` per process says why.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import stat
@@ -110,14 +109,14 @@ def cache_key(parts: Iterable[bytes | str]) -> str:
     Returns
     -------
     str
-        64 hexadecimal digits (SHA-256).
+        64 hexadecimal digits.
 
     Examples
     --------
     >>> cache_key(["ab", "c"]) == cache_key(["a", "bc"])
     False
     """
-    digest = hashlib.sha256()
+    digest = verified_files.hasher()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
         digest.update(b"s" if isinstance(part, str) else b"b")

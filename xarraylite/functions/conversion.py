@@ -434,7 +434,7 @@ def fromfile(
     XArray([1., 2.])
     """
     wanted = dtype_of(dtype) or as_dtype(dtype)
-    return asarray(np.fromfile(file, wanted, count, sep, offset), wanted)
+    return asarray(np.fromfile(file, wanted, count, sep, offset), wanted.base)
 
 
 def _lies_so(values: object, layout: LayoutLike, in_any: bool) -> bool:

@@ -72,7 +72,7 @@ class nditer:
     @property
     def operands(self) -> tuple[XArray, ...]:
         """The arrays, those that were made among them."""
-        return tuple([container(x, [x]) for x in self._of.operands])
+        return tuple([adapt(x) for x in self._of.operands])
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._of)

@@ -182,7 +182,7 @@ def is_operand(value: object) -> bool:
     """Tell whether ``value`` may stand in an expression.
 
     Objects of other libraries do if their values can be had, through DLPack (JAX's, PyTorch's) or
-    by ``__array__``, and they have no way of their own with NumPy's operations (as Dask's and
+    as NumPy has them, and they have no way of their own with NumPy's operations (as Dask's and
     pandas' have, which are asked first).
     """
     return isinstance(value, _OPERANDS) or _is_plain_array(value)
@@ -193,7 +193,12 @@ def _is_plain_array(value: object) -> bool:
     if isinstance(value, Lifted) or hasattr(kind, "__array_ufunc__"):
         return False
     priority = getattr(kind, "__array_priority__", 0)  # to be asked first, before there were ufuncs
-    return hasattr(kind, "__dlpack__") or (hasattr(kind, "__array__") and priority <= 0)
+    return hasattr(kind, "__dlpack__") or (has_array(kind) and priority <= 0)
+
+
+def has_array(kind: type) -> bool:
+    """Tell whether NumPy makes arrays of objects of a class by what they say of their memory."""
+    return any([hasattr(kind, f"__array{name}__") for name in ("", "_interface", "_struct")])
 
 
 def as_operand(value: object, operation: str) -> Operand:
@@ -209,8 +214,6 @@ def as_operand(value: object, operation: str) -> Operand:
     if type(value) in WEAK_TYPES:
         return value  # type: ignore[return-value]
     if isinstance(value, np.ndarray):
-        if is_masked(value):
-            raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
         return borrow_array(value, operation)
     value = unwrapped(value)
     if isinstance(value, np.generic):
@@ -222,8 +225,7 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple | range):
         return borrow_array(array_of_list(value, operation), operation)
-    refuses = getattr(type(value), "__array_ufunc__", value) is None  # as NumPy reads it
-    if not refuses and (hasattr(type(value), "__array__") or _is_plain_array(value)):  # data frames
+    if has_array(type(value)) or _is_plain_array(value):  # a data frame, say
         with suppress(TypeError):  # of what is no array yet
             return borrow_array(array_of_object(value), operation)
     raise DTypeError(
@@ -358,8 +360,11 @@ def borrowed(array: NumpyArray, operation: str) -> tuple[Buffer, Strided, np.dty
     Raises
     ------
     DTypeError
-        If the dtype is not supported, or the strides are no whole number of elements.
+        If the dtype is not supported, the strides are no whole number of elements, or there is a
+        mask.
     """
+    if is_masked(array):
+        raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
     dtype = as_dtype(array.dtype)
     if array.flags.c_contiguous:
         return Buffer.borrow(array), Strided.row_major(array.shape), dtype

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
-from ..dtypes.names import DType, dtype_name
+from ..dtypes.names import DType, NumpyArray, dtype_name
 from ..index.broadcast import as_shape
 from ..layout.layout import Layout
 from ..layout.placement import map_of
@@ -18,7 +18,7 @@ from .convert import pinned_dtype, raw
 
 def restore(
     origin: tuple[Any, object],
-    values: bytes,
+    values: bytes | NumpyArray,
     dtype: DType,
     shape: tuple[int, ...],
     column: bool,
@@ -33,10 +33,11 @@ def restore(
     place: Map = (Strided.column_major if column else Strided.row_major)(checked)
     if isinstance(kept, Layout):
         place = map_of(kept, checked, dtype, "unpickling")
-    if len(values) != place.byte_range(dtype.itemsize)[1] + 1:
-        raise ShapeError(f"unpickling: {len(values)} bytes do not fit {dtype}{list(checked)}")
+    given = np.frombuffer(values, np.uint8)
+    if given.size != place.byte_range(dtype.itemsize)[1] + 1:
+        raise ShapeError(f"unpickling: {given.size} bytes do not fit {dtype}{list(checked)}")
     buffer = raw(place, pinned_dtype(dtype) or dtype)
-    buffer.run()[:] = np.frombuffer(values, np.uint8)
+    buffer.run()[:] = given
     made = kind._own(buffer, place, dtype, kept, kept if asked else None)
     made._check(checked, dtype, "unpickling")
     if subscript is not None and dtype != kind._pin[0]:

@@ -32,6 +32,21 @@ def store(address: int, value: int) -> int:
     raise NotImplementedError(address, value)
 
 
+def look(address: int) -> int:
+    """Return the word at an address, which other threads change."""
+    raise NotImplementedError(address)
+
+
+def add_to(address: int, value: int) -> int:
+    """Add to a word at once, whoever else does; return what it was."""
+    raise NotImplementedError(address, value)
+
+
+def exchange(address: int, value: int) -> int:
+    """Store a word at once, whoever else does; return what it was."""
+    raise NotImplementedError(address, value)
+
+
 def run(kernel: int, block: int) -> int:
     """Run a kernel on its argument block; return its status."""
     raise NotImplementedError(kernel, block)

@@ -9,6 +9,7 @@ from . import (
     assignment,
     basics,
     calls,
+    crew,
     evaluation,
     fronts,
     launching,
@@ -26,8 +27,8 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, evaluation, fronts, launching, lazy_views, operators, picks),
-    *(places, remembered, replay, reuse, scalars, scattered, single_values, views),
+    *(assignment, basics, calls, crew, evaluation, fronts, launching, lazy_views, operators),
+    *(picks, places, remembered, replay, reuse, scalars, scattered, single_values, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
