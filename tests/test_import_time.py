@@ -69,8 +69,17 @@ def heavy_modules_after(code: str, modules: tuple[str, ...] = HEAVY) -> list[str
         ),
         "import xarraylite as xl\nwith xl.config(engine='reference'): xl.eval(xl.ones(3) + 1)",
         "import xarraylite as xl\nwith xl.config(engine='auto'): xl.eval(xl.ones(3) + 1)",
+        "import xarraylite as xl\na = xl.ones(40_000)\nfor _ in range(20): float(a @ a)",
     ],
-    ids=["import", "names", "containers", "expressions", "reference engine", "first evaluation"],
+    ids=[
+        "import",
+        "names",
+        "containers",
+        "expressions",
+        "reference engine",
+        "first evaluation",
+        "few products",
+    ],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:
     assert heavy_modules_after(code) == []

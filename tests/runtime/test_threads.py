@@ -325,9 +325,13 @@ xl.config(threads=3)
 a = xl.asarray(np.arange(2_000_000.0))
 e = a * 2 + 1
 expected = np.arange(2_000_000.0) * 2 + 1
+xl.eval(e)
+square = float(a @ a)
 
 def right():
-    return np.array_equal(xl.eval(e).numpy(), expected) and float(xl.sum(a)) == a.numpy().sum()
+    dot = {float(a @ a) for _ in range(5)} == {square}  # by threads of its own kind (`loops`)
+    both = np.array_equal(xl.eval(e).numpy(), expected) and float(xl.sum(a)) == a.numpy().sum()
+    return dot and both
 
 assert right()
 # A caller is in the middle of a job while the process forks.
@@ -335,6 +339,7 @@ stop = threading.Event()
 def hammer():
     while not stop.is_set():
         xl.eval(e)
+        a @ a
 others = [threading.Thread(target=hammer, daemon=True) for _ in range(2)]
 for thread in others:
     thread.start()
