@@ -70,8 +70,8 @@ def heavy_modules_after(code: str, modules: tuple[str, ...] = HEAVY) -> list[str
         "import xarraylite as xl\nwith xl.config(engine='reference'): xl.eval(xl.ones(3) + 1)",
         (
             "import xarraylite as xl\n"
-            "a = xl.ones(40_000)\n"
-            "with xl.config(engine='auto'): xl.eval(xl.ones(3) + 1), [float(a @ a) for _ in 'few']\n"
+            "a = xl.ones(9000)\n"
+            "with xl.config(engine='auto'): xl.eval(a + 1), [float(a @ a) for _ in 'few']\n"
         ),
     ],
     ids=[
