@@ -24,7 +24,7 @@ from xarraylite.functions.scalar_types import ScalarType
 from xarraylite.ops.table import OPS
 
 #: Builtin functions, which machine code makes of some, say no types.
-pytestmark = pytest.mark.usefixtures("by_python")
+pytestmark = [pytest.mark.usefixtures("by_python"), pytest.mark.once]
 
 STUB = Path(xl.__file__).with_name("__init__.pyi")
 TABLES: dict[str, Any] = vars(xl)  # what the stub does not name

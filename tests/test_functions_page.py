@@ -12,7 +12,7 @@ import pytest
 import xarraylite as xl
 
 #: Builtin functions, which machine code makes of some, say no types.
-pytestmark = pytest.mark.usefixtures("by_python")
+pytestmark = [pytest.mark.usefixtures("by_python"), pytest.mark.once]
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference" / "functions.md"

@@ -12,6 +12,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 HEAVY = (
     "numba",
     "llvmlite",
@@ -99,10 +101,8 @@ def test_the_probe_can_fail() -> None:
     ]
 
 
-def test_a_kernel_does_load_the_compiler(engine: str, tmp_path: object) -> None:
+def test_a_kernel_does_load_the_compiler(tmp_path: object) -> None:
     """The other meta-test: the same probe on a first compiled evaluation sees the compiler."""
-    if engine == "reference":
-        pytest.skip("no kernel is compiled by the reference engine")
     code = (
         "import xarraylite as xl\n"
         f"with xl.config(engine='compiled', cache_dir={str(tmp_path)!r}):\n"

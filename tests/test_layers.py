@@ -19,6 +19,8 @@ from tests.layers import (
     stale_references,
 )
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted((ROOT / "xarraylite").rglob("*.py"))
 SOURCES = {module_name(path, ROOT): path.read_text(encoding="utf-8") for path in FILES}

@@ -251,10 +251,6 @@ class XContainer(Placed, DescribedMemory, XExpression):
         """Return a copy: two containers never share memory without being views."""
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> XContainer:
-        """Return a copy with memory of its own."""
-        return self.copy()
-
     # --- views --------------------------------------------------------------------------------
 
     @overload

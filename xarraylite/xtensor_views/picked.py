@@ -154,10 +154,6 @@ class XPicked(Scattered):
         """Return a copy, as of any view of memory."""
         return self.copy()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> XArray:
-        """Return a copy, as of any view of memory."""
-        return self.copy()
-
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         """Pickle as a copy of the elements, not of the whole buffer."""
         return self.copy().__reduce_ex__(protocol)
