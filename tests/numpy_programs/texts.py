@@ -71,6 +71,7 @@ def texts_of_numbers(xp: Xp) -> Any:
         words,
         xp.asarray(xp.array(["1", "2"]).astype(float)),
         xp.asarray(["4", "5"], dtype=int),
+        bool(xp.isreal(words).any() or xp.iscomplex(words).any()),
         board,
         names,
         read,

@@ -413,7 +413,7 @@ def isreal(x: object) -> XExpression:
     >>> xl.isreal(xl.asarray([1.0 + 0j, 1j])).tolist()
     [True, False]
     """
-    return _of("logical_not", iscomplex(x))
+    return _of("logical_not", iscomplex(XExpression(as_node(x, "isreal"))))
 
 
 @memoised
