@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import threading
@@ -205,6 +206,21 @@ def broken(values: Any) -> Any:
 def test_what_is_no_client_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=r"client must be a distributed\.Client, got int"):
         xl.store(xl.open(np.zeros(3)) + 1, tmp_path / "out", client=3)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("told", ["closed", "asynchronous"])
+def test_a_client_that_cannot_be_waited_for_is_refused(
+    client: Any, tmp_path: Path, told: str
+) -> None:
+    async def stored() -> None:
+        async with type(client)(client.scheduler.address, asynchronous=True) as other:
+            if told == "asynchronous":
+                xl.store(xl.open(np.zeros(3)) + 1, tmp_path / "out", client=other)
+        xl.store(xl.open(np.zeros(3)) + 1, tmp_path / "out", client=other)
+
+    with pytest.raises(ValueError, match=f"client must run, and .* it is {told}"):
+        asyncio.run(stored())
     assert not list(tmp_path.iterdir())
 
 

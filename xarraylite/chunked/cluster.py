@@ -242,6 +242,10 @@ class DaskCluster:
             raise TypeError(
                 f"store: client must be a distributed.Client, got {type(client).__name__}"
             )
+        over = client.status in ("closing", "closed")
+        if over or client.asynchronous:
+            told = client.status if over else "asynchronous"
+            raise ValueError(f"store: client must run, and wait for results; it is {told}")
         self.client, self._budget = client, budget
 
     def run_blocks(

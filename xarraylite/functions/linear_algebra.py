@@ -93,16 +93,16 @@ def matmul(
     XArray([3, 7])
     """
     if options:
-        return of_ufunc("matmul")(x1, x2, out, dtype=dtype, **options)  # type: ignore[no-any-return]
+        options |= {} if dtype is None else {"dtype": dtype}
+        return of_ufunc("matmul")(x1, x2, out, **options)  # type: ignore[no-any-return]
     if dtype is not None:
         for node in (as_node(x1, "matmul"), as_node(x2, "matmul")):
             check_cast("matmul", describe(node), node.dtype, as_dtype(dtype), "same_kind")
         x1, x2 = astype(x1, dtype), astype(x2, dtype)
     if out is None and isinstance(x1, XExpression) and isinstance(x2, XExpression):
         return x1 @ x2  # type: ignore[no-any-return]
-    left, right = as_node(x1, "matmul"), as_node(x2, "matmul")
-    made = XArray._filled(products.product("matmul", (left, right)), left, right)
-    return into(out, made, "matmul")
+    nodes = as_node(x1, "matmul"), as_node(x2, "matmul")
+    return into(out, XArray._filled(products.product("matmul", nodes), *nodes), "matmul")
 
 
 @as_ufunc
