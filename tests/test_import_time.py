@@ -70,9 +70,20 @@ def heavy_modules_after(code: str, modules: tuple[str, ...] = HEAVY) -> list[str
             "repr(e)\n"
         ),
         "import xarraylite as xl\nwith xl.config(engine='reference'): xl.eval(xl.ones(3) + 1)",
-        "import xarraylite as xl\nwith xl.config(engine='auto'): xl.eval(xl.ones(3) + 1)",
+        (
+            "import xarraylite as xl\n"
+            "a = xl.ones(9000)\n"
+            "with xl.config(engine='auto'): xl.eval(a + 1), [float(a @ a) for _ in 'few']\n"
+        ),
     ],
-    ids=["import", "names", "containers", "expressions", "reference engine", "first evaluation"],
+    ids=[
+        "import",
+        "names",
+        "containers",
+        "expressions",
+        "reference engine",
+        "first evaluation",
+    ],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:
     assert heavy_modules_after(code) == []

@@ -99,9 +99,11 @@ def test_operation(name: str) -> None:
 
 @pytest.mark.parametrize("source", SUPPORTED, ids=str)
 def test_casts_from(source: DType) -> None:
-    """To every dtype; from and to one of at most 8 bits, to a quarter of these."""
-    turn = NARROW.index(source) if source in NARROW else None
-    left = [] if turn is None else [x for k, x in enumerate(NARROW) if (k + turn) % 4]
+    """To every dtype, but to a quarter of those of at most 8 bits, and from these to half."""
+    turn = SUPPORTED.index(source)
+    left = [x for k, x in enumerate(NARROW) if (k + turn) % 4]
+    if source in NARROW:
+        left += [x for k, x in enumerate(SUPPORTED) if (k + turn) % 2 and x not in NARROW]
     values = np.tile(specials(source), 3)  # NumPy's answers depend on the place in the array
     operand = xl.asarray(values)
     wrong = []

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import _thread
 import ctypes
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -135,51 +132,3 @@ def test_functions_that_lie_otherwise_are_not_called() -> None:
             self.room = (0,) * 8
 
     assert loops.loop_of(Other(), "dd->d") == (0, 0)
-
-
-FORK = """
-import os, threading, warnings
-import numpy as np
-import xarraylite as xl
-warnings.simplefilter("ignore", DeprecationWarning)
-xl.config(engine="compiled", threads=3)
-a = xl.asarray(np.arange(600_000.0))
-expected = float(a @ a)
-stop = threading.Event()
-def hammer():
-    while not stop.is_set():
-        a @ a
-others = [threading.Thread(target=hammer, daemon=True) for _ in range(2)]
-for thread in others:
-    thread.start()
-codes = []
-for _ in range(6):
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if {float(a @ a) for _ in range(3)} == {expected} else 3)
-    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-stop.set()
-assert float(a @ a) == expected
-print({*codes})
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_fork_in_the_middle_of_a_job() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FORK], check=False, capture_output=True, text=True, timeout=100
-    )
-    assert (done.stdout, done.stderr) == ("{0}\n", "")
-
-
-def test_few_products_load_no_llvm() -> None:
-    code = (
-        "import sys, numpy as np, xarraylite as xl\n"
-        "a = xl.asarray(np.ones(40_000))\n"
-        "assert {float(a @ a) for _ in range(20)} == {40_000.0}\n"
-        "print('llvmlite' in sys.modules)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=100
-    )
-    assert (done.stdout, done.stderr) == ("False\n", "")

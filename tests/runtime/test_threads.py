@@ -323,18 +323,19 @@ import xarraylite as xl
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of fork with threads
 xl.config(threads=3)
 a = xl.asarray(np.arange(2_000_000.0))
-e = a * 2 + 1
+e, square = a * 2 + 1, float(a @ a)
 expected = np.arange(2_000_000.0) * 2 + 1
 
-def right():
-    return np.array_equal(xl.eval(e).numpy(), expected) and float(xl.sum(a)) == a.numpy().sum()
+def right():  # dot products have threads of their own (`loops`)
+    both = np.array_equal(xl.eval(e).numpy(), expected) and float(xl.sum(a)) == a.numpy().sum()
+    return both and float(a @ a) == square
 
 assert right()
 # A caller is in the middle of a job while the process forks.
 stop = threading.Event()
 def hammer():
     while not stop.is_set():
-        xl.eval(e)
+        xl.eval(e), a @ a
 others = [threading.Thread(target=hammer, daemon=True) for _ in range(2)]
 for thread in others:
     thread.start()
