@@ -145,6 +145,8 @@ np.add(v, 1.5, out=xp.zeros(3, int), casting="unsafe")
 xp.vecdot(a, a, axis=0), xp.vecdot(a, v, keepdims=True), xp.linalg.vecdot(a, a, axis=1)
 xp.matmul(a, a, axes=[(1, 0), (0, 1), (0, 1)]), xp.matmul(a, v, casting="no")
 xp.matmul(i, i, signature="dd->d")
+xp.square(xp.poly1d([1, 2, 3]))
+xp.may_share_memory(type("Other", (), {"__array__": lambda *_, **__: v[::2]})(), v)
 xp.modf(v / 2, out=(xp.zeros(3), xp.zeros(3))), xp.modf(v / 2, xp.zeros(3), xp.zeros(3))
 (lambda q, r: (xp.divmod(v, 2, out=(q, r), where=v > 1), q, r))(xp.ones(3), xp.ones(3))
 xp.divmod(v, 2, v, xp.zeros(3)), v

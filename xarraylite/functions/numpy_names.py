@@ -24,7 +24,7 @@ from ..index.broadcast import check_axes
 from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
 from ..memory.buffer import Buffer
-from ..operands.nodes import HasNode, as_node, unwrapped
+from ..operands.nodes import HasNode, array_of_object, as_node, unwrapped
 from ..operands.non_numeric import is_other, or_numpy
 from .arrays_of_numpy import container
 from .data_types import by_numpy
@@ -418,7 +418,7 @@ def _memory(x: Any) -> np.ndarray[Any, Any]:
     if isinstance(getattr(x, "buffer", None), Buffer):
         tiled = not hasattr(x.map, "strides")
         return x.buffer.run() if tiled else np.asarray(x)
-    return np.asarray(x)
+    return array_of_object(x)
 
 
 class Join:
