@@ -147,6 +147,55 @@ def test_pending_readers_keep_their_values(update: Any) -> None:
             assert np.array_equal(np.asarray(xl.eval(held)), np.asarray(a))
 
 
+#: Statements that write a container of `V`'s shape, of which others wait for the old values.
+WRITES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "a number to all": lambda a, x, r: a.__setitem__(..., 3.0),
+    "a number to a row": lambda a, x, r: a.__setitem__(1, 3.0),
+    "a number to an element": lambda a, x, r: a.__setitem__((1, 2), 3.0),
+    "a number by a mask": lambda a, x, r: a.__setitem__(a > 5, 3.0),
+    "a number by positions": lambda a, x, r: a.__setitem__([2, 0], 3.0),
+    "memory": lambda a, x, r: a.__setitem__(..., x),
+    "memory to a part": lambda a, x, r: a[1:].__setitem__(..., x[1:]),
+    "memory of its own": lambda a, x, r: a.__setitem__(slice(1, None), a[:-1]),
+    "what is stretched": lambda a, x, r: a.__setitem__(..., x[0]),
+    "a result": lambda a, x, r: a.__setitem__(..., a * 2 + x),
+    "a result of a reader": lambda a, x, r: a.__setitem__(..., r[0] + x),
+    "a reader": lambda a, x, r: a.__setitem__(..., r[0]),
+    "a fold": lambda a, x, r: a.__setitem__(0, r[1] * 2),
+    "values by positions": lambda a, x, r: a.__setitem__([0, 1], r[0][1:]),
+    "assign": lambda a, x, r: a.assign(r[0] - 1),
+    "assign memory": lambda a, x, r: a.assign(x),
+    "+= a number": lambda a, x, r: operator.iadd(a, 1.5),
+    "+= memory": lambda a, x, r: operator.iadd(a, x),
+    "-= a result of a reader": lambda a, x, r: operator.isub(a, 0.5 * r[0]),
+    "*= a reader": lambda a, x, r: operator.imul(a, r[0]),
+    "-= a fold": lambda a, x, r: operator.isub(a, 0.5 * r[1]),
+    "+= to a part": lambda a, x, r: operator.iadd(a[1:], r[2]),
+    "**=": lambda a, x, r: operator.ipow(a, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_writes_that_others_wait_for_are_the_same(name: str) -> None:
+    def work() -> Any:
+        a, x = xl.asarray(V), xl.asarray(V * 0.5 + 3)
+        readers = [a * 2, xl.sum(a), a[1:] + 1, a.T - 1]
+        with count_allocations() as made:
+            WRITES[name](a, x, readers)
+        return made.snapshots, a.tolist(), [xl.eval(r).tolist() for r in readers]
+
+    fast, slow = both(work)
+    assert fast == slow
+    moved, written, read = fast
+    assert moved == 1
+    v = V.copy()
+    theirs = [v * 2, np.sum(v), v[1:] + 1, v.T - 1]
+    assert read == [r.tolist() for r in theirs]
+    if not name.startswith("assign"):
+        WRITES[name](v, V * 0.5 + 3, theirs)
+        assert written == v.tolist()
+
+
 def test_a_held_expression_keeps_what_it_read() -> None:
     a, b = xl.asarray([1.0, 2.0]), xl.asarray([1.0, 1.0])
     for number in range(3):
@@ -238,13 +287,18 @@ def test_elements_are_the_same() -> None:
     for dtype in ("float64", "float32", "int64", "bool"):
         a = xl.asarray(V > 3 if dtype == "bool" else V, dtype=dtype)
         a[0, 0], a[1:] = a[1, 1], a[:-1]
-        for key in (0, (1, 2), (-1, -1), (3, 0), (0, 1 << 70), (0, 1, 2), (True, 0), (slice(2), 1)):
+        n, flag = xl.asarray([1, -1, 9]), xl.asarray([True])[0]
+        values = (n[0], (n[0], n[1]), (n[2], 0), (n[1], slice(1, 3)), (xl.asarray([2], "u1")[0], 0))
+        values += ((flag, 0), flag, a[0, 0], (np.int64(1), np.int8(0)), (..., n[0]))
+        ints = (0, (1, 2), (-1, -1), (3, 0), (0, 1 << 70), (0, 1, 2), (True, 0), (slice(2), 1))
+        for key in ints + values:
             fast, slow = both(lambda a=a, k=key: (type(a[k]), np.asarray(a[k]).tobytes()))
             assert fast == slow
         for key, value in (
             *(((0, 0), 2), ((0, 0), 2.5), ((1, slice(1, 3)), 7.0), ((2, 2), a[0, 1]), (1, 3.0)),
             *(((0, 0), "text"), ((0, 9), 1.0), ((0, 0), 1 << 2000), ((0, 0), True), ((), 4.0)),
             *(((0, 0), np.float64(8)), ((0, 0), np.float32(9)), ((0, np.int64(1)), 1.0)),
+            *[(key, value) for key in values for value in (1.0, a[1, 1], a[0] + 0)],
         ):
 
             def work(a: Any = a, key: Any = key, value: Any = value) -> Any:
