@@ -238,16 +238,22 @@ def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:
 
 
 def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
-    """Write the product of two small matrices to ``out``; the bits are those of `multiply`."""
+    """Write the product of two matrices or vectors to ``out``; the bits are those of `multiply`."""
+    if left.size * out.size >= THREADED_FROM * len(left):
+        multiply(left, right, out)
+        return out
     made: NumpyArray = silently(left.dot, right, out)
     return made
 
 
 def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
-    """Write the product of two small matrices, which BLAS reads as they lie, as `multiply` does.
+    """Write a product of operands that BLAS reads as they lie, as `multiply` does.
 
     ``dot`` copies rows that are further apart than they are long, and rounds in another order.
     """
+    if left.size * out.size >= THREADED_FROM * len(left):
+        multiply(left, right, out)
+        return out
     made: NumpyArray = silently(np.matmul, left, right, out)
     return made
 

@@ -254,9 +254,11 @@ def learn_fold(op: Reduction, x: object, made: object) -> None:
         x._kind.learn(op, None, made._kind)
 
 
-#: The key of products in the tables of kinds, and multiplications below which BLAS has no threads.
+#: The key of products in the tables of kinds, and multiplications below which they are remembered:
+#: of matrices those that take a millisecond, beside which planning is nothing, and of vectors those
+#: for which BLAS has no threads.
 PRODUCT = "matmul"
-_FEW = 1 << 18
+_OF_MATRICES, _OF_VECTORS = 1 << 24, 1 << 18
 
 #: Shapes of which products of two kinds are remembered.
 _SHAPES = 8
@@ -267,7 +269,7 @@ _DOT, _SUMMED = 1 << 13, 1 << 12
 
 
 def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
-    """Remember the shapes of small matrices or vectors that are multiplied, and the result.
+    """Remember the shapes of matrices or vectors that are multiplied, and the result.
 
     Strided ones only where BLAS read them ``in_place``.
     """
@@ -297,7 +299,7 @@ def is_learned(shape: Shape, inner: int) -> bool:
     """Tell whether a product of such a shape, of so many terms each, is one call of BLAS."""
     if math.prod(shape) == 1 and inner > _DOT:
         return False  # which is made of several sums
-    return 0 < math.prod(shape) * inner < _FEW
+    return 0 < math.prod(shape) * inner < (_OF_MATRICES if len(shape) == 2 else _OF_VECTORS)
 
 
 def _entries(entry: Any) -> Iterator[tuple[Any, ...]]:

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, load, word
-from .assignment import assigned, destination_of, is_part, is_promise, stored, unchecked
-from .basics import is_array, keep
+from .api import CLASS, SIZE, load, store, word
+from .assignment import (
+    assigned,
+    destination_of,
+    is_part,
+    is_promise,
+    selector,
+    stored,
+    unchecked,
+)
+from .basics import is_array, is_array_or_numpys, item, keep, tuple_of
+from .calls import array_of
 from .picks import by_numpy, listed, picked, value_at
 from .readers import let_go
 from .scalars import with_ints
@@ -16,9 +25,38 @@ from .views import is_index, view_of
 
 def get_item(thing: int, key: int) -> int:
     """``thing[key]``."""
-    whole = with_ints(key)
-    made = got(thing, key if whole == 0 else whole)
-    c.Py_DecRef(whole)
+    plain = plain_of_key(key)
+    made = got(thing, key if plain == 0 else plain)
+    c.Py_DecRef(plain)
+    return made
+
+
+def plain_of_key(key: int) -> int:
+    """Return an index with ints for values and NumPy's arrays for several of ours, the caller's.
+
+    0 where it is one already.
+    """
+    ints = with_ints(key)
+    arrays = with_arrays(key if ints == 0 else ints)
+    if arrays == 0:
+        return ints
+    c.Py_DecRef(ints)
+    return arrays
+
+
+def with_arrays(key: int) -> int:
+    """Return an index with NumPy's arrays for several of ours, the caller's; 0 if it has not."""
+    ours = arrays = 0
+    for k in range(load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 0):
+        ours += 1 if is_array(item(key, k)) else 0
+        arrays += 1 if is_array_or_numpys(item(key, k)) else 0
+    made = tuple_of(load(key + SIZE)) if ours != 0 and arrays > 1 else 0
+    for k in range(load(key + SIZE) if made != 0 else 0):
+        one = item(key, k)
+        holder = selector(one)
+        array = array_of(holder) if holder != 0 else 0
+        store(made + word(w.TUPLE_ITEMS) + 8 * k, keep(array if array != 0 else one))
+        c.Py_DecRef(holder)
     return made
 
 
@@ -39,9 +77,9 @@ def got(thing: int, key: int) -> int:
 
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``, of a container or a promise."""
-    whole = with_ints(key)
-    done = has_set(to, key if whole == 0 else whole, value)
-    c.Py_DecRef(whole)
+    plain = plain_of_key(key)
+    done = has_set(to, key if plain == 0 else plain, value)
+    c.Py_DecRef(plain)
     return keep(word(w.NONE)) if done else 0
 
 
