@@ -281,7 +281,10 @@ def values_in(values: Any) -> Any:
     """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
     if isinstance(values, list | tuple):
         return [values_in(item) for item in values]
-    return np.asarray(values) if isinstance(values, HasNode) else unwrapped(values)
+    if isinstance(values, HasNode):
+        read = getattr(values, "_values", None)  # which gives its memory to nobody
+        return np.asarray(values) if read is None else read()
+    return unwrapped(values)
 
 
 def as_item(value: Any, low: Any, high: Any) -> complex:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import SIZE, load, scratch, store, word
+from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DIMENSIONS,
     LIST_ITEMS,
     expression,
     get,
     give,
+    is_array_or_numpys,
     is_lazy,
     is_traced,
     item,
@@ -25,7 +26,7 @@ from .basics import (
     tuple_of,
 )
 from .indexing import get_item
-from .picks import value_at
+from .picks import is_mask, value_at
 from .reuse import LITTLE, OFTEN, STANDING, kept_values, noted, own_memory, settle
 from .views import (
     BEGIN,
@@ -173,6 +174,16 @@ def lazy_view(lazy: int, key: int) -> int:
     return related(lazy, made, list_of(key)) if made != 0 else 0
 
 
+def is_by_values(key: int) -> bool:
+    """Tell whether an index is a mask, or has several arrays: what it selects is no view."""
+    if is_array_or_numpys(key):
+        return is_mask(key)
+    arrays = 0
+    for k in range(load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 0):
+        arrays += 1 if is_array_or_numpys(item(key, k)) else 0
+    return arrays > 1
+
+
 def lazy_item(thing: int, key: int) -> int:
     """``thing[key]`` of a lazy result: an element, of values that it keeps, or a view."""
     if not is_lazy(thing) or is_traced():
@@ -181,6 +192,11 @@ def lazy_item(thing: int, key: int) -> int:
         memory = keep(own_memory(thing))
         made = get_item(memory, key) if memory != 0 else 0
         c.Py_DecRef(memory)
+        return made
+    if is_by_values(key):
+        values = kept_values(thing)
+        made = get_item(values, key) if values != 0 else 0
+        c.Py_DecRef(values)
         return made
     if not is_index(key, False) or given_of(key) != load(get(thing, w.SHAPE) + SIZE):
         return lazy_view(thing, key)

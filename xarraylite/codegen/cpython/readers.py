@@ -22,6 +22,7 @@ from .basics import (
     swap,
 )
 from .evaluation import SNAPSHOTS, address_of, bump, new_buffer
+from .operators import is_ordinary
 
 
 def waiting_for(buffer: int) -> int:
@@ -65,6 +66,22 @@ def is_plainly_written(value: int) -> bool:
     return not is_lazy(value) or (get(value, w.KIND) != word(w.NODE) and get(value, w.OWNING) == 0)
 
 
+def is_forgotten(buffer: int) -> bool:
+    """Have a product's result that nobody reads be nothing special; tell whether it was one."""
+    if get(buffer, w.SPECIAL) == word(w.FALSE) or get(buffer, w.SHARED) != word(w.FALSE):
+        return False
+    snapshot = get(buffer, w.SNAPSHOT)
+    if not is_ordinary(buffer) or (snapshot != 0 and count_of(snapshot) != 1):
+        return False
+    if c.PyObject_GenericSetAttr(buffer, word(w.MADE_NAME), word(w.NONE)) != 0:
+        c.PyErr_Clear()
+        return False
+    give(buffer, w.SNAPSHOT, 0)  # it tells of the product
+    c.Py_DecRef(snapshot)
+    change(buffer, w.SPECIAL, keep(word(w.FALSE)))
+    return True
+
+
 def let_go(to: int, value: int, key: int) -> bool:
     """Have those who wait for a small container's bytes read a copy of them; tell whether it moved.
 
@@ -74,6 +91,8 @@ def let_go(to: int, value: int, key: int) -> bool:
     if not is_container(to) or not is_plainly_written(value) or not is_plainly_written(key):
         return False
     buffer = get(to, w.OWN_BUFFER)
+    if is_forgotten(buffer):
+        return False
     waiting = waiting_for(buffer)
     if waiting <= own_in(buffer, value) + own_in(buffer, key) or is_traced():
         return False
