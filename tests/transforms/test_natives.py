@@ -196,6 +196,70 @@ def test_writes_that_others_wait_for_are_the_same(name: str) -> None:
         assert written == v.tolist()
 
 
+#: Indices of `V`'s shape that select by values, of any array.
+BY_VALUES: dict[str, Callable[[Any], Any]] = {
+    "a mask": lambda a: a > 5,
+    "NumPy's mask": lambda a: V > 5,
+    "a mask of the first dimension": lambda a: a[:, 0] > 4,
+    "a mask of another shape": lambda a: a[:2] > 4,
+    "positions": lambda a: (xl.arange(3), xl.asarray([3, 0, -1])),
+    "lazy positions": lambda a: (xl.asarray([0, 1]) + 1, xl.asarray([1, 2]) * -1),
+    "positions that are stretched": lambda a: (xl.asarray([[0], [2]]), xl.asarray([3, 1])),
+    "NumPy's positions and ours": lambda a: (np.asarray([0, 2]), xl.asarray([3, 1])),
+    "short positions": lambda a: (xl.asarray([0, 2], "u1"), xl.asarray([3, 1], "i2")),
+    "a position and positions": lambda a: (xl.asarray([1])[0], xl.asarray([3, 1])),
+    "out of range": lambda a: (xl.asarray([0, 3]), xl.asarray([3, 1])),
+    "unlike": lambda a: (xl.asarray([0, 2, 1]), xl.asarray([3, 1])),
+    "floats": lambda a: (xl.asarray([0.0, 2.0]), xl.asarray([3, 1])),
+    "none": lambda a: (xl.zeros(0, "int64"), xl.zeros(0, "int64")),
+    "of rank 0": lambda a: (xl.asarray(1), xl.asarray(2)),
+    "a mask of columns": lambda a: (slice(None), a[0] > 2),
+}
+
+
+@pytest.mark.parametrize("name", BY_VALUES)
+@pytest.mark.parametrize("of", [lambda a: a, lambda a: a * 2, lambda a: a.T[::-1].T])
+def test_what_values_select_is_the_same(of: Any, name: str) -> None:
+    def read() -> Any:
+        e = of(xl.asarray(V))
+        made = e[BY_VALUES[name](e)]
+        return type(made), np.asarray(made).tolist(), xl.eval(e).tolist()
+
+    def write() -> Any:
+        e, x = of(xl.asarray(V)), xl.asarray([7.0])
+        pending = e + 1
+        e[BY_VALUES[name](e)] = 0.5
+        e[BY_VALUES[name](e)] = x + 1
+        return np.asarray(e).tolist(), np.asarray(pending).tolist()
+
+    for work in (read, write):
+        fast, slow = both(work)
+        assert fast == slow
+
+
+def test_results_of_products_are_written() -> None:
+    def work() -> Any:
+        a = xl.asarray(V)
+        p, q, r = a.T @ a, a.T @ a, a.T @ a
+        p += 1.0
+        q[q > 100] = 0
+        pending = r * 2
+        r[0] = 5.0
+        return p.tolist(), q.tolist(), r.tolist(), np.asarray(pending).tolist()
+
+    fast, slow = both(work)
+    assert fast == slow
+    v = V.T @ V
+    assert fast[3] == (v * 2).tolist()
+    assert fast[0] == (v + 1).tolist()
+
+
+def test_arrays_of_arrays_share_no_memory_with_numpy() -> None:
+    parts = [xl.asarray(V), xl.asarray(V) * 2, xl.asarray(V).T.T]
+    assert xl.array(parts).tolist() == [V.tolist(), (V * 2).tolist(), V.tolist()]
+    assert not parts[0].buffer.shared
+
+
 def test_a_held_expression_keeps_what_it_read() -> None:
     a, b = xl.asarray([1.0, 2.0]), xl.asarray([1.0, 1.0])
     for number in range(3):

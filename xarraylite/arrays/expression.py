@@ -15,9 +15,8 @@ import numpy as np
 
 from .._errors import DTypeError, NotWritableError
 from .._lazy_import import later
-from ..assignment import results, totals
+from ..assignment import elements, results, totals
 from ..assignment.assign import check_cast, check_update
-from ..assignment.elements import array_of
 from ..assignment.inplace import InPlace
 from ..assignment.readers import OWNED
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
@@ -384,7 +383,7 @@ class XExpression(
         tracing.note_values()
         made = results.evaluate(self)
         if made is not None:
-            values: NumpyArray = array_of(made)
+            values: NumpyArray = elements.array_of(made)
             return values
         buffer, layout = engine.evaluate(self.node, tiled=False)
         return read(buffer, self.dtype, layout)

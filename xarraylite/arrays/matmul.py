@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._config import settings
 from .._lazy_import import later
-from ..assignment import results
-from ..assignment.elements import array_of
+from ..assignment import elements, results
 from ..blas import calls
 from ..ir.kind import NODE
 from ..layout.strided import ROW_MAJOR
@@ -102,7 +101,7 @@ def _alike(plain: type[Any], left: Any, right: Any) -> Any:
     buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
     made = results.container(plain._container, kind, shape, buffer, ROW_MAJOR)
     dense = left._kind.strides is None and right._kind.strides is None
-    (calls.dot if dense else calls.strided)(*map(array_of, (left, right, made)))
+    (calls.dot if dense else calls.strided)(*map(elements.array_of, (left, right, made)))
     buffer.made, buffer.special = _told(left, right), True
     learn_product(left, right, made, True)
     return made
@@ -115,7 +114,7 @@ def _long_dot(plain: type[Any], left: Any, right: Any) -> Any:
         return None
     buffer = Buffer.allocate(kind.itemsize)
     made = results.container(plain._container, kind, (), buffer, ROW_MAJOR)
-    calls.long_dot(*map(array_of, (left, right, made)))
+    calls.long_dot(*map(elements.array_of, (left, right, made)))
     buffer.made, buffer.special = _told(left, right), True
     return made
 

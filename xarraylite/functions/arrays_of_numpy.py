@@ -23,7 +23,7 @@ from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment import elements, readers
 from ..assignment.assign import check_update
-from ..assignment.elements import FEW, array_of
+from ..assignment.elements import FEW
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import (
     SUPPORTED,
@@ -116,7 +116,7 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
     if isinstance(x, XContainer) and x._kind is not NODE:
         narrow.fixed = min(narrow.fixed, x._fixed)
         note_values()
-        return narrow.widened(array_of(x), x.dtype)
+        return narrow.widened(elements.array_of(x), x.dtype)
     if isinstance(x, HasNode):
         narrow.fixed = min(narrow.fixed, x._fixed_now())
         values = values_of(x)

@@ -24,8 +24,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
 from ..arrays.memo import growing
 from ..arrays.recomputed import Part, Recomputed, node_of_part, outlined
-from ..assignment import results
-from ..assignment.elements import array_of
+from ..assignment import elements, results
 from ..assignment.parts import program_of
 from ..assignment.results import count_launch
 from ..dtypes.names import DType, NumpyArray
@@ -67,12 +66,12 @@ def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
     if x._kind is NODE or x._kind.dtype not in COMMON:
         return None
     if isinstance(x, XContainer):
-        return array_of(x), (x._kind, x._shape, (held(x._buffer), x._start))
+        return elements.array_of(x), (x._kind, x._shape, (held(x._buffer), x._start))
     if x.__class__ is not XExpression or x.size * x._kind.itemsize > most:
         return None
     part = x._kind, x._shape, outlined(x._kind, x._operands)
     made = results.evaluate(x)  # nobody else has it
-    return (x.numpy() if made is None or made._kind is NODE else array_of(made)), part
+    return (x.numpy() if made is None or made._kind is NODE else elements.array_of(made)), part
 
 
 def _value_and_part(given: Any, most: int) -> tuple[NumpyArray, Any] | None:
