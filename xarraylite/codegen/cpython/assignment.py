@@ -42,8 +42,8 @@ from .evaluation import (
     record_of,
 )
 from .launching import started
-from .operators import combined, leads, number_of, of_number
-from .readers import is_alone, is_free, let_go, own_of, waiting_for
+from .operators import combined, give_snapshot, leads, number_of, of_number
+from .readers import is_alone, is_free, let_go, own_in, own_of, waiting_for
 from .replay import ran
 from .scalars import fits, inside
 from .views import is_index, is_plain, steps_of, view_of
@@ -421,10 +421,11 @@ def renewed(to: int, value: int, key: int) -> bool:
 
 
 def joined(to: int, value: int, key: int) -> bool:
-    """Update a container by a lazy result of another shape, as an assignment; tell whether done."""
-    if is_traced() or not is_container(to) or not is_lazy(value):
+    """Update a container by an array of another shape, as an assignment; tell whether done."""
+    if is_traced() or not is_container(to) or not is_array(value):
         return False
-    made = combined(to, value, key)
+    give_snapshot(to)
+    made = combined(to, give_snapshot(value), key)
     if made == 0:
         return False
     kind, operands, done = get(made, w.KIND), get(made, w.OPERANDS), False
@@ -432,9 +433,7 @@ def joined(to: int, value: int, key: int) -> bool:
     if usual and is_same(get(made, w.SHAPE), get(to, w.SHAPE)):
         buffer, items = get(to, w.OWN_BUFFER), operands + word(w.TUPLE_ITEMS)
         own = own_of(buffer, items, load(operands + SIZE))
-        if is_alone(value):
-            others = get(value, w.OPERANDS)
-            own += own_of(buffer, others + word(w.TUPLE_ITEMS), load(others + SIZE))
+        own += own_in(buffer, value)
         if waiting_for(buffer) == own:
             done = written(to, kind, get(to, w.KIND), items, True)
     c.Py_DecRef(made)
