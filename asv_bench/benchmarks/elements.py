@@ -51,6 +51,35 @@ class Values(Plane):
     here = "a[0, 0] * a[0, 1] + 2.0"
 
 
+class WholeValues(Plane):
+    """Arithmetic of whole values, mixed with Python's numbers and truth values."""
+
+    title = "(i[0] // 2 + 1) * i[1] + (i[2] > 3)"
+    here = "(i[0] // 2 + 1) * i[1] + (i[2] > 3)"
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return {"i": np.arange(1, 17)}
+
+
+class AtValues(WholeValues):
+    """An element at values of an index array, read and written."""
+
+    title = "a[i[0], i[1]] = a[i[2], i[3]], 16 x 16"
+    here = "a[i[0], i[1]] = a[i[2], i[3]]"
+    shown = "a"
+
+    def operands(self, xp: ModuleType) -> dict[str, Any]:
+        return super().operands(xp) | {"a": values(16, 16)}
+
+
+class ChosenOfRows(AtValues):
+    """One element of each row: several index arrays, as for the losses of a classifier."""
+
+    title = "a[xp.arange(15), i[:15]], 16 x 16"
+    here = "a[xp.arange(15), i[:15]]"
+    shown = ""
+
+
 class Iteration(Plane):
     """The elements of a row, one after another."""
 

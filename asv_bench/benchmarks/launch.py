@@ -43,6 +43,30 @@ class Assign(Ten):
     wanted = 1 / 2
 
 
+class WaitedFor(Ten):
+    """Update what a result of the same loop, which still has a name, was written of."""
+
+    title = "g = a + c*b; c -= 0.5*g, n = 10"
+    here = "g = a + c*b; d = c; d -= 0.5*g"
+    shown = "c"
+    wanted = 1 / 3
+
+
+class WaitedForByATotal(WaitedFor):
+    """The same where the result is of rank 0."""
+
+    title = "g = xp.sum(c); c *= 1 + 0*g, n = 10"
+    here = "g = xp.sum(c); d = c; d *= 1 + 0*g"
+
+
+class History(Ten):
+    """Join results of a loop that nobody has asked for, as the steps of a simulation are."""
+
+    title = "xp.array([a*0.0, ..., a*99.0]), n = 10"
+    here = "xp.array([a * float(k) for k in range(100)])"
+    wanted = 1 / 5
+
+
 class AssignApart(Ten):
     """The same on the caller's word that nothing overlaps, into memory apart."""
 

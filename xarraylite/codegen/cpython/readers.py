@@ -17,12 +17,15 @@ from .basics import (
     integer,
     is_container,
     is_lazy,
+    is_number,
     is_traced,
+    item,
     keep,
     swap,
 )
 from .evaluation import SNAPSHOTS, address_of, bump, new_buffer
 from .operators import is_ordinary
+from .scalars import is_truth
 
 
 def waiting_for(buffer: int) -> int:
@@ -61,9 +64,33 @@ def is_free(buffer: int, key: int) -> bool:
     return waiting_for(buffer) == own_in(buffer, key)
 
 
-def is_plainly_written(value: int) -> bool:
-    """Tell whether all that an assigned value reads is among its operands."""
-    return not is_lazy(value) or (get(value, w.KIND) != word(w.NODE) and get(value, w.OWNING) == 0)
+def is_readable(thing: int) -> bool:
+    """Tell whether all that a value reads is among its operands, or is its own memory."""
+    if is_lazy(thing):
+        return get(thing, w.KIND) != word(w.NODE) and get(thing, w.OWNING) == 0
+    cls = load(thing + CLASS)
+    if is_number(thing) or is_truth(thing) or cls == word(w.NDARRAY):
+        return True
+    held = cls == word(w.SCALAR_FLOAT) or c.PyType_IsSubtype(cls, word(w.SCALAR_HELD)) != 0
+    return held or is_container(thing) or c.PyType_IsSubtype(cls, word(w.NUMPY_GENERIC)) != 0
+
+
+def is_plain_index(key: int) -> bool:
+    """Tell whether that is so of an index."""
+    if load(key + CLASS) != word(w.TUPLE):
+        return is_plain_item(key)
+    others = 0
+    for k in range(load(key + SIZE)):
+        others += 0 if is_plain_item(item(key, k)) else 1
+    return others == 0
+
+
+def is_plain_item(one: int) -> bool:
+    """Tell whether that is so of an item of an index; lists are of numbers, if they are any."""
+    cls = load(one + CLASS)
+    if cls == word(w.SLICE) or cls == word(w.LIST):
+        return True
+    return one == word(w.ELLIPSIS) or one == word(w.NONE) or is_readable(one)
 
 
 def is_forgotten(buffer: int) -> bool:
@@ -88,7 +115,7 @@ def let_go(to: int, value: int, key: int) -> bool:
     As `memory.buffer.release` does, before anything is borrowed.  What is assigned, and an index,
     need no copy where nobody else has them.
     """
-    if not is_container(to) or not is_plainly_written(value) or not is_plainly_written(key):
+    if not is_container(to) or not is_readable(value) or not is_plain_index(key):
         return False
     buffer = get(to, w.OWN_BUFFER)
     if is_forgotten(buffer):

@@ -1,0 +1,134 @@
+"""Writes that others wait for, and indices that select by values, in machine code."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+from tests.transforms.test_natives import V, both
+from xarraylite.runtime import natives as loading
+from xarraylite.testing.counters import count_allocations
+
+pytestmark = [
+    pytest.mark.usefixtures("compiled", "installed"),
+    pytest.mark.skipif(not loading.can_load(), reason="another interpreter"),
+]
+
+#: Statements that write a container of `V`'s shape, of which others wait for the old values.
+WRITES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "a number to all": lambda a, x, r: a.__setitem__(..., 3.0),
+    "a number to a row": lambda a, x, r: a.__setitem__(1, 3.0),
+    "a number to an element": lambda a, x, r: a.__setitem__((1, 2), 3.0),
+    "a number by a mask": lambda a, x, r: a.__setitem__(a > 5, 3.0),
+    "a number by positions": lambda a, x, r: a.__setitem__([2, 0], 3.0),
+    "memory": lambda a, x, r: a.__setitem__(..., x),
+    "memory to a part": lambda a, x, r: a[1:].__setitem__(..., x[1:]),
+    "memory of its own": lambda a, x, r: a.__setitem__(slice(1, None), a[:-1]),
+    "what is stretched": lambda a, x, r: a.__setitem__(..., x[0]),
+    "a result": lambda a, x, r: a.__setitem__(..., a * 2 + x),
+    "a result of a reader": lambda a, x, r: a.__setitem__(..., r[0] + x),
+    "a reader": lambda a, x, r: a.__setitem__(..., r[0]),
+    "a fold": lambda a, x, r: a.__setitem__(0, r[1] * 2),
+    "values by positions": lambda a, x, r: a.__setitem__([0, 1], r[0][1:]),
+    "assign": lambda a, x, r: a.assign(r[0] - 1),
+    "assign memory": lambda a, x, r: a.assign(x),
+    "+= a number": lambda a, x, r: operator.iadd(a, 1.5),
+    "+= memory": lambda a, x, r: operator.iadd(a, x),
+    "-= a result of a reader": lambda a, x, r: operator.isub(a, 0.5 * r[0]),
+    "*= a reader": lambda a, x, r: operator.imul(a, r[0]),
+    "-= a fold": lambda a, x, r: operator.isub(a, 0.5 * r[1]),
+    "+= what is stretched": lambda a, x, r: operator.iadd(a, x[0]),
+    "*= a column of its own": lambda a, x, r: operator.imul(a, a[:, :1]),
+    "+= to a part": lambda a, x, r: operator.iadd(a[1:], r[2]),
+    "**=": lambda a, x, r: operator.ipow(a, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_writes_that_others_wait_for_are_the_same(name: str) -> None:
+    def work() -> Any:
+        a, x = xl.asarray(V), xl.asarray(V * 0.5 + 3)
+        readers = [a * 2, xl.sum(a), a[1:] + 1, a.T - 1]
+        with count_allocations() as made:
+            WRITES[name](a, x, readers)
+        return made.snapshots, a.tolist(), [xl.eval(r).tolist() for r in readers]
+
+    fast, slow = both(work)
+    assert fast == slow
+    moved, written, read = fast
+    assert moved == 1
+    v = V.copy()
+    theirs = [v * 2, np.sum(v), v[1:] + 1, v.T - 1]
+    assert read == [r.tolist() for r in theirs]
+    if not name.startswith("assign"):
+        WRITES[name](v, V * 0.5 + 3, theirs)
+        assert written == v.tolist()
+
+
+#: Indices of `V`'s shape that select by values, of any array.
+BY_VALUES: dict[str, Callable[[Any], Any]] = {
+    "a mask": lambda a: a > 5,
+    "NumPy's mask": lambda a: V > 5,
+    "a mask of the first dimension": lambda a: a[:, 0] > 4,
+    "a mask of another shape": lambda a: a[:2] > 4,
+    "positions": lambda a: (xl.arange(3), xl.asarray([3, 0, -1])),
+    "lazy positions": lambda a: (xl.asarray([0, 1]) + 1, xl.asarray([1, 2]) * -1),
+    "positions that are stretched": lambda a: (xl.asarray([[0], [2]]), xl.asarray([3, 1])),
+    "NumPy's positions and ours": lambda a: (np.asarray([0, 2]), xl.asarray([3, 1])),
+    "short positions": lambda a: (xl.asarray([0, 2], "u1"), xl.asarray([3, 1], "i2")),
+    "a position and positions": lambda a: (xl.asarray([1])[0], xl.asarray([3, 1])),
+    "out of range": lambda a: (xl.asarray([0, 3]), xl.asarray([3, 1])),
+    "unlike": lambda a: (xl.asarray([0, 2, 1]), xl.asarray([3, 1])),
+    "floats": lambda a: (xl.asarray([0.0, 2.0]), xl.asarray([3, 1])),
+    "none": lambda a: (xl.zeros(0, "int64"), xl.zeros(0, "int64")),
+    "of rank 0": lambda a: (xl.asarray(1), xl.asarray(2)),
+    "a mask of columns": lambda a: (slice(None), a[0] > 2),
+}
+
+
+@pytest.mark.parametrize("name", BY_VALUES)
+@pytest.mark.parametrize("of", [lambda a: a, lambda a: a * 2, lambda a: a.T[::-1].T])
+def test_what_values_select_is_the_same(of: Any, name: str) -> None:
+    def read() -> Any:
+        e = of(xl.asarray(V))
+        made = e[BY_VALUES[name](e)]
+        return type(made), np.asarray(made).tolist(), xl.eval(e).tolist()
+
+    def write() -> Any:
+        e, x = of(xl.asarray(V)), xl.asarray([7.0])
+        pending = e + 1
+        e[BY_VALUES[name](e)] = 0.5
+        e[BY_VALUES[name](e)] = x + 1
+        return np.asarray(e).tolist(), np.asarray(pending).tolist()
+
+    for work in (read, write):
+        fast, slow = both(work)
+        assert fast == slow
+
+
+def test_results_of_products_are_written() -> None:
+    def work() -> Any:
+        a = xl.asarray(V)
+        p, q, r = a.T @ a, a.T @ a, a.T @ a
+        p += 1.0
+        q[q > 100] = 0
+        pending = r * 2
+        r[0] = 5.0
+        return p.tolist(), q.tolist(), r.tolist(), np.asarray(pending).tolist()
+
+    fast, slow = both(work)
+    assert fast == slow
+    v = V.T @ V
+    assert fast[3] == (v * 2).tolist()
+    assert fast[0] == (v + 1).tolist()
+
+
+def test_arrays_of_arrays_share_no_memory_with_numpy() -> None:
+    parts = [xl.asarray(V), xl.asarray(V) * 2, xl.asarray(V).T.T]
+    assert xl.array(parts).tolist() == [V.tolist(), (V * 2).tolist(), V.tolist()]
+    assert not parts[0].buffer.shared
