@@ -56,15 +56,29 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
         return False
     size, kind, operands = math.prod(to._shape), e._kind, e._operands  # with no call between
     program: Any = kind.writes.get(to._kind)
-    if program and size <= program.limit and not repeats(program, operands, size):
-        done = program.call(buffer.address + to._start, to._shape, *operands)
-        if done is None:
-            return True
+    small = bool(program) and size <= program.limit and not repeats(program, operands, size)
+    if small and _called(program, to, operands, own):
+        return True
     learned = program is not None or kind.formed or size >= PARALLEL_FROM
     near = {} if learned and not noalias else _near(to, operands)
     if noalias and near and not _is_in_place(kind, to._kind, near):
         return False  # what was promised needs no temporary
-    return (learned or bool(near)) and _written(to, kind, operands)
+    return (learned or bool(near)) and _written(to, kind, operands, own)
+
+
+def _called(program: Any, to: Any, operands: Sequence[Any], own: int) -> bool:
+    """Launch a kernel that writes a container, if nobody waits by now; tell whether it is done.
+
+    Asked once more, as whatever was allocated since may have run the collector, and its callbacks
+    may read: between this and the launch nothing is.
+    """
+    buffer = to._buffer
+    arguments = (buffer.address + to._start, to._shape, *operands)
+    try:
+        own += arguments.count(buffer._snapshot) if own else 0
+    except AttributeError:  # another thread has just written
+        own = 0
+    return is_free(buffer, own) and program.call(*arguments) is None
 
 
 def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
@@ -83,11 +97,11 @@ def _moved(to: Any, of: Any) -> bool:
     return bool(_near(to, operands)) and _written(to, of._kind, operands)
 
 
-def _written(to: Any, kind: Kind, operands: Operands) -> bool:
+def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
     """Write by a plan for these extents and distances; tell whether it is done.
 
-    That the old values may go has been asked.  What is small and written once need not be planned
-    so that it can be run again.
+    ``own`` references to the old values are the operands'.  What is small and written once need
+    not be planned so that it can be run again.
     """
     target = to._kind
     if target is NODE or kind is NODE or kind.dtype is not to._dtype or uses_reference():
@@ -100,7 +114,7 @@ def _written(to: Any, kind: Kind, operands: Operands) -> bool:
             return False
         if known is None or known is ONCE:
             remember(kind, key, ONCE if known is None else TWICE)
-            if _written_in_parts(to, kind, operands, near):
+            if is_free(to._buffer, own) and _written_in_parts(to, kind, operands, near):
                 return True
             if known is None:
                 return False
@@ -111,10 +125,12 @@ def _written(to: Any, kind: Kind, operands: Operands) -> bool:
             if made is not None:
                 place = (target, to._shape)
                 kind.keep(place, made.before(kind.writes.get(place)))
-        if is_plan(known) and rewritten(known, to, operands):
+        if is_plan(known) and is_free(to._buffer, own) and rewritten(known, to, operands):
             return True
     plan = plan_of(kind, target, to._shape, operands, near)
-    return plan is not None and plan.run(to._buffer, to._start, operands)
+    if plan is None or not is_free(to._buffer, own):
+        return False
+    return plan.run(to._buffer, to._start, operands)
 
 
 def _written_in_parts(to: Any, kind: Kind, operands: Operands, near: Mapping[int, int]) -> bool:
@@ -202,9 +218,7 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     if kind is NODE or uses_reference() or to._shape != e._shape:
         return False
     program, own = _program(kind, to._kind, None), 0 if held else own_of(buffer, e)
-    if not program or not is_free(buffer, own):
-        return False
-    return program.call(buffer.address + to._start, to._shape, *e._operands) is None
+    return bool(program) and _called(program, to, e._operands, own)
 
 
 def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> bool:
@@ -237,15 +251,14 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
     if kind.dtype is not to._dtype or not is_free(buffer, own):
         return False
     program = kind.writes.get(to._kind)
-    if program and not repeats(program, operands, math.prod(to._shape)):
-        done = program.call(buffer.address + to._start, to._shape, *operands)
-        if done is None:
-            return True
+    small = bool(program) and not repeats(program, operands, math.prod(to._shape))
+    if small and _called(program, to, operands, own):
+        return True
     near = _near(to, operands)
     if noalias and not _is_in_place(kind, to._kind, near):
         return False
     learned = program is not None or any(near.values())
-    return learned and _written(to, kind, operands)
+    return learned and _written(to, kind, operands, own)
 
 
 def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:

@@ -302,8 +302,14 @@ class Buffer(Memory):
                     if not self._moving:
                         _leaving[self] = leaving
                         self._moving = self.special = mine = True
-                if not mine:  # another thread moves them
+                    thread, others = _leaving[self]
+                if thread != leaving[0]:  # another thread moves them
                     time.sleep(GLANCE)
+                elif not mine:  # this one does, where a finaliser that writes came in between
+                    self._take(snapshots)
+                    for snapshot in (*others, *snapshots):
+                        snapshot.move()
+                    return None
             self._take(snapshots)
             while snapshots:
                 snapshot = snapshots[-1]

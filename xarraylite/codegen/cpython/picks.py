@@ -357,7 +357,10 @@ def picked(thing: int, key: int) -> int:
         return 0
     mask, given = axis == 0 and is_mask(one), scratch()
     if is_given(one, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
-        made = masked(thing, one, given) if mask else taken_at(thing, one, given, axis)
+        if mask:
+            made = masked(thing, one, given)
+        elif rank_of(given) != 0:  # what has no dimension is a number
+            made = taken_at(thing, one, given, axis)
         c.Py_DecRef(load(given + HOLDER))
     return made
 
