@@ -13,7 +13,8 @@ from ..dtypes.names import DType
 from ..ir.kind import Kind, Operands, leaves_of
 from ..ir.node import Node
 from ..ir.translation import node_of
-from ..memory.buffer import Buffer, held, still
+from ..memory.buffer import Buffer
+from ..memory.histories import held, still
 from ..memory.snapshots import Copy, Snapshot
 from ..operands.nodes import Gathers
 

@@ -37,7 +37,7 @@ from ..ir.translation import MOST_FORMED
 from ..ir.translation import of as kind_of
 from ..ir.walk import postorder
 from ..layout.strided import Strided
-from ..memory.buffer import held
+from ..memory.histories import held
 from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node

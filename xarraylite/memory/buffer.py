@@ -403,20 +403,6 @@ _NOBODY = weakref.ref(Snapshot.of(NOWHERE))
 KEPT = 1 << 16
 
 
-def held(buffer: Buffer) -> Any:
-    """Return a buffer as small results know it, which were computed of its bytes.
-
-    Much memory by a weak reference, so that a history of such results keeps none of it: once it is
-    gone nobody writes there, and they have its last values.  What others may write is kept.
-    """
-    return buffer if buffer.nbytes <= KEPT or buffer.shared else weakref.ref(buffer)
-
-
-def still(known: Any) -> Any:
-    """Return what `held` was given; None if that is gone.  Anything else is itself."""
-    return known() if known.__class__ is weakref.ref else known
-
-
 def _noted(snapshot: Snapshot) -> weakref.ref[Snapshot]:
     """Note a snapshot of a shared buffer, for writers of others."""
     mark = weakref.ref(snapshot, _shared_snapshots.discard)

@@ -151,7 +151,7 @@ class Copy(Snapshot):
 
     Attributes
     ----------
-    made : Gathers, or what `buffer.held` returns
+    made : Gathers, or what `histories.held` returns
         What the elements are of, or were picked from.
     where : array of int64, int or None
         Positions of picked elements in the row-major order of what they were picked from.  An int

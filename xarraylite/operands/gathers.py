@@ -16,7 +16,8 @@ from ..ir.node import Leaf, Node
 from ..ir.translation import node_of
 from ..ir.walk import with_args
 from ..layout.strided import Strided
-from ..memory.buffer import Buffer, held, still
+from ..memory.buffer import Buffer
+from ..memory.histories import held, still
 from ..memory.snapshots import Copy, Snapshot
 from .nodes import HasNode, is_masked
 from .tracing import is_traced, remember_index, remembering, writer

@@ -34,7 +34,8 @@ from ..ir.translation import form_of
 from ..layout.tiled import Map
 from ..memory.arrays import read
 from ..memory.block import Memory
-from ..memory.buffer import Buffer, held
+from ..memory.buffer import Buffer
+from ..memory.histories import held
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import FEW, copied_from
