@@ -181,11 +181,11 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     if to._kind is NODE or tracing.running.value:
         return False
     waits = readers.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
-    if not readers.is_free(to._buffer, waits):
+    if not readers.freed(to._buffer, waits):
         return False
     found = _index(key, False, math.inf)
     values = None if found is None else ready(to, value)
-    if found is None or values is None or not readers.is_free(to._buffer, waits):
+    if found is None or values is None or not readers.freed(to._buffer, waits):
         return False
     try:
         elements.array_of(to)[found[0]] = values
@@ -202,7 +202,7 @@ def stored(to: Any, key: Any, value: XExpression, held: bool) -> bool:
     if value._shape or NODE in (value._kind, to._kind) or tracing.is_active():
         return False
     own = 0 if held else readers.own_of(to._buffer, value)
-    if not elements.selects(to, key) or not readers.is_free(to._buffer, own):
+    if not elements.selects(to, key) or not readers.freed(to._buffer, own):
         return False
     made: Any = results.evaluate(value) if own else None  # else its values are kept with it
     if made is not None or not value.lasting:

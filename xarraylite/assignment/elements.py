@@ -94,7 +94,7 @@ def stored(to: Any, key: Any, value: Any) -> bool:
 
     The number is of a class that the kind of ``to`` stores as NumPy does.
     """
-    return selects(to, key) and readers.is_free(to._buffer) and put(to, key, value)
+    return selects(to, key) and readers.freed(to._buffer) and put(to, key, value)
 
 
 def put(to: Any, key: Any, value: Any) -> bool:
@@ -113,7 +113,7 @@ def stretched(to: Any, value: Any) -> bool:
         return False
     if value._shape == to._shape or to.size > MANY or tracing.is_active():
         return False
-    if len(value._shape) > len(to._shape) or not readers.is_free(to._buffer):
+    if len(value._shape) > len(to._shape) or not readers.freed(to._buffer):
         return False
     try:
         array, values = array_of(to), array_of(value)

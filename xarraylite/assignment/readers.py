@@ -185,8 +185,8 @@ def waiting_for(buffer: Buffer) -> int:
         return 0
 
 
-def is_free(buffer: Buffer, own: int = 0) -> bool:
-    """Tell whether nobody waits for a buffer's bytes any more but so many references to them.
+def freed(buffer: Buffer, own: int = 0) -> bool:
+    """Have nobody wait for a buffer's bytes but so many references to them; tell whether so.
 
     Others get a copy first, as they would where a write takes the general way.
     """

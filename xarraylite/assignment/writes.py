@@ -26,7 +26,7 @@ from ..runtime import tiers
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
 from .parts import materialised, overlapping, places_of, repeats
-from .readers import is_free, own_of
+from .readers import freed, own_of
 from .results import ONCE, TWICE, count_launch, is_plan, plan_of, remember
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
         return False
     buffer = to._buffer
     own = 0 if held else own_of(buffer, e) + own_of(buffer, used)
-    if e._kind is NODE or not is_free(buffer, own):
+    if e._kind is NODE or not freed(buffer, own):
         return False
     size, kind, operands = math.prod(to._shape), e._kind, e._operands  # with no call between
     program: Any = kind.writes.get(to._kind)
@@ -78,7 +78,7 @@ def _called(program: Any, to: Any, operands: Sequence[Any], own: int) -> bool:
         own += arguments.count(buffer._snapshot) if own else 0
     except AttributeError:  # another thread has just written
         own = 0
-    return is_free(buffer, own) and program.call(*arguments) is None
+    return freed(buffer, own) and program.call(*arguments) is None
 
 
 def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
@@ -89,7 +89,7 @@ def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
 
 def _moved(to: Any, of: Any) -> bool:
     """Copy elements of a container into others of its buffer; tell whether it is done."""
-    if of._shape != to._shape or of._kind is NODE or not is_free(to._buffer):
+    if of._shape != to._shape or of._kind is NODE or not freed(to._buffer):
         return False
     if of._buffer is to._buffer and of._start == to._start and of._kind is to._kind:
         return True  # Python stores what it has updated in place
@@ -114,7 +114,7 @@ def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
             return False
         if known is None or known is ONCE:
             remember(kind, key, ONCE if known is None else TWICE)
-            if is_free(to._buffer, own) and _written_in_parts(to, kind, operands, near):
+            if freed(to._buffer, own) and _written_in_parts(to, kind, operands, near):
                 return True
             if known is None:
                 return False
@@ -125,10 +125,10 @@ def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
             if made is not None:
                 place = (target, to._shape)
                 kind.keep(place, made.before(kind.writes.get(place)))
-        if is_plan(known) and is_free(to._buffer, own) and rewritten(known, to, operands):
+        if is_plan(known) and freed(to._buffer, own) and rewritten(known, to, operands):
             return True
     plan = plan_of(kind, target, to._shape, operands, near)
-    if plan is None or not is_free(to._buffer, own):
+    if plan is None or not freed(to._buffer, own):
         return False
     return plan.run(to._buffer, to._start, operands)
 
@@ -248,7 +248,7 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
                 operands = (buffer, to._start, value._buffer, value._start)
     except (KeyError, AttributeError):
         return False
-    if kind.dtype is not to._dtype or not is_free(buffer, own):
+    if kind.dtype is not to._dtype or not freed(buffer, own):
         return False
     program = kind.writes.get(to._kind)
     small = bool(program) and not repeats(program, operands, math.prod(to._shape))

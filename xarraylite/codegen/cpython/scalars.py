@@ -97,7 +97,7 @@ def computed_of(code: int, one: float, other: float) -> int:
 
 
 def compared_of(code: int, one: float, other: float) -> bool:
-    """Tell how two floats compare."""
+    """Tell how two floats, or two whole numbers, compare."""
     if code == LESS:
         return one < other
     if code == LESS_EQUAL:
@@ -224,7 +224,7 @@ def long_of(number: int) -> int:
 def of_longs(code: int, one: int, other: int) -> int:
     """Return what an operation makes of two whole numbers of int64; 0 where Python has to do it."""
     if LESS <= code <= DIFFERENT:
-        return truth_of(compared_longs(code, one, other))
+        return truth_of(compared_of(code, one, other))
     if code == ADD:
         return long_of(one + other)
     if code == SUBTRACT:
@@ -248,19 +248,6 @@ def of_longs(code: int, one: int, other: int) -> int:
     if code == FLOOR:
         return long_of(one // other)
     return long_of(one % other) if code == MODULO else 0
-
-
-def compared_longs(code: int, one: int, other: int) -> bool:
-    """Tell how two whole numbers compare."""
-    if code == LESS:
-        return one < other
-    if code == LESS_EQUAL:
-        return one <= other
-    if code == GREATER:
-        return one > other
-    if code == GREATER_EQUAL:
-        return one >= other
-    return one == other if code == EQUAL else one != other
 
 
 def of_numbers(code: int, left: int, right: int) -> int:
