@@ -244,9 +244,6 @@ class _Calls:
             made = _called(self._function, args, options)
         finally:
             growing.value = before
-        if made.__class__ is XExpression and made._kind is not NODE and made._kind.formed:
-            most = max([x._kind.reused for x in arrays], default=0)
-            made._kind.reused = max(made._kind.reused, most)
         if new and loose is not None and rule is not False:
             if len(self._rules) >= CAPACITY:
                 self._rules.clear()

@@ -57,7 +57,7 @@ from ..operands import tracing
 from ..operands.convert import computed
 from ..operands.gathers import is_index_array
 from ..operands.nodes import borrowed, unwrapped
-from ..runtime.counting import evaluations
+from ..runtime.counting import evaluations, reuses
 from .recomputed import Recomputed, outlined, unchanged
 
 #: Operations up to which an updated expression stays lazy.
@@ -81,9 +81,7 @@ _NUMBERS = frozenset("?bBhHiIlLqQefdFD")
 #: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
 
-#: Bytes up to which a result is computed when it is used twice, in a loop: what takes less time to
-#: compute than to launch.  Larger ones stay lazy, so that expressions of them allocate nothing.
-_TINY = 1 << 13
+import os; _XBRIEF=int(os.environ.get("BRIEF","12"))
 
 #: Members from which those that are gone are looked for.
 _MANY = 16
@@ -327,8 +325,8 @@ def standing(e: Any) -> Any:
     nbytes = e.size * e._kind.itemsize
     if nbytes > _LITTLE and not e._kind.expensive:
         return e
-    grown = nbytes <= _TINY and e._kind.weight > _BRIEF
-    if used == evaluations.value and not (grown and _is_often_reused(e._kind)):
+    grown = nbytes <= _LITTLE and e._kind.weight > _XBRIEF
+    if used == evaluations.value and not (grown and _is_in_a_loop()):
         return e
     reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
     if nbytes > max(_LITTLE, 2 * sum(reads.values())):
@@ -339,12 +337,10 @@ def standing(e: Any) -> Any:
         return e  # whoever evaluates it is told what is wrong
 
 
-def _is_often_reused(kind: Any) -> bool:
-    """Tell whether results of a kind were used twice, or viewed, so often that one is computed."""
-    if kind.reused >= _OFTEN:
-        return True
-    kind.reused += 1
-    return False
+def _is_in_a_loop() -> bool:
+    """Tell whether so many results were used again, or viewed, that this one is computed."""
+    reuses.value += 1
+    return reuses.value > _OFTEN
 
 
 def _indexed(shape: tuple[int, ...], step: list[Any]) -> Transform:
@@ -415,7 +411,7 @@ def to_view(e: Any, shape: tuple[int, ...]) -> Any:
     if nbytes > _WHOLE and (kind.weight <= _BRIEF or 2 * prod(shape) < size or nbytes > _CACHED):
         return e
     known = _noted(e)
-    if known is None and not _is_often_reused(kind):
+    if known is None and not _is_in_a_loop():
         return e
     stands = _computed(e)[0] if known is None else known[1]
     return stands if stands.__class__ is e.__class__ else e

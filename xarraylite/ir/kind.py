@@ -139,9 +139,6 @@ class Kind:
     plans : dict
         Plans for large work (`runtime.bound`), by the destination's kind, the extents, and which
         operands are the same: False if there is none.
-    reused : int
-        How often a result was viewed, or used twice, before it was computed (`arrays.ownership`);
-        at first what it is of its arguments, as results of a loop may be of ever new kinds.
     """
 
     __slots__ = (
@@ -161,7 +158,6 @@ class Kind:
         "plans",
         "rank",
         "replays",
-        "reused",
         "scalar",
         "stored",
         "strides",
@@ -204,7 +200,6 @@ class Kind:
         if op is None and not scalar and fixed != FREE:
             self.owner = (None, None, {}) if fixed == SHAPE else OWNERS[fixed](dtype, ())
         self.begun = 0
-        self.reused: int = max([arg.reused for arg in args], default=0)
         self.fresh: Any = None
         self.writes: dict[Any, Any] = {}
         self.replays: dict[Any, Any] = {}
@@ -322,7 +317,7 @@ def _leaves() -> list[Kind]:
 def forget_programs() -> None:
     """Forget the programs of all kinds that are found by look-up, and what was counted of them."""
     for kind in [*_kinds.values(), *_leaves()]:
-        kind.begun, kind.reused, kind.fresh = 0, 0, None
+        kind.begun, kind.fresh = 0, None
         kind.writes.clear()
         kind.replays.clear()
         kind.plans.clear()

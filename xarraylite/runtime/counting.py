@@ -1,8 +1,11 @@
-"""How many evaluations there were: what was used before the last one, and is used again."""
+"""What is counted of all threads, in words that machine code counts in too."""
 
 from __future__ import annotations
 
 import ctypes
 
-#: Evaluations so far, of all threads; machine code counts here too.
+#: Evaluations so far: what was used before the last one may be used again.
 evaluations = ctypes.c_int64(0)
+
+#: Lazy results that were viewed, or used again, before they were computed: a loop makes many.
+reuses = ctypes.c_int64(0)

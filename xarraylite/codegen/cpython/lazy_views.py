@@ -133,7 +133,7 @@ def viewed_of(lazy: int) -> int:
     of = noted(lazy, STANDING)
     if of == 0 and c.PyLong_AsLongLong(get(kind, w.WEIGHT)) <= 1:
         of = lazy
-    if of == 0 and c.PyLong_AsLongLong(get(kind, w.REUSED)) >= OFTEN:
+    if of == 0 and load(word(w.REUSES)) >= OFTEN:
         nbytes = size_of(get(lazy, w.SHAPE)) * itemsize_of(kind)
         of = noted(lazy, STANDING) if 0 < nbytes <= LITTLE and settle(lazy) else 0
     usual = of != 0 and is_lazy(of) and load(get(of, w.OPERANDS) + SIZE) == 2

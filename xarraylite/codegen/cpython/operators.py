@@ -29,7 +29,7 @@ from .basics import (
     tuple_of,
     whole,
 )
-from .reuse import note_use, settled, was_used
+from .reuse import note_use, settled
 from .scalars import inside
 
 
@@ -260,9 +260,9 @@ def after(made: int, thing: int, stands: int) -> int:
     return note_use(thing) if made != 0 else 0
 
 
-def operand(thing: int, twice: bool) -> int:
+def operand(thing: int) -> int:
     """Return what stands for an operand, the caller's, with a snapshot; 0 where Python has to."""
-    one = settled(thing, twice)
+    one = settled(thing)
     return give_snapshot(one) if one != 0 else 0
 
 
@@ -280,14 +280,11 @@ def with_known(left: int, right: int, row: int) -> int:
 
 def forward(left: int, right: int, row: int) -> int:
     """``left + right``, for each operation that is an operator."""
-    made = 0
-    for k in range(2 if was_used(left) or was_used(right) else 1):
-        if made == 0:
-            one = operand(left, k == 1)
-            other = keep(one) if right == left else operand(right, k == 1)
-            made = with_known(one, other, row) if one != 0 and other != 0 else 0
-            after(made, left, one)
-            after(made, right, other)
+    one = operand(left)
+    other = keep(one) if right == left else operand(right)
+    made = with_known(one, other, row) if one != 0 and other != 0 else 0
+    after(made, left, one)
+    after(made, right, other)
     return made
 
 
@@ -315,12 +312,9 @@ def reflection(right: int, left: int, row: int) -> int:
 
 def reflected(right: int, left: int, row: int) -> int:
     """``left + right`` where the left one does not know how."""
-    made = 0
-    for k in range(2 if was_used(right) else 1):
-        if made == 0:
-            one = operand(right, k == 1)
-            made = reflection(one, left, row) if one != 0 else 0
-            after(made, right, one)
+    one = operand(right)
+    made = reflection(one, left, row) if one != 0 else 0
+    after(made, right, one)
     return made
 
 
@@ -333,12 +327,9 @@ def alone(thing: int, key: int) -> int:
 
 def single(thing: int, row: int) -> int:
     """``-thing``."""
-    made = 0
-    for k in range(2 if was_used(thing) else 1):
-        if made == 0:
-            one = operand(thing, k == 1)
-            made = alone(one, word(row)) if one != 0 and is_array(one) and not is_traced() else 0
-            after(made, thing, one)
+    one = operand(thing)
+    made = alone(one, word(row)) if one != 0 and is_array(one) and not is_traced() else 0
+    after(made, thing, one)
     return made
 
 
@@ -403,17 +394,14 @@ def applied(items: int, count: int) -> int:
     """``apply(op, *operands)``."""
     if not 2 <= count <= 4 or is_traced():
         return 0
-    place, made = scratch(), 0
+    place, usual = scratch(), True
     store(place, load(items))
-    for turn in range(2):
-        usual = made == 0
-        for k in range(1, count if usual else 1):
-            store(place + 8 * k, operand(load(items + 8 * k), turn == 1))
-            usual = usual and load(place + 8 * k) != 0
-        found = applied_to(place, count) if usual else 0
-        for k in range(1, count if made == 0 else 1):
-            after(found, load(items + 8 * k), load(place + 8 * k))
-        made = found if made == 0 else made
+    for k in range(1, count):
+        store(place + 8 * k, operand(load(items + 8 * k)) if usual else 0)
+        usual = usual and load(place + 8 * k) != 0
+    made = applied_to(place, count) if usual else 0
+    for k in range(1, count):
+        after(made, load(items + 8 * k), load(place + 8 * k))
     return made
 
 
@@ -428,10 +416,7 @@ def fold(op: int, thing: int) -> int:
 
 def folded(op: int, thing: int) -> int:
     """Fold over all dimensions."""
-    made = 0
-    for k in range(2 if was_used(thing) else 1):
-        if made == 0:
-            one = operand(thing, k == 1)
-            made = fold(op, one) if one != 0 and is_array(one) and not is_traced() else 0
-            after(made, thing, one)
+    one = operand(thing)
+    made = fold(op, one) if one != 0 and is_array(one) and not is_traced() else 0
+    after(made, thing, one)
     return made

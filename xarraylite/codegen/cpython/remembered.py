@@ -217,12 +217,12 @@ def is_table(front: int) -> bool:
     return load(front + CLASS) == word(w.DICT) or load(front + CLASS) == word(w.VALUES_TABLE)
 
 
-def with_standing(args: int, twice: bool) -> int:
+def with_standing(args: int) -> int:
     """Return arguments with what stands for lazy results, the caller's; 0 where Python has to."""
     count = load(args + SIZE)
     given = tuple_of(count)
     for k in range(count if given != 0 else 0):
-        stands = settled(item(args, k), twice)
+        stands = settled(item(args, k))
         if stands == 0:
             c.Py_DecRef(given)
             return 0
@@ -236,12 +236,11 @@ def recall(known: int, args: int, options: int) -> int:
         return 0
     if load(known + CLASS) != word(w.VALUES_TABLE):
         return recall_of(known, args, options)
-    made = 0
-    for turn in range(2):
-        given = with_standing(args, turn == 1) if made == 0 else 0
-        if given != 0:
-            made = recall_of(known, given, options)
-            c.Py_DecRef(given)
+    given = with_standing(args)
+    if given == 0:
+        return 0
+    made = recall_of(known, given, options)
+    c.Py_DecRef(given)
     for k in range(load(args + SIZE) if made != 0 else 0):
         note_use(item(args, k))
     return made

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, load, scratch, store, word
+from .api import CLASS, SIZE, add_to, load, scratch, store, word
 from .basics import (
     change,
     expression,
@@ -28,17 +28,13 @@ from .basics import (
 )
 from .evaluation import lazy_values
 
-#: Bytes of a result that is computed here, and of memory that it is computed of; of one that is
-#: computed because it is used twice; elements of one that is computed for its length, and the
-#: operations that this takes (`arrays.ownership`).
-LITTLE, TINY, FEW_ELEMENTS, LONG = 1 << 16, 1 << 13, 1 << 12, 32
+#: Bytes of a result that is computed here, and of memory that it is computed of; elements of one
+#: that is computed for its length, and the operations that this takes (`arrays.ownership`).
+LITTLE, FEW_ELEMENTS, LONG = 1 << 16, 1 << 12, 32
 
-#: Results that were used twice, from which on one like them is computed (`arrays.ownership`), and
+#: Results that were used again, from which on each is computed then (`arrays.ownership`), and
 #: results, each computed of the one before, of which no more is remembered (`arrays.recomputed`).
 OFTEN, DEEP = 8, 16
-
-#: Nodes up to which a result that is used twice is computed with each use (`arrays.ownership`).
-BRIEF = 12
 
 #: What is noted of a lazy result that was computed: its operands, what stands for it among other
 #: operands, and the container of its values.
@@ -183,11 +179,6 @@ def is_long(lazy: int) -> bool:
     return 0 <= size_of(get(lazy, w.SHAPE)) <= FEW_ELEMENTS
 
 
-def is_heavy(lazy: int) -> bool:
-    """Tell whether it takes more to compute a result with each of its uses than to keep it."""
-    return c.PyLong_AsLongLong(get(get(lazy, w.KIND), w.WEIGHT)) > BRIEF
-
-
 def is_used_again(lazy: int) -> bool:
     """Tell whether a lazy result was used before the last evaluation."""
     used = get(lazy, w.USED)
@@ -215,19 +206,17 @@ def is_used_twice(lazy: int) -> bool:
     used, kind = get(lazy, w.USED), get(lazy, w.KIND)
     if used == 0 or load(used + CLASS) == word(w.TUPLE):
         return False
-    if not 0 <= size_of(get(lazy, w.SHAPE)) * itemsize_of(kind) <= TINY:
+    if not 0 <= size_of(get(lazy, w.SHAPE)) * itemsize_of(kind) <= LITTLE:
         return False
-    count = c.PyLong_AsLongLong(get(kind, w.REUSED))
-    if count < OFTEN:
-        change(kind, w.REUSED, c.PyLong_FromLongLong(count + 1))
-    return count >= OFTEN
+    if c.PyLong_AsLongLong(get(kind, w.WEIGHT)) <= word(w.XBRIEF):
+        return False
+    return add_to(word(w.REUSES), 1) >= OFTEN
 
 
-def settled(thing: int, twice: bool) -> int:
+def settled(thing: int) -> int:
     """Return what stands for an operand of which no view is made, the caller's.
 
-    What is short and was used ``twice`` is computed only where the operation on it is not known, as
-    the results of a loop else grow into one another.  0 where Python has to have it computed.
+    0 where Python has to have it computed.
     """
     if not is_lazy(thing) or is_traced():
         return keep(thing)
@@ -237,13 +226,6 @@ def settled(thing: int, twice: bool) -> int:
     known = noted(thing, STANDING)
     if known != 0:
         return keep(known)
-    again = is_used_again(thing) or is_long(thing)
-    if again or ((twice or is_heavy(thing)) and is_used_twice(thing)):
+    if is_used_again(thing) or is_long(thing) or is_used_twice(thing):
         return keep(noted(thing, STANDING)) if settle(thing) else 0
     return keep(thing)
-
-
-def was_used(thing: int) -> bool:
-    """Tell whether an operand is a lazy result that was used, and not computed."""
-    used = get(thing, w.USED) if is_lazy(thing) else 0
-    return used != 0 and load(used + CLASS) != word(w.TUPLE)
