@@ -81,7 +81,6 @@ _NUMBERS = frozenset("?bBhHiIlLqQefdFD")
 #: Bytes of a result that are kept however little it reads.
 _LITTLE = 1 << 16
 
-import os; _XBRIEF=int(os.environ.get("BRIEF","12"))
 
 #: Members from which those that are gone are looked for.
 _MANY = 16
@@ -325,8 +324,7 @@ def standing(e: Any) -> Any:
     nbytes = e.size * e._kind.itemsize
     if nbytes > _LITTLE and not e._kind.expensive:
         return e
-    grown = nbytes <= _LITTLE and e._kind.weight > _XBRIEF
-    if used == evaluations.value and not (grown and _is_in_a_loop()):
+    if used == evaluations.value and not (nbytes <= _LITTLE and _is_in_a_loop()):
         return e
     reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
     if nbytes > max(_LITTLE, 2 * sum(reads.values())):

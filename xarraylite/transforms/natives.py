@@ -45,7 +45,7 @@ from ..operands.namespace import namespace
 from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from ..runtime.counting import evaluations
+from ..runtime.counting import evaluations, reuses
 from ..runtime.floating_errors import silence
 from ..runtime.launch import keep_forever, offset
 from ..runtime.natives import Loaded, Native, array_maker, can_load, digits
@@ -262,7 +262,6 @@ def _words() -> dict[int, int]:
     found[w.LINES] = _address(_LINES)
     found[w.TRACING] = _memory(tracing.running)
     found[w.EVALUATIONS], found[w.REUSES] = _memory(evaluations), _memory(reuses)
-    import os; found[w.XBRIEF]=int(os.environ.get("BRIEF","12"))
     found[w.MAKING] = _memory(making)
     found[w.PINS], found[w.FLYING] = _address(pins), _memory(flying)
     found[w.COUNTED] = _memory(counted)

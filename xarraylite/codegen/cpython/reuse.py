@@ -202,13 +202,11 @@ def note_use(thing: int) -> int:
 
 
 def is_used_twice(lazy: int) -> bool:
-    """Tell whether a small result was used before, and so were others like it; it is counted."""
+    """Tell whether a small result was used before, and so were others; it is counted."""
     used, kind = get(lazy, w.USED), get(lazy, w.KIND)
     if used == 0 or load(used + CLASS) == word(w.TUPLE):
         return False
     if not 0 <= size_of(get(lazy, w.SHAPE)) * itemsize_of(kind) <= LITTLE:
-        return False
-    if c.PyLong_AsLongLong(get(kind, w.WEIGHT)) <= word(w.XBRIEF):
         return False
     return add_to(word(w.REUSES), 1) >= OFTEN
 

@@ -229,7 +229,6 @@ PINS, FLYING = _later(2)
 #: Cells in memory, the last of them the counters of memory; how many references a temporary has
 #: that only a statement has; and how far from their addresses tuples and bytes have what they hold.
 TRACING, EVALUATIONS, REUSES, MAKING, COUNTED, COUNTERS, ALONE, TUPLE_ITEMS, BYTES_DATA = _later(9)
-(XBRIEF,)=_later(1)
 
 #: The words behind the facts.  For each operation that is an operator: its keys in the tables of
 #: kinds, Python's methods, its number among those of two values of float64, and ways by classes.
