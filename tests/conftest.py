@@ -25,6 +25,7 @@ from tests.layers import RANKS
 from xarraylite._config import config as configure
 from xarraylite._config import settings
 from xarraylite.arrays import memo
+from xarraylite.runtime.counting import reuses
 from xarraylite.transforms import natives
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -120,9 +121,10 @@ def _earlier_objects_are_not_traversed() -> None:
 def _settings_are_restored() -> Iterator[None]:
     """Undo what a test does to the settings, so that no test depends on another.
 
-    Nor on the extents that others have met.
+    Nor on the extents that others have met, and on how often they used their results again.
     """
     memo.forget_extents()
+    reuses.value = 0
     before = {name: getattr(settings, name) for name in type(settings).__slots__}
     yield
     for name, value in before.items():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..codegen import store
 from ..codegen.kernel import kernels
 from ..ir.kind import forget_programs
+from .counting import reuses
 from .evaluate import clear_programs
 
 
@@ -60,5 +61,6 @@ def cache_clear(*, disk: bool = False) -> None:
     clear_programs()
     forget_programs()
     kernels.clear()
+    reuses.value = 0
     if disk:
         store.clear()
