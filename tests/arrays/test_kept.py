@@ -444,3 +444,21 @@ def test_histories_of_results_that_were_used() -> None:
         wanted.append(y)
         assert float(x @ x) == pytest.approx(y @ y, rel=1e-12)
     np.testing.assert_allclose(np.asarray(xl.stack(kept)), np.stack(wanted), 1e-12)
+
+
+@pytest.mark.parametrize("size", [40, 6000])
+def test_masks_that_are_lazy_select_what_they_were_written_of(size: int) -> None:
+    """Of lazy arrays and of memory that is written through them."""
+    b = np.linspace(-2.0, 2.0, size)
+    x, a = b * 1, xl.asarray(b)
+    y, c, e = x * 1, b / 2 + 1, a / 2 + 1
+    z = xl.asarray(y.copy())
+    for k in range(12):
+        m, n = abs(y) <= 1.5, abs(z) <= 1.5
+        y[m] = y[m] ** 2 + c[m] - k * 0.125
+        z[n] = z[n] ** 2 + e[n] - k * 0.125
+        assert int(n.sum()) == int(m.sum())
+        np.testing.assert_array_equal(np.asarray(n), m)
+        np.testing.assert_allclose(np.asarray(z), y, 1e-12)
+        a[0] = k  # what `e` is of keeps what it was
+        np.testing.assert_array_equal(np.asarray(e[n]), c[m])

@@ -404,14 +404,14 @@ def shortened(e: Any) -> Any:
     return memory_of(e) if weight > most else e
 
 
-def to_view(e: Any, shape: tuple[int, ...], most: int = 1) -> Any:
+def to_view(e: Any, shape: tuple[int, ...]) -> Any:
     """Return a lazy result of which a view of a shape is made; its values in a loop.
 
-    Up to ``most`` operations are done again.  In a loop a result of some length would be planned
-    and computed for each of its views; all of a small one takes less than to plan one.
+    There a result of some length would be planned and computed for each of its views, and each
+    view of a small one takes longer to plan than all of it to compute.
     """
     kind = e._kind
-    if kind.weight <= most or kind is NODE or tracing.is_active():
+    if kind.weight <= 1 or kind is NODE or tracing.is_active():
         return e
     known, nbytes = _noted(e), e.size * kind.itemsize
     if known is None:
