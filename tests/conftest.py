@@ -69,23 +69,28 @@ def pytest_configure(config: pytest.Config) -> None:
     configure(engine=engine, cache_dir=os.environ["XARRAYLITE_CACHE_DIR"])
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out of the interpreter's run what it has no part in.
+#: Rooms in which the interpreter has no part: those below the table of operations evaluate
+#: nothing, the others are the compiled engine's own, or the same for both.
+_COMPILED = {room for room, rank in RANKS.items() if 0 < rank < RANKS["ops"]}
+_COMPILED |= {"codegen", "compiler", "overlap", "io", "display"}
 
-    The rooms below the table of operations evaluate nothing, three are the other engine's own, and
-    tests with the mark ``once`` are the same in both runs.
-    """
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out of the interpreter's run the rooms in which it has no part."""
+    if config.getoption("--engine") != "reference" or not collection_path.is_relative_to(ROOT):
+        return None
+    parts = collection_path.relative_to(ROOT).parts
+    return True if len(parts) > 1 and parts[1] in _COMPILED else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out of the interpreter's run what is the same in both (the mark ``once``)."""
     if config.getoption("--engine") != "reference":
         return
-    below = {room for room, rank in RANKS.items() if 0 < rank < RANKS["ops"]}
-    below |= {"codegen", "compiler", "overlap", "io", "display"}
-
-    def evaluates(item: pytest.Item) -> bool:
-        room = item.path.relative_to(ROOT).parts[1]
-        return room not in below and item.get_closest_marker("once") is None
-
-    config.hook.pytest_deselected(items=[item for item in items if not evaluates(item)])
-    items[:] = [item for item in items if evaluates(item)]
+    once = [item for item in items if item.get_closest_marker("once")]
+    config.hook.pytest_deselected(items=once)
+    left = {*map(id, once)}
+    items[:] = [item for item in items if id(item) not in left]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
