@@ -84,9 +84,10 @@ def _is_evaluated_first(plain: type[Any], left: Any, right: Any) -> bool:
     if left.dtype != right.dtype or 0 in left.shape + right.shape:
         return False
     if (left.ndim, right.ndim) == (1, 1):
-        return left.shape == right.shape and left.shape[0] <= _SHORT
-    is_product = (left.ndim, right.ndim) in _MATRICES and left.shape[-1] == right.shape[0]
-    return is_product and max((*left.shape[:-1], *right.shape[1:])) > 1
+        return bool(left.shape == right.shape and left.shape[0] <= _SHORT)
+    if (left.ndim, right.ndim) not in _MATRICES or left.shape[-1] != right.shape[0]:
+        return False
+    return bool(max((*left.shape[:-1], *right.shape[1:])) > 1)
 
 
 def _alike(plain: type[Any], left: Any, right: Any) -> Any:

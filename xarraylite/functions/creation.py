@@ -259,7 +259,7 @@ def full(
         if other is not None:
             return np.full(shape, other)  # type: ignore[arg-type,return-value]
     node = None if plain else _filling(fill_value, dtype)
-    return _filled(shape, fill_value if node is None else node, dtype, layout, strides)
+    return _full(shape, fill_value if node is None else node, dtype, layout, strides)
 
 
 def _of_number(shape: ShapeLike, number: object, dtype: object) -> XArray | None:
@@ -276,7 +276,7 @@ def _of_number(shape: ShapeLike, number: object, dtype: object) -> XArray | None
     return None
 
 
-def _filled(
+def _full(
     shape: ShapeLike,
     filling: Any,
     dtype: object,

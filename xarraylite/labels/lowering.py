@@ -228,11 +228,10 @@ class Lowering:
         kept = self.ordered(tuple([k for k in union if k not in summed]))
         if not summed:
             return self.fused(left, right, kept, ())
-        writer = trace_writer()
-        if writer is None:
-            writer = source_of(left.node) or source_of(right.node)
-            if writer is not None and not self.is_matrix_product(left, right, summed, union):
-                return self.fused(left, right, kept, summed)
+        traced, source = trace_writer(), source_of(left.node) or source_of(right.node)
+        writer = source if traced is None else traced
+        if writer is source is not None and not self.is_matrix_product(left, right, summed, union):
+            return self.fused(left, right, kept, summed)
         if writer is not None:
             factors = [self.converted(left), self.converted(right)]
             return Indexed(writer.product(factors, kept), kept)
