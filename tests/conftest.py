@@ -75,22 +75,27 @@ _COMPILED = {room for room, rank in RANKS.items() if 0 < rank < RANKS["ops"]}
 _COMPILED |= {"codegen", "compiler", "overlap", "io", "display"}
 
 
+def _room(path: Path) -> str:
+    """Return the folder of the tests or the package in which a file is."""
+    return "/".join(path.relative_to(ROOT).parts[1:2]) if path.is_relative_to(ROOT) else ""
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out of the interpreter's run the rooms in which it has no part."""
-    if config.getoption("--engine") != "reference" or not collection_path.is_relative_to(ROOT):
-        return None
-    parts = collection_path.relative_to(ROOT).parts
-    return True if len(parts) > 1 and parts[1] in _COMPILED else None
+    reference = config.getoption("--engine") == "reference"
+    return True if reference and _room(collection_path) in _COMPILED else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out of the interpreter's run what is the same in both (the mark ``once``)."""
+    """Leave out what is the same in both runs (the mark ``once``), and rooms asked for by file."""
     if config.getoption("--engine") != "reference":
         return
-    once = [item for item in items if item.get_closest_marker("once")]
-    config.hook.pytest_deselected(items=once)
-    left = {*map(id, once)}
-    items[:] = [item for item in items if id(item) not in left]
+
+    def evaluates(item: pytest.Item) -> bool:
+        return _room(item.path) not in _COMPILED and item.get_closest_marker("once") is None
+
+    config.hook.pytest_deselected(items=[item for item in items if not evaluates(item)])
+    items[:] = [item for item in items if evaluates(item)]
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
