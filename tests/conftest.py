@@ -70,20 +70,30 @@ def pytest_configure(config: pytest.Config) -> None:
     configure(engine=engine, cache_dir=os.environ["XARRAYLITE_CACHE_DIR"])
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out of the interpreter's run what it has no part in.
+#: Rooms in which the interpreter has no part: those below the table of operations evaluate
+#: nothing, the others are the compiled engine's own, or the same for both.
+_COMPILED = {room for room, rank in RANKS.items() if 0 < rank < RANKS["ops"]}
+_COMPILED |= {"codegen", "compiler", "overlap", "io", "display"}
 
-    The rooms below the table of operations evaluate nothing, three are the other engine's own, and
-    tests with the mark ``once`` are the same in both runs.
-    """
+
+def _room(path: Path) -> str:
+    """Return the folder of the tests or the package in which a file is."""
+    return "/".join(path.relative_to(ROOT).parts[1:2]) if path.is_relative_to(ROOT) else ""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out of the interpreter's run the rooms in which it has no part."""
+    reference = config.getoption("--engine") == "reference"
+    return True if reference and _room(collection_path) in _COMPILED else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is the same in both runs (the mark ``once``), and rooms asked for by file."""
     if config.getoption("--engine") != "reference":
         return
-    below = {room for room, rank in RANKS.items() if 0 < rank < RANKS["ops"]}
-    below |= {"codegen", "compiler", "overlap", "io", "display"}
 
     def evaluates(item: pytest.Item) -> bool:
-        room = item.path.relative_to(ROOT).parts[1]
-        return room not in below and item.get_closest_marker("once") is None
+        return _room(item.path) not in _COMPILED and item.get_closest_marker("once") is None
 
     config.hook.pytest_deselected(items=[item for item in items if not evaluates(item)])
     items[:] = [item for item in items if evaluates(item)]

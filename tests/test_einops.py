@@ -72,8 +72,12 @@ def test_rearranging_and_repeating(source: str) -> None:
 @pytest.mark.parametrize("source", SOURCES)
 def test_reducing(source: str) -> None:
     x, v = SOURCES[source]()
-    for pattern, extents in patterns(REDUCED):
-        for how in ("any", "all") if source == "bool" else ("sum", "max", "min", "prod"):
+    turn = list(SOURCES).index(source)
+    for number, (pattern, extents) in enumerate(patterns(REDUCED), turn):
+        hows = (
+            ("any", "all") if source == "bool" else ("sum", "max", "min", "prod")[number % 2 :: 2]
+        )
+        for how in hows:
             ours = array_api.reduce(x, pattern, how, **extents)
             same(ours, np.asarray(einops.reduce(v, pattern, how, **extents)))
 

@@ -36,9 +36,14 @@ def _vector(dtype: str) -> np.ndarray[Any, Any]:
     return np.asarray([3, 0, 1, 2, 5, 1], dtype)
 
 
-@pytest.mark.parametrize("to", DTYPES)
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
-@pytest.mark.parametrize("what", VALUES)
+@pytest.mark.parametrize(
+    ("what", "dtype", "to"),
+    [
+        (what, ["float64", "float32", "int64", "uint8"][(turn + k) % 4], to)
+        for turn, what in enumerate(VALUES)
+        for k, to in enumerate([*DTYPES, *DTYPES[1:]])
+    ],
+)
 def test_is_stored_as_numpy_stores_it(what: str, dtype: str, to: str) -> None:
     v, there = xl.asarray(_vector(dtype)).copy(), xl.zeros(6, dtype=to)
     for k in range(ROUNDS):

@@ -84,8 +84,13 @@ _WRITE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", _WRITE)
-@pytest.mark.parametrize("chunks", [(100, 250), (901, 17), (7, 900)])
+_CHUNKS = ((100, 250), (901, 17), (7, 900))
+
+
+@pytest.mark.parametrize(
+    ("name", "chunks"),
+    [(name, c) for k, name in enumerate(_WRITE) for c in (_CHUNKS[k % 3], _CHUNKS[(k + 1) % 3])],
+)
 def test_no_block_needs_more_than_was_counted(name: str, chunks: tuple[int, int]) -> None:
     values = np.ones((901, 900))
     e = _WRITE[name](xl.open(Kept(values, chunks)), xl.open(Kept(values, chunks[::-1])))

@@ -68,7 +68,7 @@ def test_an_idle_worker_holds_nobodys_memory() -> None:
 def test_what_is_posted_is_called_later_and_in_order() -> None:
     called: list[Any] = []
     hold = threading.Event()
-    worker.post(lambda: hold.wait(20))
+    worker.post(lambda: hold.wait(120))
     worker.post(lambda: called.append(1))
     worker.post(lambda: 1 // 0)
     worker.post(lambda: called.append(ident()))
@@ -109,7 +109,7 @@ def test_ctrl_c_returns_at_once_and_the_job_goes_on() -> None:
 
     def job() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
-        left.wait(20)
+        left.wait(120)
         done.set()
 
     def interrupt(*_: object) -> None:
@@ -123,7 +123,7 @@ def test_ctrl_c_returns_at_once_and_the_job_goes_on() -> None:
     finally:
         signal.signal(signal.SIGALRM, before)
         left.set()
-    assert done.wait(20)
+    assert done.wait(120)
 
 
 def test_callers_do_their_jobs_where_no_thread_can_be_started(

@@ -33,7 +33,7 @@ def script(code: str, rounds: int) -> None:
         check=False,
         capture_output=True,
         text=True,
-        timeout=20 + rounds,
+        timeout=120 + rounds,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([FOLDER, *filter(None, sys.path)])},
     )
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr[-4000:]
@@ -317,7 +317,7 @@ if not pid:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 '''
 code = "import sys, warnings; warnings.simplefilter('ignore')" + code
-subprocess.run([sys.executable, "-c", code], check=True, timeout=40)
+subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 print("right")
 """,
         1,
@@ -347,7 +347,7 @@ time.sleep(rng.uniform(0, 0.02))
 '''
 for k in range(ROUNDS):
     subprocess.run([sys.executable, "-X", "faulthandler", "-c", code, WHERE, str(k)],
-                   check=True, timeout=40)
+                   check=True, timeout=120)
 print("right")
 """.replace("WHERE", repr(where)),
         3,

@@ -100,11 +100,11 @@ def test_helpers_count_with_all_that_are_at_work() -> None:
     def hold(helpers: int) -> None:
         given.append(helpers)
         inside.set()
-        leave.wait(20)
+        leave.wait(120)
 
     thread = threading.Thread(target=pool.count, args=(hold, 3))
     thread.start()
-    inside.wait(20)
+    inside.wait(120)
     for threads in (2, 3, 4, 6):
         pool.count(given.append, threads)
     leave.set()

@@ -33,7 +33,7 @@ class Watched:
     def __init__(self, callers: int) -> None:
         self.pool = Pool()
         self.all_in = threading.Event()
-        self.barrier = threading.Barrier(callers, self.all_in.set, timeout=30)
+        self.barrier = threading.Barrier(callers, self.all_in.set, timeout=120)
         self.callers: set[int] = set()
         self.taken: Counter[int] = Counter()
 
@@ -89,13 +89,13 @@ def test_a_job_that_goes_on_is_helped_when_another_caller_has_ended() -> None:
     inside, ended, helped = threading.Event(), threading.Event(), threading.Event()
 
     def other(k: int) -> None:
-        inside.wait(20)
+        inside.wait(120)
 
     def work(k: int) -> None:
         inside.set()
-        ended.wait(20)
+        ended.wait(120)
         if threading.get_ident() == caller:
-            assert helped.wait(20)
+            assert helped.wait(120)
         else:
             helped.set()
 

@@ -62,13 +62,13 @@ def test_one_thread_works_in_order_and_alone(pool: Pool) -> None:
 
 def test_helpers_take_part(pool: Pool) -> None:
     """Two pieces that wait for each other need two threads."""
-    barrier = threading.Barrier(2, timeout=20)
+    barrier = threading.Barrier(2, timeout=120)
     pool.run(range(2), same(lambda k: (barrier.wait(), None)[1]), 2)
 
 
 def test_each_thread_has_a_worker_of_its_own(pool: Pool) -> None:
     made: list[int] = []
-    barrier = threading.Barrier(3, timeout=20)
+    barrier = threading.Barrier(3, timeout=120)
 
     def make() -> Worker:
         made.append(threading.get_ident())
@@ -141,7 +141,7 @@ def test_an_error_of_a_helper_reaches_the_caller(pool: Pool) -> None:
 
     def work(k: int) -> None:
         if threading.get_ident() == caller:
-            ready.wait(20)
+            ready.wait(120)
         else:
             ready.set()
             raise Trouble("helper")
@@ -170,7 +170,7 @@ def test_the_caller_leaves_when_helpers_have_finished(
 
     def work(k: int) -> None:
         if threading.get_ident() == caller:
-            begun.wait(20)
+            begun.wait(120)
             raise error
         begun.set()
         time.sleep(0.2)
@@ -189,11 +189,11 @@ def test_ctrl_c_while_waiting_for_helpers(pool: Pool) -> None:
 
     def work(k: int) -> None:
         if threading.get_ident() == caller:
-            begun.wait(20)
+            begun.wait(120)
             signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
         else:
             begun.set()
-            twice.wait(20)
+            twice.wait(120)
             signal.setitimer(signal.ITIMER_REAL, 0)
             finished.set()
 
@@ -223,7 +223,7 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
     class Interrupting:
         def put(self, job: Any) -> None:
             inbox.put(job)
-            begun.wait(20)
+            begun.wait(120)
             raise KeyboardInterrupt
 
         def get(self) -> Any:
@@ -251,7 +251,7 @@ def test_ctrl_c_while_helpers_are_being_woken(pool: Pool) -> None:
 def test_nobody_waits_for_a_helper_that_is_asleep(pool: Pool, patient: threading.Event) -> None:
     pool.run(range(2), same(lambda k: None), 2)
     awake: list[bool] = []
-    busy: _Job[int] = _Job(deque([1]), same(lambda k: awake.append(patient.wait(20))), 2)
+    busy: _Job[int] = _Job(deque([1]), same(lambda k: awake.append(patient.wait(120))), 2)
     pool._crew.inbox.put(busy)
     done: list[int] = []
     pool.run(range(100), same(done.append), 3)
@@ -287,7 +287,7 @@ class Memory:
 
 
 def test_idle_helpers_hold_nobodys_memory(pool: Pool) -> None:
-    barrier = threading.Barrier(2, timeout=20)
+    barrier = threading.Barrier(2, timeout=120)
 
     def use(memory: Memory) -> weakref.ref[Memory]:
         def make() -> Worker:

@@ -369,7 +369,8 @@ HOSTED = [
 @pytest.mark.parametrize(("name", "dtype"), HOSTED)
 def test_operations_that_numpy_runs(name: str, dtype: str) -> None:
     function, arity = getattr(xl, name), OPS[name].arity
-    for shape in ((7,), (2, 3), (1,), (0,), (300,)):
+    few = [(7,), (1,), (0,)][HOSTED.index((name, dtype)) % 3]
+    for shape in (few, (2, 3), (300,)):  # 256 elements are copied at a time
         whole = np.arange(2 * max(1, int(np.prod(shape)))) % 23 / 7
         values = whole * (1 - 0.5j) if dtype.startswith("c") else whole
         x = xl.asarray(values[: int(np.prod(shape))].reshape(shape).astype(dtype))

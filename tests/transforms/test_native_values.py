@@ -55,8 +55,9 @@ def test_operators_of_other_values_are_the_same(name: str, dtype: str) -> None:
     compute = getattr(operator, name)
     a = xl.asarray(ELEMENTS[dtype], dtype)
     b = [xl.asarray(ELEMENTS[other], other) for other in ELEMENTS]
-    others = [*[a[k] for k in range(a.size)], *[x[0] for x in b], xl.asarray([2.5])[0], *NUMBERS]
-    pairs = [(a[k], other) for k in range(a.size) for other in others]
+    others = [*[x[0] for x in b], xl.asarray([2.5])[0], *NUMBERS]
+    pairs = [(one, other) for one in a for other in a]
+    pairs += [(a[k % a.size], other) for k, other in enumerate(others * 2)]
     pairs += [(other, one) for one, other in pairs]
     with np.errstate(all="ignore"):
         for _ in range(2):  # the first of which learns

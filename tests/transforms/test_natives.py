@@ -206,19 +206,8 @@ def test_memory_is_aligned() -> None:
 
 
 def test_zeros_and_copies_are_the_same() -> None:
-    for shape in (
-        (),
-        (0,),
-        (3, 4),
-        (3, 0),
-        (100, 100),
-        (-1,),
-        (2.0,),
-        (True, 2),
-        3,
-        [2],
-        (1 << 40,),
-    ):
+    usual, unusual = ((), (0,), (3, 4), (3, 0), (100, 100)), ((-1,), (2.0,), (True, 2), 3, [2])
+    for shape in (*usual, *unusual, (1 << 40,)):
         fast, slow = both(lambda s=shape: (lambda z: (z.shape, z.dtype, z.tolist()))(xl.zeros(s)))
         assert fast == slow
     for a in (
@@ -242,39 +231,46 @@ def test_elements_are_the_same() -> None:
         values = (n[0], (n[0], n[1]), (n[2], 0), (n[1], slice(1, 3)), (xl.asarray([2], "u1")[0], 0))
         values += ((flag, 0), flag, a[0, 0], (np.int64(1), np.int8(0)), (..., n[0]))
         ints = (0, (1, 2), (-1, -1), (3, 0), (0, 1 << 70), (0, 1, 2), (True, 0), (slice(2), 1))
-        for key in ints + values:
-            fast, slow = both(lambda a=a, k=key: (type(a[k]), np.asarray(a[k]).tobytes()))
-            assert fast == slow
-        for key, value in (
+        keys = ints + values
+        reads = [lambda a=a, k=key: (type(a[k]), np.asarray(a[k]).tobytes()) for key in keys]
+        fast, slow = both(lambda w=reads: [*map(outcome, w)])
+        assert fast == slow
+        writes = (
             *(((0, 0), 2), ((0, 0), 2.5), ((1, slice(1, 3)), 7.0), ((2, 2), a[0, 1]), (1, 3.0)),
             *(((0, 0), "text"), ((0, 9), 1.0), ((0, 0), 1 << 2000), ((0, 0), True), ((), 4.0)),
             *(((0, 0), np.float64(8)), ((0, 0), np.float32(9)), ((0, np.int64(1)), 1.0)),
             *[(key, value) for key in values for value in (1.0, a[1, 1], a[0] + 0)],
-        ):
+        )
 
-            def work(a: Any = a, key: Any = key, value: Any = value) -> Any:
-                b = a.copy()
-                b[0, 0] = b[0, 0]
-                b[key] = value
-                return float(b[0, 1]), b.tolist()
+        def work(a: Any, key: Any, value: Any) -> Any:
+            b = a.copy()
+            b[0, 0] = b[0, 0]
+            b[key] = value
+            return float(b[0, 1]), b.tolist()
 
-            fast, slow = both(work)
-            assert fast == slow, (dtype, key, value)
+        works = [functools.partial(work, a, *written) for written in writes]
+        found = both(lambda w=works: [*map(outcome, w)])
+        for written, fast, slow in zip(writes, *found, strict=True):
+            assert fast == slow, (dtype, written)
 
 
 @pytest.mark.parametrize("op", [operator.add, operator.sub, operator.mul, operator.truediv])
 def test_arithmetic_of_elements_is_the_same(op: Any) -> None:
     for dtype in ("float64", "float32", "int64"):
         x, y = xl.asarray([3.0, 0.0], dtype=dtype)
-        for other in (x, y, 2.5, 0.0, 1e308, 4, np.float64(2), "text"):
-            for left, right in ((x, other), (other, x), (y, other), (other, y)):
+        pairs = [
+            pair
+            for other in (x, y, 2.5, 0.0, 1e308, 4, np.float64(2), "text")
+            for pair in ((x, other), (other, x), (y, other), (other, y))
+        ]
 
-                def work(left: Any = left, right: Any = right) -> Any:
-                    made = op(left, right)
-                    return type(made), made.dtype, np.asarray(made).tobytes()
+        def work(left: Any, right: Any) -> Any:
+            made = op(left, right)
+            return type(made), made.dtype, np.asarray(made).tobytes()
 
-                fast, slow = both(work)
-                assert fast == slow, (op, left, right)
+        works = [functools.partial(work, *pair) for pair in pairs]
+        for pair, fast, slow in zip(pairs, *both(lambda w=works: [*map(outcome, w)]), strict=True):
+            assert fast == slow, (op, pair)
     assert isinstance(op(x, xl.ones(2)), xl.XExpression)
 
 

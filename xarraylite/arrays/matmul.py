@@ -68,23 +68,30 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
             return known
     if left.dtype.char not in _BLAS or _is_summed(left):
         return _folded(plain, left, right)
-    lazy = [x for x in (left, right) if x.lasting]
-    if not lazy or any([type(x) is not plain or x._kind is NODE for x in lazy]):
-        return None
-    ranks, dtype = (left.ndim, right.ndim), left.dtype
-    short = ranks == (1, 1) and left.shape[0] <= _SHORT
-    if right.dtype != dtype or not (short or ranks in _MATRICES):
-        return None
-    sides = (*left.shape[:-1], *right.shape[1:])
-    if left.shape[-1] != right.shape[0] or 0 in (*sides, left.shape[-1]):
-        return None
-    if not short and max(sides) < 2:
+    if not _is_evaluated_first(plain, left, right):
         return None
     one, other = [values_of(x) if x.lasting else x for x in (left, right)]
     made = one @ other
     made._buffer.made = _told(left, right)
     learn_product(left, right, made, True)
     return made
+
+
+def _is_evaluated_first(plain: type[Any], left: Any, right: Any) -> bool:
+    """Tell whether lazy operands become memory, which BLAS multiplies then.
+
+    So do operands of one dtype that are matrices, matrix and vector, or short vectors.
+    """
+    lazy = [x for x in (left, right) if x.lasting]
+    if not lazy or any([type(x) is not plain or x._kind is NODE for x in lazy]):
+        return False
+    if left.dtype != right.dtype or 0 in left.shape + right.shape:
+        return False
+    if (left.ndim, right.ndim) == (1, 1):
+        return bool(left.shape == right.shape and left.shape[0] <= _SHORT)
+    if (left.ndim, right.ndim) not in _MATRICES or left.shape[-1] != right.shape[0]:
+        return False
+    return bool(max((*left.shape[:-1], *right.shape[1:])) > 1)
 
 
 def _alike(plain: type[Any], left: Any, right: Any) -> Any:

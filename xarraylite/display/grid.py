@@ -228,18 +228,34 @@ def _plane(
     free = {d for number in default for d in frame.axes[number].dims}
     if index is None:
         return default, tuple([None if d in free else 0 for d in range(rank)])
-    entries = [None if entry == slice(None) else entry for entry in index]
-    if len(entries) == rank - len(free) and None not in entries:
-        rest = iter(entries)
-        entries = [None if d in free else next(rest) for d in range(rank)]
-    shown = {d for d, entry in enumerate(entries) if entry is None}
-    real = [n for n, axis in enumerate(frame.axes) if axis.dims]
-    chosen = [n for n in real if shown.issuperset(frame.axes[n].dims)]
-    whole = {d for number in chosen for d in frame.axes[number].dims}
-    if len(entries) != rank or whole != shown or len(chosen) != min(2, len(real)):
+    entries = _entries(index, free, rank)
+    chosen = _axes_of(frame, {d for d, entry in enumerate(entries) if entry is None})
+    if len(entries) != rank or chosen is None:
         raise LayoutError(_no_plane(spec, frame, index, free))
     still = [None if e is None else _in_range(spec, d, e) for d, e in enumerate(entries)]
     return _sides(frame, chosen) if len(chosen) == 2 else default, tuple(still)
+
+
+def _entries(
+    index: Sequence[int | slice | None], free: set[int], rank: int
+) -> list[int | slice | None]:
+    """Return an index in all dimensions, None in those that are shown.
+
+    One of positions alone leaves the free dimensions out.
+    """
+    entries = [None if entry == slice(None) else entry for entry in index]
+    if len(entries) == rank - len(free) and None not in entries:
+        rest = iter(entries)
+        return [None if d in free else next(rest) for d in range(rank)]
+    return entries
+
+
+def _axes_of(frame: Frame, shown: set[int]) -> list[int] | None:
+    """Return the axes of some dimensions: two, or all there are; None if these are no axes."""
+    real = [n for n, axis in enumerate(frame.axes) if axis.dims]
+    chosen = [n for n in real if shown.issuperset(frame.axes[n].dims)]
+    whole = {d for number in chosen for d in frame.axes[number].dims}
+    return chosen if whole == shown and len(chosen) == min(2, len(real)) else None
 
 
 def _no_plane(

@@ -248,35 +248,51 @@ def full(
     plain = type(fill_value) in build.WEAK_TYPES
     if plain and order is device is layout is None and strides is None:
         known = _made_before(shape, fill_value, dtype)
+        if known is None:
+            known = _of_number(shape, fill_value, dtype)
         if known is not None:
             return known
-    if plain:
-        wanted = np.dtype(type(fill_value)) if dtype is None else dtype
-        usual = _usual(shape, wanted, order, device, layout, strides)
-        if isinstance(usual, np.ndarray):
-            usual[...] = fill_value
-            return cast("XArray", usual)
-        number = None if usual is None else _as_stored(usual._kind, fill_value)
-        if number is not None:
-            with suppress(OverflowError):
-                usual._buffer.array(usual._dtype, usual._shape)[...] = number
-                return cast("XArray", usual)
     check_device(device, "full")
     layout = ordered(order, layout, "full")
-    wanted = object if fill_value is dtype is None else dtype
-    other = None if plain else array_of(fill_value, wanted)
-    if other is not None:
-        return np.full(shape, other)  # type: ignore[arg-type,return-value]
+    if not plain:
+        other = array_of(fill_value, object if fill_value is dtype is None else dtype)
+        if other is not None:
+            return np.full(shape, other)  # type: ignore[arg-type,return-value]
     node = None if plain else _filling(fill_value, dtype)
+    return _full(shape, fill_value if node is None else node, dtype, layout, strides)
+
+
+def _of_number(shape: ShapeLike, number: object, dtype: object) -> XArray | None:
+    """Return a row-major container of one of Python's numbers; None where more is asked for."""
+    usual = _usual(shape, np.dtype(type(number)) if dtype is None else dtype)
+    if isinstance(usual, np.ndarray):
+        usual[...] = number
+        return cast("XArray", usual)
+    stored = None if usual is None else _as_stored(usual._kind, number)
+    if stored is not None:
+        with suppress(OverflowError):
+            usual._buffer.array(usual._dtype, usual._shape)[...] = stored
+            return cast("XArray", usual)
+    return None
+
+
+def _full(
+    shape: ShapeLike,
+    filling: Any,
+    dtype: object,
+    layout: LayoutLike,
+    strides: Sequence[int] | None,
+) -> XArray:
+    """Return a container of a number of Python's or of a node, which is stretched."""
     if dtype is not None:
         kind_ = as_dtype(dtype)
     else:
-        node = build.weak_scalar(fill_value) if node is None else node  # type: ignore[arg-type]
-        kind_ = node.dtype
+        filling = filling if isinstance(filling, Node) else build.weak_scalar(filling)
+        kind_ = filling.dtype
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
     solid = isinstance(place, Strided) and place.is_contiguous()
     made = XArray._own((raw if solid else zeroed)(place, kind_), place, kind_, policy, layout)
-    value = build.convert(fill_value if node is None else node, kind_)  # type: ignore[arg-type]
+    value = build.convert(filling, kind_)
     if isinstance(value, Scalar) and isinstance(place, Strided):
         made.buffer.view(kind_, place)[...] = value.value
     else:

@@ -218,37 +218,48 @@ class Lowering:
     def pair(
         self, left: Indexed, right: Indexed, needed: set[str], last: bool, direct: bool
     ) -> Indexed | Product:
-        """Return the product of two factors, summed over what nobody needs."""
+        """Return the product of two factors, summed over what nobody needs.
+
+        What traces a function, or where an operand's elements come from, writes products of its
+        own; in memory BLAS multiplies, or a kernel.
+        """
         union = tuple(dict.fromkeys(left.labels + right.labels))
         summed = tuple([k for k in left.labels if k in right.labels and k not in needed])
         kept = self.ordered(tuple([k for k in union if k not in summed]))
         if not summed:
             return self.fused(left, right, kept, ())
-        written = trace_writer()
-        if written is not None:
-            return Indexed(
-                written.product([self.converted(left), self.converted(right)], kept), kept
-            )
-        source = source_of(left.node) or source_of(right.node)
-        if source is not None:
-            if not self.is_matrix_product(left, right, summed, union):
-                return self.fused(left, right, kept, summed)
+        traced, source = trace_writer(), source_of(left.node) or source_of(right.node)
+        writer = source if traced is None else traced
+        if writer is source is not None and not self.is_matrix_product(left, right, summed, union):
+            return self.fused(left, right, kept, summed)
+        if writer is not None:
             factors = [self.converted(left), self.converted(right)]
-            return Indexed(source.product(factors, kept), kept)
-        dtype = carrier(self.acc, count(summed, self.extents))
+            return Indexed(writer.product(factors, kept), kept)
         own = direct and self.dtype == self.writes
-        direct = own and dtype == self.dtype
+        direct = own and self.carried_by(summed) == self.dtype
         if (direct or (own and wraps(self.dtype))) and self.fits(left, right, summed, union):
             return self.product(left, right, summed, self.dtype, self.destination)
+        return self.multiplied(left, right, summed, kept, last, direct)
+
+    def carried_by(self, summed: Labels) -> DType | None:
+        """Return the dtype in which BLAS sums over some labels, if it can."""
+        return carrier(self.acc, count(summed, self.extents))
+
+    def multiplied(
+        self, left: Indexed, right: Indexed, summed: Labels, kept: Labels, last: bool, direct: bool
+    ) -> Indexed | Product:
+        """Return the product of two factors in memory: of BLAS if they are matrices for it.
+
+        ``direct``: BLAS may write the destination, whose dtype it computes in.
+        """
+        union, dtype = kept + summed, self.carried_by(summed)
         few = dtype != self.dtype and count(union, self.extents) <= SMALL
         if dtype is None or few or not self.is_matrix_product(left, right, summed, union):
             return self.fused(*self.packed_along(left, right, summed, union), kept, summed)
         if self.notes is None and not direct:
             check_size(kept, self.extents, dtype, "product of two operands")
         product = self.product(left, right, summed, dtype, self.destination if last else None)
-        if direct and product.gemm.direct:
-            return product
-        return self.stored(product)
+        return product if direct and product.gemm.direct else self.stored(product)
 
     def ordered(self, labels: Labels) -> Labels:
         """Return labels in the result's order, the others last."""

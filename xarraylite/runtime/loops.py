@@ -65,7 +65,7 @@ def _locked() -> int:
 _lock = ForkLock()
 
 
-class _Crew:
+class _Helpers:
     """The words that helpers of this process share, how many there are, and the core they avoid."""
 
     __slots__ = ("address", "avoided", "known", "started", "words")
@@ -116,8 +116,8 @@ def _code() -> Code:
 
 
 @cache
-def _crew() -> _Crew:
-    return _Crew()
+def _crew() -> _Helpers:
+    return _Helpers()
 
 
 if hasattr(os, "register_at_fork"):
