@@ -183,8 +183,8 @@ def _is_few(node: Gather, copies: Collection[int]) -> bool:
 
     So it does with those that are picked of such copies, whose snapshots are ``copies``.
     """
-    arg, views = node.arg, list[View]()
-    if not 0 < max(math.prod(node.shape), math.prod(arg.shape)) <= FEW:
+    arg, views, picked = node.arg, list[View](), math.prod(node.shape)
+    if not picked or max(picked, math.prod(arg.shape)) > FEW:
         return False
     if isinstance(arg, Leaf):
         return id(arg.snapshot) in copies and arg.map == Strided.row_major(arg.shape)
