@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
@@ -115,6 +115,38 @@ def _spread(rng: np.random.Generator, size: int) -> Array:
 
 def _alternating(rng: np.random.Generator, size: int) -> Array:
     return rng.random(size) * np.where(np.arange(size) % 2, 1.0, -1.0)
+
+
+@settings(max_examples=5)
+@example([2, 1, 0], [130, 9, 70], (2,), "f8", "sum", 0)
+@given(
+    st.permutations(range(3)),
+    st.lists(st.sampled_from([2, 9, 70, 130]), min_size=3, max_size=3),
+    st.sampled_from([(0,), (1,), (2,), (0, 2)]),
+    st.sampled_from(["f4", "f8"]),
+    st.sampled_from(["sum", "prod", "std"]),
+    st.integers(0, 3),
+)
+def test_the_destination_does_not_count(
+    order: list[int], shape: list[int], axes: tuple[int, ...], code: str, name: str, what: int
+) -> None:
+    """The order of additions follows from what is folded: its operands, and where they lie."""
+    rng = np.random.default_rng(7)
+    turned = xl.permute_dims(xl.asarray(rng.normal(1, 0.1, size=shape).astype(code)), order)
+    other = xl.asarray(rng.normal(1, 0.1, size=turned.shape).astype(code))
+    body = (turned, turned + 1, turned * other, turned[::-1, 1:] * 2)[what]
+    e = getattr(xl, name)(body, axis=axes)
+    found = xl.eval(e)
+    assert_same_bits(
+        xl.eval(xl.reshape(getattr(xl, name)(body, axis=axes, keepdims=True), e.shape)), found
+    )
+    tiles = "{1,0:T(2,3)}" if e.ndim == 2 else "{0:T(4)}"
+    to = xl.empty(e.shape, dtype=e.dtype, layout=tiles if what % 2 else "column_major")
+    to[...] = e
+    assert_same_bits(to, found)
+    wide = xl.zeros((2 * e.shape[0], *e.shape[1:]), dtype=e.dtype)
+    wide[::-2] = e
+    assert_same_bits(wide[::-2], found)
 
 
 DATA: dict[str, Callable[[np.random.Generator, int], Array]] = {

@@ -157,6 +157,8 @@ def of_copy(e: Any, key: Any) -> Any:
         picked = snapshot.array(own.dtype, e._shape)[index]
     except IndexError:
         return None
+    if picked.size > FEW:
+        return None
 
     def lazily(node: Node) -> Node:
         found = parse_index(index, node.shape, is_index_array)

@@ -16,15 +16,18 @@ import numpy as np
 from ..assignment import elements, readers, results
 from ..assignment.assign import converted
 from ..dtypes.names import NumpyArray, int64
+from ..index.indices import parse_index
 from ..ir.kind import NODE, Kind, owner_class, row_major
 from ..ir.node import RANK, Node
 from ..memory.buffer import Buffer
 from ..operands import tracing
-from ..operands.gathers import FEW, copied_from, counted_from_front
+from ..operands.gathers import FEW, copied_from, counted_from_front, in_place, is_index_array
 from ..operands.nodes import unwrapped
 from . import ownership
+from .advanced_indexing import is_advanced
 from .expression import XExpression, handle
 
+_ALL = slice(None)
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
 
 
@@ -78,7 +81,8 @@ def selected(of: Any, key: Any) -> XExpression | None:
         return None
     results.count_use()
     if of.size > FEW:
-        return _gathered(of, key)
+        many = _gathered(of, key)
+        return _of_part(of, key) if many is None else many
     found = _index(key, True)
     if found is None:
         return None
@@ -91,6 +95,8 @@ def selected(of: Any, key: Any) -> XExpression | None:
     if masks or arrays > 1:
         container: XExpression = owner_class(fixed, of._dtype, shape)._adopted(values)
         return container
+    if values.size > FEW:
+        return _gathered(of, key)
     axis = _axis_of(index, len(of._shape))
     if axis is not None:
         (positions,) = [item for item in index if item.__class__ is np.ndarray]
@@ -101,10 +107,24 @@ def selected(of: Any, key: Any) -> XExpression | None:
     return handle(row_major(of._dtype, len(shape), fixed), shape, (snapshot, 0))
 
 
+def _of_part(of: Any, key: Any) -> XExpression | None:
+    """Return elements at positions in few of many, which other items of an index select."""
+    if key.__class__ is not tuple or is_advanced(key):
+        return None
+    if all([is_index_array(item) or _is_all(item) for item in key]):
+        return None
+    found = parse_index(key, of._shape, is_index_array)
+    part = of._view(found.transform)
+    if found.take is None or part.size > FEW:
+        return None
+    made = selected(part, (*(_ALL,) * found.take_axis, found.take))
+    if made is None or not found.take_front:
+        return made
+    return XExpression(in_place(made.node, len(part._shape), found))
+
+
 #: Kinds of gathers, by what leads to them: kind and shape of the memory, axis, positions.
 _KINDS: dict[tuple[Any, ...], Kind] = {}
-
-_ALL = slice(None)
 
 
 def _gathered(of: Any, key: Any) -> XExpression | None:

@@ -17,7 +17,7 @@ from ..codegen.emit.reduction import ROWS
 from ..compiler.tree import Tree
 from ..dtypes.names import NumpyArray
 from ..ir import build
-from ..ir.node import Node, Reduce
+from ..ir.node import Leaf, Reduce
 from ..operands.nodes import borrow_array
 from ..ops.reductions import SUM, undivided
 from .pipeline import computed
@@ -26,7 +26,7 @@ from .pipeline import computed
 _KEPT = "fdFD"
 
 
-def leaf_of(values: NumpyArray) -> Node:
+def leaf_of(values: NumpyArray) -> Leaf:
     """Return a leaf over values in memory."""
     return borrow_array(values, "eval")
 

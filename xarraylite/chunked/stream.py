@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ..compiler.graph import byte_span
 from ..dtypes.names import NumpyArray
+from ..index.transform import Transform
 from ..ir import build
 from ..ir.node import Gather, Leaf, Node, Reduce, Stored, View
 from ..ir.walk import postorder, with_args
@@ -135,6 +136,7 @@ def reduced(root: Node, run: Run) -> Node:
 def _merged(root: Node, run: Run, fold: Callable[[Reduce], Node]) -> Node:
     made: dict[int, Node] = {}
     stored: set[int] = set()
+    copies: set[int] = set()
     known: dict[tuple[Any, ...], Node] = {}
     for node in postorder(root):
         new = with_args(node, tuple([made[id(arg)] for arg in node.args]))
@@ -145,7 +147,11 @@ def _merged(root: Node, run: Run, fold: Callable[[Reduce], Node]) -> Node:
         found = known.get(key)
         if found is None:
             own = any([id(arg) in stored for arg in new.args])
-            found = known[key] = _evaluated(flat, own, run, fold)
+            if isinstance(flat, Gather) and _is_few(flat, copies):
+                found = known[key] = copy = _copied(flat, run)
+                copies.add(id(copy.snapshot))
+            else:
+                found = known[key] = _evaluated(flat, own, run, fold)
             if isinstance(found, Stored) or (own and not isinstance(found, Leaf)):
                 stored.add(id(found))
         if found.shape != shape:
@@ -164,20 +170,41 @@ def _evaluated(node: Node, over_stored: bool, run: Run, fold: Callable[[Reduce],
         return replace(node, source=prepare(run)) if prepare else node
     if isinstance(node, Reduce):
         return fold(node) if over_stored else leaf_of(computed(node))
-    return _copied(node, run) if isinstance(node, Gather) and _is_few(node) else node
+    if isinstance(node, View) and isinstance(node.arg, Leaf):
+        step = node.step
+        if isinstance(step, Transform):
+            return build.view(node.arg, step)
+        return build.reshape(node.arg, node.shape)
+    return node
 
 
-def _is_few(node: Gather) -> bool:
-    """Tell whether a few elements are picked of a small array, which memory copies at once."""
-    picked, arg = math.prod(node.shape), node.arg
-    size = max(picked, math.prod(arg.shape))
+def _is_few(node: Gather, copies: Collection[int]) -> bool:
+    """Tell whether a few elements are picked of a small array, which memory copies at once.
+
+    So it does with those that are picked of such copies, whose snapshots are ``copies``.
+    """
+    arg, views, picked = node.arg, list[View](), math.prod(node.shape)
+    if not picked or max(picked, math.prod(arg.shape)) > FEW:
+        return False
+    if isinstance(arg, Leaf):
+        return id(arg.snapshot) in copies and arg.map == Strided.row_major(arg.shape)
     while isinstance(arg, View):
+        views.append(arg)
         arg = arg.arg
-    return isinstance(arg, Stored) and picked > 0 and max(size, math.prod(arg.shape)) <= FEW
+    place = Strided.row_major(arg.shape)
+    for view in reversed(views):
+        step = view.step
+        moved = place.apply(step) if isinstance(step, Transform) else place.reshape(view.shape)
+        if moved is None:
+            return False
+        place = moved
+    return isinstance(arg, Stored)
 
 
-def _copied(node: Gather, run: Run) -> Node:
+def _copied(node: Gather, run: Run) -> Leaf:
     """Return elements that were picked as a leaf."""
+    if not has_stored(node):
+        return leaf_of(computed(node))
     found: list[NumpyArray] = []
     make, box = Cutter(Parcel(node)), whole(node.shape)
     need = make(box).need

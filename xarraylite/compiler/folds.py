@@ -52,10 +52,13 @@ def fold_steps(
     groups = {part.group(axes) for part in parts}
     alone = len(groups) == 1 and node.op.divided
     chunks = [chunk_ranges(p.lowered, p.loops(axes), alone, node.op.ends) for p in parts]
+    forms = [form_of(p.lowered, p.loops(axes)) for p in parts]
     if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
         materialised = dict(planner.materialised)
         direct = planner.divided(arg, ordinal, to, axes)
-        if direct is None:
+        if direct is not None and len(direct) > len(parts):  # boxes of boxes
+            forms = forms[:1] * len(direct) if len(set(forms)) == 1 else []
+        if direct is None or not forms:
             return [planner.copy_step(ordinal, -1, to, note)]
         if planner.materialised != materialised:
             # The kernel reads other operands than `memory` has.  Each round materialises one more.
@@ -67,18 +70,19 @@ def fold_steps(
                 p.to,
                 node.op,
                 p.loops(axes),
-                chunk_ranges(p.lowered, p.loops(axes), False),
+                chunks[0],
                 0,
                 text,
+                form=form,
             )
-            for p in direct
+            for p, form in zip(direct, forms, strict=True)
         ]
     taken: dict[tuple[int, ...], int] = dict.fromkeys(groups, 0)
     starts = []
     for part, own in zip(parts, chunks, strict=True):
         starts.append(taken[part.group(axes)])
         taken[part.group(axes)] += len(own)
-    found = _partial_steps(planner, node, to, parts, memory, chunks, starts, text)
+    found = _partial_steps(planner, node, to, parts, forms, memory, chunks, starts, text)
     return [planner.copy_step(ordinal, -1, to, note)] if found is None else found
 
 
@@ -87,6 +91,7 @@ def _partial_steps(
     node: Reduce,
     to: Destination,
     parts: list[Part],
+    forms: list[Form],
     memory: list[OperandSlot],
     chunks: list[tuple[Range, ...]],
     starts: list[int],
@@ -109,16 +114,21 @@ def _partial_steps(
         stride * count * to.dtype.itemsize, f"partial results of {node.op.name}"
     )
     found: list[Step] = []
-    for part, own, start in zip(parts, chunks, starts, strict=True):
+    for part, form, own, start in zip(parts, forms, chunks, starts, strict=True):
         layout = strided(part.to.layout)
         moved = replace(layout, offset=layout.offset + start * stride)
         piece = Destination(slot, moved, to.dtype, 8 * to.dtype.itemsize)
         axes = part.loops(node.axes)
-        found.append(reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, note))
+        found.append(
+            reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, note, form=form)
+        )
     known, text = [OperandSlot(slot, Access.APART)], "join partial results"
+    form = form_of(joined, (0,))
     for part in ends:
         axes = part.loops((0,))
-        found.append(reduce_step(part.lowered, known, part.to, node.op, axes, (), 0, text))
+        found.append(
+            reduce_step(part.lowered, known, part.to, node.op, axes, (), 0, text, form=form)
+        )
     return found
 
 
@@ -140,18 +150,20 @@ def position_step(
     if bits == 1:  # a byte each, 0 or 1
         body = replace(lowered.body, instructions=(Load(0, uint8),))
         lowered = replace(lowered, body=body, uses=[replace(use, dtype=uint8)])
-    kept, reduced = nests_of(lowered, part.to.layout, unit(to.bits), axes)
+    reduced = nests_of(lowered, part.to.layout, unit(to.bits), axes)[1]
     names = token(lowered.body.dtype)
     one_loop = len(reduced.extents) == 1
     known = names.memory == names.value and (op.vector, names.value) in LANED
-    if not (one_loop and known) or form_of(kept, reduced, lowered) is not Form.ALONG:
+    if not (one_loop and known) or form_of(lowered, axes) is not Form.ALONG:
         return None
     if reduced.extents[0] > LONG_CHUNK or packing(to.bits) > 1:
         return None  # a Ctrl-C would wait too long
     memory = [planner.memory(use, Access.APART, ordinal) for use in lowered.uses]
     ranges = chunk_ranges(lowered, axes, False)
     text = f"{note}; position of {op.name} over axes {node.axes}"
-    return reduce_step(lowered, memory, part.to, op, axes, ranges, 0, text, position=bits)
+    return reduce_step(
+        lowered, memory, part.to, op, axes, ranges, 0, text, form=Form.ALONG, position=bits
+    )
 
 
 def _extreme(graph: Graph, ordinal: int, node: Reduce) -> tuple[int, Reduction] | None:

@@ -41,12 +41,15 @@ from .loops import (
     reverse,
     split,
 )
-from .lower import Lowered
+from .lower import Lowered, Use
 from .program import KernelStep, Work
 from .tiling import LEAST_SIDE, crossed, in_whole_lines, tall_dimension
 
 #: How many elements at once `Mode.INTERLEAVED` computes.
 LANES = (2, 4)
+
+#: Results side by side for which few rows are folded across.
+WIDE = 64
 
 #: Parts of one result; a plan must stay small even if a generator is folded.
 MOST_PARTS = 1 << 16
@@ -256,18 +259,19 @@ def reduce_step(
     stride: int,
     note: str,
     *,
+    form: Form,
     position: int = 0,
 ) -> KernelStep:
     """Return the step that folds ``lowered`` over ``axes`` into ``to``.
 
     The layout of ``to`` is over the space that is folded, and stands still along ``axes``.  Each
     of ``chunks`` (see `chunk_ranges`) is folded into a result of its own, ``stride`` positions
-    after the one before; without any, partial results are joined.  ``position``: the results are
-    where extremes are, of values of so many bits that lie side by side in memory.
+    after the one before; without any, partial results are joined.  ``form`` is that of the whole
+    reduction.  ``position``: the results are where extremes are, of values of so many bits that lie
+    side by side in memory.
     """
     parts = len(chunks) > 1
-    kept, reduced = nests_of(lowered, to.layout, unit(to.bits), axes)
-    form = form_of(kept, reduced, lowered)
+    kept, reduced = nests_of(lowered, to.layout, unit(to.bits), axes, form)
     starts = [a.start + b.start for a, b in zip(kept.streams, reduced.streams, strict=True)]
     along = form is Form.ALONG
     inner = reduced if along else kept
@@ -315,30 +319,51 @@ def _with_offsets(
     return tuple([(*part, k * stride) for k, part in enumerate(chunks)])
 
 
-def nests_of(lowered: Lowered, to: Map, size: int, axes: tuple[int, ...]) -> tuple[Nest, Nest]:
+def nests_of(
+    lowered: Lowered, to: Map, size: int, axes: tuple[int, ...], form: Form = Form.ALONG
+) -> tuple[Nest, Nest]:
     """Return the loops over what is kept and over what is folded.
 
     ``to`` says, over the space that is folded, where results of ``size`` bytes go.
     """
     streams = [address_stream(strided(to), size), *streams_of(lowered)]
-    return split(lowered.shape, streams, axes, 0)
+    kept, reduced = split(lowered.shape, streams, axes, 0)
+    return (kept if form is Form.ALONG else sideways(kept, lowered.uses)), reduced
 
 
-def form_of(kept: Nest, reduced: Nest, lowered: Lowered) -> Form:
-    """Run innermost along the side on which more operands are contiguous."""
+def sideways(kept: Nest, uses: Sequence[Use]) -> Nest:
+    """Return the loops of `Form.ACROSS`: innermost is that with most contiguous operands."""
+    side = _contiguous(kept, uses)
+    inner = max(range(len(side)), key=lambda d: (side[d], min(kept.extents[d], WIDE), d))
+    return kept if inner == len(side) - 1 else move_to_end(kept, inner)
+
+
+def _contiguous(nest: Nest, uses: Sequence[Use]) -> list[int]:
+    """Return for each loop how many operands are contiguous along it."""
+    sizes = [use.dtype.itemsize for use in uses]
+    return [
+        sum([w.strides[d] == size for size, w in zip(sizes, nest.streams[1:], strict=True)])
+        for d in range(len(nest.extents))
+    ]
+
+
+def form_of(lowered: Lowered, axes: tuple[int, ...]) -> Form:
+    """Return the side on which more operands are contiguous, along which the innermost loop runs.
+
+    It decides in which order is folded, so it follows from the operands alone: wherever results
+    go, they are taken to be row-major.
+    """
+    return form_of_nests(*nests_of(lowered, still(lowered.shape, axes), 1, axes), lowered.uses)
+
+
+def form_of_nests(kept: Nest, reduced: Nest, uses: Sequence[Use]) -> Form:
+    """Return the form of these loops, for row-major results."""
     if kept.extents[-1] == 1:
         return Form.ALONG
-    count = reduced.outer * reduced.extents[-1]
-    if count < 16 and kept.extents[-1] >= 64:
+    if reduced.outer * reduced.extents[-1] < 16 and kept.extents[-1] >= WIDE:
         return Form.ACROSS
-
-    def contiguous(nest: Nest) -> int:
-        return sum(
-            steps.strides[-1] == use.dtype.itemsize
-            for use, steps in zip(lowered.uses, nest.streams[1:], strict=True)
-        )
-
-    return Form.ACROSS if contiguous(kept) > contiguous(reduced) else Form.ALONG
+    wider = max(_contiguous(kept, uses)) > _contiguous(reduced, uses)[-1]
+    return Form.ACROSS if wider else Form.ALONG
 
 
 def chunk_ranges(
@@ -351,8 +376,9 @@ def chunk_ranges(
     (``ends``) is divided for the latter alone.  The destination does not
     count: partial results are row-major, and it is their loop nest that is divided.
     """
-    kept, reduced = nests_of(lowered, still(lowered.shape, axes), 1, axes)
-    along = form_of(kept, reduced, lowered) is Form.ALONG
+    form = form_of(lowered, axes)
+    kept, reduced = nests_of(lowered, still(lowered.shape, axes), 1, axes, form)
+    along = form is Form.ALONG
     results = kept.outer * kept.extents[-1]
     block = block_of(lowered.body.dtype)
     units = results if along else kept.outer * -(-kept.extents[-1] // block)

@@ -63,8 +63,8 @@ def tree_of(graph: Graph) -> Tree | None:
     reach = [sum([abs(w.strides[k]) for w in streams]) for k in axes if shape[k] != 1]
     if any([outer < inner for outer, inner in itertools.pairwise(reach)]):
         return None
-    kept, reduced = nests_of(lowered, still(shape, axes), 1, axes)
-    form = form_of(kept, reduced, lowered)
+    reduced = nests_of(lowered, still(shape, axes), 1, axes)[1]
+    form = form_of(lowered, axes)
     return Tree(
         form,
         reduced.extents,

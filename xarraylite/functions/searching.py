@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ..arrays import basic_indexing, few
+from ..arrays.advanced_indexing import of_copy
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
 from ..arrays.xarray import XArray
@@ -244,6 +245,19 @@ def _positions_in(indices: list[Any]) -> object:
     return made if made.size else made.astype(np.int64)
 
 
+def _inside(indices: Any, extent: int, mode: str) -> Any:
+    """Return positions along an extent as a mode of `take` has them."""
+    if mode == "raise":
+        return _positions_in(indices) if indices.__class__ is list else indices
+    if mode not in ("wrap", "clip"):
+        raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
+    if isinstance(indices, list | tuple) and not len(indices):
+        indices = np.empty(0, np.intp)
+    if mode == "wrap":
+        return np.asarray(indices) % max(extent, 1)
+    return np.clip(np.asarray(indices), 0, max(extent - 1, 0))
+
+
 @moves
 def take(
     a: object,
@@ -286,30 +300,27 @@ def take(
     XArray([[3, 1],
             [6, 4]])
     """
-    if isinstance(a, XContainer) and mode == "raise" and (axis is not None or a.ndim == 1):
-        before = (slice(None),) * check_axis(0 if axis is None else axis, a.ndim, "take")
+    if isinstance(a, XExpression) and (axis is not None or a.ndim == 1):
+        axis = check_axis(0 if axis is None else axis, a.ndim, "take")
+        indices, mode = _inside(indices, a.shape[axis], mode), "raise"
+        before = (slice(None),) * axis
+    if isinstance(a, XContainer) and axis is not None:
         viewed = basic_indexing.part(a, (*before, indices)) if _is_view(a, indices) else None
         if viewed is not None:
             made = handle(viewed._kind, viewed._shape, viewed.now())
             return into(out, made, "take", rule="unsafe")
-        if indices.__class__ is list:
-            indices = _positions_in(indices)
         known = few.selected(a, (*before, indices))
         if type(known) is XExpression:  # of no mask
             return into(out, known, "take", rule="unsafe")
+    elif isinstance(a, XExpression) and axis is not None and isinstance(indices, np.ndarray):
+        again = of_copy(a, (*before, indices)) if indices.dtype.kind in "iu" else None
+        if again is not None:
+            return into(out, again, "take", rule="unsafe")
     node = as_node(a, "take")
     if axis is None:
         node, axis = build.reshape(node, (-1,)), 0
     axis = check_axis(axis, len(node.shape), "take")
-    extent = node.shape[axis]
-    if mode != "raise" and isinstance(indices, list | tuple) and not len(indices):
-        indices = np.empty(0, np.intp)
-    if mode == "wrap":
-        indices = np.asarray(indices) % max(extent, 1)
-    elif mode == "clip":
-        indices = np.clip(np.asarray(indices), 0, max(extent - 1, 0))
-    elif mode != "raise":
-        raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
+    indices = _inside(indices, node.shape[axis], mode)
     return into(out, XExpression(taken(node, axis, indices)), "take", rule="unsafe")
 
 

@@ -35,12 +35,15 @@ def is_index_array(item: object) -> bool:
 
 def gather(node: Node, selection: Selection) -> Node:
     """Return ``node`` (already basic-indexed) read through the selection's integer array."""
-    axis = selection.take_axis
-    made = taken(node, axis, selection.take)
+    return in_place(taken(node, selection.take_axis, selection.take), len(node.shape), selection)
+
+
+def in_place(made: Node, rank: int, selection: Selection) -> Node:
+    """Return elements of an array of some rank with the index's dimensions where they belong."""
     if not selection.take_front:
         return made
-    rank = 1 + len(made.shape) - len(node.shape)
-    front = range(axis, axis + rank)
+    axis = selection.take_axis
+    front = range(axis, axis + 1 + len(made.shape) - rank)
     rest = [k for k in range(len(made.shape)) if k not in front]
     return build.view(made, steps.permute(made.shape, [*front, *rest]))
 

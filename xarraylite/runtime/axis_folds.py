@@ -24,7 +24,7 @@ from ..compiler.identities import identity_words, scalar_words
 from ..compiler.limits import CHUNK
 from ..compiler.loops import AddressStream, Nest, split
 from ..compiler.lower import Lowered
-from ..compiler.steps import form_of
+from ..compiler.steps import form_of_nests, sideways
 from ..ir.kind import Kind, leaves_of, parts_of, reduction, strides_of
 from ..ir.node import Shape
 from ..memory.block import Memory
@@ -197,8 +197,10 @@ def _filled(
     kept, reduced = nests
     known = _lowered(op, body)
     assert known is not None, "the nests are those of operands"
-    form = form_of(kept, reduced, known[0])
+    uses = known[0].uses
+    form = form_of_nests(kept, reduced, uses)
     along = form is Form.ALONG
+    kept = kept if along else sideways(kept, uses)
     nest = reduced if along else kept
     k, r = len(kept.extents) - (not along), len(reduced.extents) - along
     steps = [stream.strides[-1] for stream in nest.streams]
