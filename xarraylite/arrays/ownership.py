@@ -21,9 +21,9 @@ its values are kept beside the handle (`kept`): ``y = xl.exp(x)`` of which one a
 then for the maximum, or labels that a loop compares with one number after another.  So is what
 NumPy is given of a lazy result (`values_of`).  Few cheap operations are done again wherever they
 are read, which costs less than memory, unless there are few elements, of which a kernel costs more
-to make than to run.  Of those a result is computed at its second use, from the ninth like it on, if
-it has more than a few operations; machine code does so too where it does not know the operation.
-What a loop makes would else grow into what it makes of that, another expression at every step.
+to make than to run.  Once eight results were used again or viewed, as in a loop, each of two
+operations or more is computed at its second use.  What a loop makes would else grow into what it
+makes of that, another expression at every step.
 Among other operands a copy of the values stands for the result, which knows what it is of, so that
 nothing that looks at expressions (`late`, `to_hlo`) depends on what was computed when.
 
@@ -71,16 +71,15 @@ _FEW, _LONG = 32, 160
 #: Bytes up to which a result is small, and up to which it stays in a cache.
 _SMALL, _CACHED = 1 << 15, 1 << 20
 
-#: Bytes up to which a result is computed before it is viewed, in a loop: where so many like it were
-#: viewed.  What is larger, and stays in a cache, has so many nodes then, and is seen almost whole.
+#: Bytes up to which a result is computed before it is viewed, in a loop: where so many were used
+#: again.  What is larger, and stays in a cache, has so many nodes then, and is seen almost whole.
 _WHOLE, _BRIEF, _OFTEN = 1 << 17, 12, 8
 
 #: Codes of the dtypes of NumPy's arrays that are operands as containers are.
 _NUMBERS = frozenset("?bBhHiIlLqQefdFD")
 
-#: Bytes of a result that are kept however little it reads.
+#: Bytes of a result that are kept however little it reads, or because it is used again in a loop.
 _LITTLE = 1 << 16
-
 
 #: Members from which those that are gone are looked for.
 _MANY = 16
@@ -314,7 +313,7 @@ def note_use(e: Any) -> None:
 def standing(e: Any) -> Any:
     """Return what stands for an operand that was used before; itself if it was not.
 
-    It was used before an evaluation, or it is small and eight like it were used twice.
+    It was used before an evaluation, or it is small and eight results were used again.
     """
     used = getattr(e, "_used", None)
     if used is None or e._kind is NODE or tracing.is_active():
