@@ -15,7 +15,7 @@ import numpy as np
 from .._errors import DTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.memo import memoised
+from ..arrays.memo import memoised, memoised_values
 from ..arrays.operand import as_array
 from ..arrays.ownership import lies_by_rows
 from ..index import transform as steps
@@ -42,7 +42,7 @@ from .manipulation import (
 Ints = SupportsIndex | Iterable[SupportsIndex]
 
 
-@memoised
+@memoised_values
 @moves
 def roll(a: object, shift: Ints, axis: Axes | None = None) -> XExpression:
     """Return the elements moved along a dimension; those that leave come in at the other end.
@@ -240,7 +240,7 @@ def ravel(a: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
     return flat if beside else XExpression(flat.node)
 
 
-@memoised
+@memoised_values
 @moves
 def tile(A: object, reps: Ints) -> XExpression:
     """Return copies of the array side by side, lazily.
@@ -285,7 +285,7 @@ def tile(A: object, reps: Ints) -> XExpression:
     return XExpression(lazily(array.node)) if made is None else made
 
 
-@memoised
+@memoised_values
 @moves
 def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpression:
     """Return each element several times in a row, lazily.
@@ -359,7 +359,7 @@ PadMode = Literal[
 ]  # fmt: skip
 
 
-@memoised
+@memoised_values
 def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: Any) -> XExpression:
     """Return an array with something around it.
 
