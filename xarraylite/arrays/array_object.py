@@ -431,7 +431,7 @@ class ArrayObject(Methods):
     def _in_order(self, order: str, operation: str) -> Any:
         """Return the array whose row-major order is what ``order`` says of this one's elements."""
         place = getattr(self, "_map", None)
-        order = str(order).upper()
+        order = "C" if order is None else str(order).upper()
         if order not in ("C", "F", "A", "K"):
             raise ValueError(f"{operation}: order must be 'C', 'F', 'A' or 'K', got {order!r}")
         if order == "K" and isinstance(place, Strided):

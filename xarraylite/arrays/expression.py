@@ -405,7 +405,7 @@ class XExpression(
         With the order ``"C"`` or ``"F"`` it is a container: only memory has an order.
         """
         copied: XExpression = self.__copy__()
-        return copied if order in ("K", "A") else self._container(copied).copy(order)
+        return copied if order in ("K", "A", None) else self._container(copied).copy(order)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle the values: what is read back is a container."""
@@ -495,5 +495,5 @@ class XExpression(
             check_cast("astype", self.summary(), self.dtype, wanted, casting)
         if wanted != self.dtype:
             made = _converted(self, wanted)
-            return made if order in ("K", "A") else made.copy(order)
-        return self.copy(order) if copy or order not in ("K", "A") else self
+            return made if order in ("K", "A", None) else made.copy(order)
+        return self.copy(order) if copy or order not in ("K", "A", None) else self

@@ -224,7 +224,7 @@ def reshape(
     """
     array = as_array(a, "reshape")
     target = infer_extent(shape, array.size)
-    if str(order).upper() not in ("C", "F", "A"):
+    if order is not None and str(order).upper() not in ("C", "F", "A"):
         raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
     if array._in_order(order, "reshape") is not array:
         turned: XExpression = reshape(array.T, target[::-1], copy=copy).T
