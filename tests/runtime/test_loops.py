@@ -49,7 +49,7 @@ def test_every_piece_is_done_once_and_the_end(whole: int, threads: int) -> None:
 @pytest.mark.parametrize("last", ["caller", "helper"])
 def test_helpers_take_part_and_are_waited_for(last: str) -> None:
     """Two pieces that wait for each other need two threads; one of these takes longer."""
-    barrier, caller = threading.Barrier(2, timeout=20), threading.get_ident()
+    barrier, caller = threading.Barrier(2, timeout=60), threading.get_ident()
     done: list[str] = []
 
     def work(*_: int) -> None:
@@ -62,6 +62,20 @@ def test_helpers_take_part_and_are_waited_for(last: str) -> None:
     for k in range(1, 4):
         pieces_of(work, 2, 2)
         assert sorted(done) == ["caller"] * k + ["helper"] * k
+
+
+def test_a_call_reaches_a_helper_that_is_about_to_sleep() -> None:
+    """One job after the other: the second often comes before the helper of the first sleeps."""
+    barrier, caller = threading.Barrier(2, timeout=60), threading.get_ident()
+    done: list[bool] = []
+
+    def work(*_: int) -> None:
+        barrier.wait()
+        done.append(threading.get_ident() == caller)
+
+    for _ in range(4000):
+        pieces_of(work, 2, 2)
+    assert sum(done) == len(done) // 2 == 4000
 
 
 def test_callers_at_once_do_not_mix() -> None:

@@ -21,6 +21,9 @@ DATA, PLACES, EACH, WHOLE, WIDE, END, STEPS, JOB_BYTES = 8, 16, 40, 48, 56, 64, 
 #: many pieces there are, and the job.
 HELPER, WANTED, PIECES, JOB_OF = 8, 16, 24, 32
 
+#: What a helper's word says while it is at work, sleeps (or is about to), or was called meanwhile.
+AWAKE, ASLEEP, CALLED = 0, 1, 2
+
 #: The next piece's number while there is no job.
 CLOSED = 1 << 40
 
@@ -63,8 +66,10 @@ def worked(crew: int) -> int:
 def served(crew: int, helper: int) -> int:
     """Be a helper, who sleeps until it is woken for a job, as long as the process lives."""
     while load(helper + 8) != 0:
-        exchange(helper, 1)
-        c.PyThread_acquire_lock(load(helper + 8), 1)
+        # Whoever was called before it slept takes the mark back; who cannot is owed a release.
+        if exchange(helper, ASLEEP) != CALLED or exchange(helper, AWAKE) != ASLEEP:
+            c.PyThread_acquire_lock(load(helper + 8), 1)
+            exchange(helper, AWAKE)
         add_to(crew + ACTIVE, 1)
         worked(crew)
         if add_to(crew + ACTIVE, -1) == 1 and exchange(crew + WAITS, 0) == 1:
@@ -98,7 +103,7 @@ def requested(request: int) -> int:
     opened(crew, request)
     for k in range(wanted):
         helper = crew + HELPERS + 16 * k
-        if exchange(helper, 0) == 1:
+        if exchange(helper, CALLED) == ASLEEP:
             c.PyThread_release_lock(load(helper + 8))
     worked(crew)
     exchange(crew, CLOSED)
