@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -117,9 +118,10 @@ class Flat:
         index = self._index(key)
         check_representable(value, self._array.dtype, "flat")
         if not is_number(value) and np.ndim(value):
-            count = np.size(index[0]) if index else 1
-            if 0 < np.size(value) != count:
-                value = np.resize(np.asarray(value), np.shape(index[0]) if index else ())
+            wanted = np.shape(index[0]) if index else ()
+            if 0 < np.size(value) != math.prod(wanted):
+                value = np.resize(np.asarray(value), wanted)
+            value = np.reshape(value, wanted) if np.ndim(value) > 1 else value
         self._array[index] = value
 
     def __iter__(self) -> Iterator[Any]:

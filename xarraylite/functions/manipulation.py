@@ -110,7 +110,7 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
 
 
 @memoised
-def permute_dims(a: object, axes: Sequence[SupportsIndex]) -> XExpression:
+def permute_dims(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
     """Return ``a`` with its dimensions in another order.
 
     Parameters
@@ -118,7 +118,7 @@ def permute_dims(a: object, axes: Sequence[SupportsIndex]) -> XExpression:
     a : array or expression
         What to permute.
     axes : sequence of int
-        Dimension ``j`` of the result is dimension ``axes[j]`` of ``a``.
+        Dimension ``j`` of the result is dimension ``axes[j]`` of ``a``; by default all, reversed.
 
     Returns
     -------
@@ -137,6 +137,7 @@ def permute_dims(a: object, axes: Sequence[SupportsIndex]) -> XExpression:
     (4, 2, 3)
     """
     array = as_array(a, "permute_dims")
+    axes = range(array.ndim)[::-1] if axes is None else axes
     if not is_vector(axes):
         raise AxisTypeError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
     order = tuple(axes)
@@ -187,7 +188,7 @@ def transpose(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpres
 def reshape(
     a: object,
     shape: Axes,
-    order: Literal["C", "F", "A"] = "C",
+    order: Literal["C", "F", "A"] | None = "C",
     *,
     copy: bool | None = None,
 ) -> XExpression:
