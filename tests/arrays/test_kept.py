@@ -305,3 +305,101 @@ def test_folds_first_met_of_results_that_loops_compute(fold: Callable[..., Any])
         np.testing.assert_allclose(np.asarray(fold(y)), wanted, rtol=1e-5)
         np.testing.assert_allclose(np.asarray(fold(xl.sin(a))), wanted, rtol=1e-5)
         np.testing.assert_allclose(np.asarray(fold(xl.sin(a), axis=None)), wanted, rtol=1e-5)
+
+
+#: What is asked of an array that was lazy when it was written to.
+ASKED: dict[str, Callable[[Any, Any], Any]] = {
+    "sum": lambda p, r: r.sum(),
+    "position": lambda p, r: r.argmax(),
+    "extremes": lambda p, r: p.max(r, axis=0) - r.min(axis=1)[:3, None],
+    "root": lambda p, r: p.sqrt(r),
+    "join": lambda p, r: p.concatenate([r, r + 1]),
+    "stack": lambda p, r: p.stack((r, r)),
+    "list": lambda p, r: p.array([r, r]),
+    "copy": lambda p, r: r.copy() + 0,
+    "turned": lambda p, r: r.T @ r,
+    "product": lambda p, r: np.ones((2, 4)) @ r if p is np else p.ones((2, 4)) @ r,
+    "converted": lambda p, r: r.astype(int),
+    "norm": lambda p, r: p.linalg.norm(r, axis=1),
+    "values": lambda p, r: np.asarray(r).copy(),
+    "lists": lambda p, r: r.tolist(),
+}
+
+
+@pytest.mark.parametrize("ask", ASKED.values(), ids=ASKED)
+def test_what_was_written_is_what_its_memory_is(ask: Callable[[Any, Any], Any]) -> None:
+    theirs = np.arange(12.0).reshape(4, 3) * 2
+    ours = xl.asarray(np.arange(12.0).reshape(4, 3)) * 2
+    for k in range(6):
+        theirs[k % 4, 1] = ours[k % 4, 1] = 40.0 - k
+        theirs *= 0.5
+        ours *= 0.5
+        wanted, got = ask(np, theirs), ask(xl, ours)
+        if isinstance(wanted, list):
+            assert got == wanted
+            continue
+        assert np.asarray(got).dtype == np.asarray(wanted).dtype
+        np.testing.assert_allclose(np.asarray(got), wanted, 1e-14)
+
+
+def test_views_and_copies_of_what_was_written() -> None:
+    for _ in range(4):
+        r = xl.asarray(VALUES) * 2
+        r[0, 0] = 5
+        line, turned, copied = r.reshape(12), r.T, r.copy()
+        line[1], turned[2, 0], copied[0, 3] = 6, 7, 8
+        r[0, 3] = 9
+        np.testing.assert_array_equal(np.asarray(r)[0], [5, 6, 7, 9])
+        np.testing.assert_array_equal(np.asarray(copied)[0, [0, 3]], [5, 8])
+        assert float(copied[0, 1]) == VALUES[0, 1] * 2
+        assert xl.real(r) is r or float(xl.real(r)[0, 3]) == 9
+
+
+def test_an_update_of_what_was_asked_for_is_one_of_memory() -> None:
+    """So that a loop that asks for values again does not compute its past with each of them."""
+    a, step = xl.asarray(VALUES.ravel()), np.full(12, 0.25)
+    r, before = a - 1, VALUES.ravel() - 1
+    for _ in range(40):
+        total = r @ r
+        np.testing.assert_allclose(float(total), before @ before, 1e-13)
+        seen = r + 0
+        r -= xl.asarray(step) / total
+        np.testing.assert_array_equal(np.asarray(seen), before)
+        before = before - step / float(total)
+        np.testing.assert_allclose(np.asarray(r), before, 1e-13)
+        step = step * 0.5
+
+
+def test_whole_numbers_of_rank_0_are_indices() -> None:
+    b = np.random.default_rng(3).permutation(12).astype(float)
+    x, m = xl.asarray(b), xl.zeros((12, 3), dtype=xl.int8)
+    w = np.zeros((12, 3), np.int8)
+    for k in range(24):
+        at, place = xl.argmin(abs(x - k % 12)), np.argmin(abs(b - k % 12))
+        assert float(x[at]) == b[place] == float((x * 1)[at])
+        m[at, 1], w[place, 1] = k, k
+        m[at], w[place] = [1, at, 2], [1, place, 2]
+        m[[at, 0], at % 3] = w[[place, 0], place % 3] = 5
+        x[[0, at]], b[[0, place]] = x[[at, 0]], b[[place, 0]]
+        np.testing.assert_array_equal(np.asarray(x), b)
+        np.testing.assert_array_equal(np.asarray(m), w)
+        assert m[at].shape == (3,)
+        with pytest.raises(IndexError, match="out of range"):
+            x[at + 12]
+    with pytest.raises(IndexError):
+        x[xl.max(x)]
+
+
+def test_elements_that_an_array_selects_of_a_small_result() -> None:
+    """In a loop they are copied from computed values, and `late` still reads what is there."""
+    b = VALUES.copy()
+    a = xl.asarray(b.copy())
+    for k in range(16):
+        e, expected = a * 2 + k, (b * 2 + k)[[2, 0]]
+        pick = e[[2, 0]]
+        later = xl.late(pick)
+        a[0, 0] = b[0, 0] = k
+        np.testing.assert_array_equal(np.asarray(pick), expected)
+        np.testing.assert_array_equal(np.asarray(xl.eval(later)), (b * 2 + k)[[2, 0]])
+        with pytest.raises(IndexError, match="out of range"):
+            e[[3]]

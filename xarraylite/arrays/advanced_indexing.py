@@ -10,12 +10,13 @@ of another copy, which says what it is of.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from .._errors import BroadcastError, IndexRangeError, TracedValueError
-from ..dtypes.names import NumpyArray, as_dtype, is_narrow_int
+from ..dtypes.names import NumpyArray, as_dtype, is_narrow_int, kind
 from ..index.indices import parse_index
 from ..ir import build
 from ..ir.kind import NODE, owner_class, row_major
@@ -24,10 +25,29 @@ from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
 from ..operands.gathers import FEW, gather, is_index_array
 from ..operands.nodes import HasNode, OneValue, is_masked, unwrapped, values_in
+from . import ownership
 from .recomputed import Recomputed, outlined
 
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
 _PLAIN = (HasNode, OneValue, np.ndarray, np.generic, str)
+
+
+def with_ints(key: Any) -> Any:
+    """Return an index with ints for whole numbers of rank 0, which are computed; itself without.
+
+    So `argmin` of an array is an index as quick as the int.
+    """
+    cls = key.__class__
+    if cls is tuple or cls is list:
+        items = [item if item.__class__ in _BASIC else with_ints(item) for item in key]
+        return key if all(map(operator.is_, items, key)) else cls(items)
+    of: Any = key
+    if not isinstance(key, HasNode) or of._shape or kind(of.dtype) not in "iu":
+        return key
+    if tracing.running.value:
+        return key
+    lazy = of.lasting and of._kind is not NODE  # it keeps the value
+    return operator.index(ownership.values_of(of) if lazy else of)
 
 
 def is_advanced(key: Any) -> bool:
@@ -111,23 +131,25 @@ def selected(of: Any, key: Any) -> Any:
 def of_copy(e: Any, key: Any) -> Any:
     """Return what one integer array, and slices, select of a copy of few elements.
 
-    None of all other results, and where NumPy refuses it.
+    Of a lazy result of few elements too, which is computed in a loop.  None of all other results,
+    and where NumPy refuses it.
     """
-    kind = e._kind
-    if not e.lasting or kind is NODE or kind.op is not None or kind.strides is not None:
+    items = key if key.__class__ is tuple else (key,)
+    if not e.lasting or e.size > FEW or tracing.running.value:
         return None
-    if kind.scalar:
+    if not any([item.__class__ not in _BASIC and is_index_array(item) for item in items]):
+        return None
+    e = ownership.to_view(e, (), 0)
+    own = e._kind
+    if own is NODE or own.op is not None or own.strides is not None or own.scalar:
         return None
     snapshot, start = e._operands
-    if snapshot.__class__ is not Copy or start or e.size > FEW or tracing.running.value:
+    if snapshot.__class__ is not Copy or start:
         return None
-    index = numpy_index(key, "index")
-    index = index if isinstance(index, tuple) else (index,)
-    if not any([isinstance(item, np.ndarray) for item in index]):
-        return None
+    index = numpy_index(items, "index")
     index = tuple([np.array(x) if isinstance(x, np.ndarray) else x for x in index])
     try:
-        picked = snapshot.array(kind.dtype, e._shape)[index]
+        picked = snapshot.array(own.dtype, e._shape)[index]
     except IndexError:
         return None
 
@@ -135,11 +157,11 @@ def of_copy(e: Any, key: Any) -> Any:
         found = parse_index(index, node.shape, is_index_array)
         return gather(build.view(node, found.transform), found)
 
-    part = kind, e._shape, outlined(kind, e._operands)
-    to = Snapshot.alone(picked.nbytes, Recomputed(part, lazily, kind.dtype))
-    to.array(kind.dtype, picked.shape)[...] = picked
+    part = own, e._shape, outlined(own, e._operands)
+    to = Snapshot.alone(picked.nbytes, Recomputed(part, lazily, own.dtype))
+    to.array(own.dtype, picked.shape)[...] = picked
     made = object.__new__(e.__class__)
-    made._kind = row_major(kind.dtype, picked.ndim, min(kind.fixed, RANK))
+    made._kind = row_major(own.dtype, picked.ndim, min(own.fixed, RANK))
     made._shape, made._operands = picked.shape, (to, 0)
     return made
 

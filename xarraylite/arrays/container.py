@@ -40,7 +40,7 @@ from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
 from . import basic_indexing, few
-from .advanced_indexing import is_advanced, numpy_index, put, stretched
+from .advanced_indexing import is_advanced, numpy_index, put, stretched, with_ints
 from .expression import XExpression, operation
 from .numpy_interface import DescribedMemory, check_asker
 from .placed import Placed
@@ -275,6 +275,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if one.__class__ is not _NumpyArray and not tracing.is_active():
                 results.count_use()
                 return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
+        ints = with_ints(key)
+        if ints is not key:
+            return self[ints]
         found: Any = basic_indexing.part(self._still(), key)
         if found is None:
             found = few.selected(self, key)
@@ -341,6 +344,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
         ReadOnlyError, OverlapError
             If the memory cannot be written.
         """
+        if key.__class__ is not int:
+            key = with_ints(key)
         number = value._value if isinstance(value, XScalar) else value
         if number.__class__ not in self._kind.stored:
             number = elements.fitting(self._kind, number)

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._errors import DTypeError, NotWritableError
 from .._lazy_import import later
-from ..assignment import elements, results, totals
+from ..assignment import results, totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.inplace import InPlace
 from ..assignment.readers import OWNED
@@ -28,7 +28,6 @@ from ..ir.node import Node
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
 from ..ir.walk import reads_late
-from ..memory.arrays import read
 from ..memory.snapshots import Snapshot
 from ..operands import learning as learned
 from ..operands import tracing
@@ -40,9 +39,8 @@ from ..operands.operators import Operators, with_strangers
 from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from ..runtime import evaluate as engine
 from . import matmul, ownership
-from .advanced_indexing import is_advanced, of_copy, selected
+from .advanced_indexing import is_advanced, of_copy, selected, with_ints
 from .array_object import ArrayObject
 from .numpy_interface import Described
 
@@ -138,6 +136,8 @@ def folded(op: Reduction, x: object) -> XExpression | None:
 
 def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     """Return elements converted to another dtype, lazily."""
+    own = ownership.memory(x)
+    x = x if own is None else own._still()
     known = learned.conversion(x, dtype)
     made = XExpression(build.cast(x.node, dtype)) if known is None else handle(*known)
     if known is None:
@@ -250,7 +250,10 @@ class XExpression(
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the result."""
         kind = self._kind
-        return self.node.dtype if kind is NODE else kind.dtype
+        if kind is not NODE:
+            return kind.dtype
+        own: XExpression | None = ownership.memory(self)
+        return self.node.dtype if own is None else own.dtype
 
     # --- views --------------------------------------------------------------------------------
 
@@ -305,6 +308,7 @@ class XExpression(
         """
         if isinstance(key, str):
             return labelled.XLabelled.of(self.node, key, self)
+        key = with_ints(key)
         own = ownership.indexed(self, key) if type(self) is XExpression else None
         if own is not None:
             return own[key]
@@ -350,10 +354,14 @@ class XExpression(
         CastError, BroadcastError
             As for containers.
         """
+        value, own = unwrapped(value), ownership.memory(self)
+        if own is not None:
+            own._update(op, value, True)
+            return
         result = again((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
         if not ownership.stays_lazy(self, result):
-            ownership.memory_of(self)._update(op, unwrapped(value), True)
+            ownership.memory_of(self)._update(op, value, True)
             return
         same = result.dtype == self.dtype
         ownership.become(self, result if same else XExpression(build.cast(result.node, self.dtype)))
@@ -377,16 +385,6 @@ class XExpression(
         return iter(ownership.memory_of(self))  # so that rows can be written
 
     # --- values -------------------------------------------------------------------------------
-
-    def numpy(self) -> NumpyArray:
-        """Evaluate into a new NumPy array."""
-        tracing.note_values()
-        made = results.evaluate(self)
-        if made is not None:
-            values: NumpyArray = elements.array_of(made)
-            return values
-        buffer, layout = engine.evaluate(self.node, tiled=False)
-        return read(buffer, self.dtype, layout)
 
     def __copy__(self) -> XExpression:
         """Return an expression of the same values; writing to one leaves the other as it is."""

@@ -19,6 +19,7 @@ from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..operands import tracing
 from ..operands.learning import PRODUCT, is_learned, learn_product, stretched_key
+from ..operands.nodes import unwrapped
 from .ownership import values_of
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     """
     if not isinstance(right, plain) or tracing.is_active():
         return None
+    if NODE in (left._kind, right._kind):  # what was written has its kind as memory
+        one, other = unwrapped(left), unwrapped(right)
+        return None if one is left and other is right else one @ other
     if not (left.lasting or right.lasting):
         long = len(left._shape) == 1 and left._shape[0] > calls.DOT
         known = (_long_dot if long else _alike)(plain, left, right)

@@ -13,9 +13,8 @@ those of irregular elements which these are.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-import struct
+import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
@@ -34,14 +33,15 @@ from ..memory.shield import Shield
 from ..memory.snapshots import Copy, LateSnapshot, Snapshot
 from ..operands import dispatch, non_numeric, tracing
 from ..operands.dispatch import ShieldedRecipe, ViewRecipe
-from ..operands.nodes import Gathers
+from ..operands.nodes import Gathers, unwrapped
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
 from . import xarray
 from .any_length import AnyLength, loosened, of_two
 from .container import XContainer
-from .expression import XExpression, handle
+from .expression import XExpression
 from .ownership import note_use, standing
+from .recipes import GathersRecipe, Recipe
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,73 +81,6 @@ def forget_extents() -> None:
     """Forget with which extents functions were called: none is in a loop over ever new ones."""
     for rules in _met:
         rules.clear()
-
-
-class Recipe:
-    """How a result is made of the operands of arguments.
-
-    Attributes
-    ----------
-    kind, shape : Kind, tuple of int
-        Of the result.
-    constants : tuple
-        Operands that are no argument's.
-    picks : sequence of int
-        The result's operands, by their numbers among the arguments' with the constants behind.
-    moved : tuple of (int, int)
-        Operands that say where an element begins, and how far behind the argument's.
-    record : bytes
-        The numbers of both, and then both, as 64-bit words.
-    """
-
-    __slots__ = ("constants", "kind", "moved", "picks", "record", "shape")
-
-    def __init__(
-        self,
-        kind: Kind,
-        shape: tuple[int, ...],
-        constants: tuple[Any, ...],
-        picks: Sequence[int],
-        moved: tuple[tuple[int, int], ...],
-    ) -> None:
-        self.kind, self.shape, self.constants, self.moved = kind, shape, constants, moved
-        self.picks = tuple(picks)
-        words = [len(picks), len(moved), *picks, *itertools.chain(*moved)]
-        self.record = struct.pack(f"{len(words)}q", *words)
-
-    def __call__(self, arrays: Sequence[Any]) -> XExpression:
-        """Return the result for other arguments."""
-        return self.made(arrays, self.constants)
-
-    def made(self, arrays: Sequence[Any], constants: tuple[Any, ...]) -> XExpression:
-        """Return the result for other arguments and constants."""
-        given = arrays[0].now() if len(arrays) == 1 else sum([x.now() for x in arrays], ())
-        items = list(map((given + constants).__getitem__, self.picks))
-        for place, by in self.moved:
-            items[place] += by
-        return handle(self.kind, self.shape, tuple(items))
-
-
-class GathersRecipe:
-    """How a view of irregular elements of a container is made.
-
-    Attributes
-    ----------
-    base : ViewRecipe or None
-        The view of the container that has the elements; None where it is itself the view.
-    like : Gathers
-        Such a view, without memory.
-    """
-
-    __slots__ = ("base", "like")
-
-    def __init__(self, base: ViewRecipe | None, made: Any) -> None:
-        self.base, self.like = base, made.over(made.base)
-        del self.like._base
-
-    def __call__(self, arrays: Sequence[Any]) -> Any:
-        """Return the view of another container."""
-        return self.like.over(arrays[0] if self.base is None else self.base(arrays))
 
 
 class ValuesTable(dict[Any, Any]):
@@ -205,6 +138,9 @@ class _Calls:
 
     def read(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return a result that is no view, of arguments whose kinds were not known together."""
+        args, made = self._of_memory(args, options)
+        if made is not None:
+            return made
         lazy = [x for x in args if x.__class__ is XExpression]
         given = [standing(x) if x.__class__ is XExpression else x for x in args]
         if any([isinstance(x, Gathers) for x in given]) and _key(tuple(given), options, []) is None:
@@ -218,6 +154,23 @@ class _Calls:
 
     def missed(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return the result for arguments whose kinds were not known together."""
+        given = args
+        args, made = self._of_memory(args, options)
+        if made is None:
+            made = self._found(args, options)
+        same = [x for x, own in zip(given, args, strict=True) if own is made]
+        return same[0] if same else made
+
+    def _of_memory(self, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, Any]:
+        """Return arguments with memory for lazy results that were written, and what is known of it.
+
+        Those have no kind of their own.
+        """
+        memory = _written(args)
+        return memory, None if memory is args else dispatch.recalled(self.known, memory, options)
+
+    def _found(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Return the result for arguments, by what is known of their kinds or anew."""
         arrays: list[Any] = []
         key = _key(args, options, arrays)
         if key is None or tracing.running.value:
@@ -270,6 +223,19 @@ class _Calls:
                 self._copies[key] += 1  # a copy takes less time than tracing
             else:
                 known[key] = _recipe(self._function, args, options, arrays, made) or False
+
+
+def _written(args: Any) -> Any:
+    """Return arguments, or a sequence, with memory for lazy results that were written."""
+    found = [
+        unwrapped(x)
+        if x.__class__ is XExpression
+        else _written(x)
+        if x.__class__ in (list, tuple) and len(x) <= _MANY
+        else x
+        for x in args
+    ]
+    return args if all(map(operator.is_, found, args)) else args.__class__(found)
 
 
 def _ruled(

@@ -10,16 +10,18 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .._errors import LayoutError
-from ..assignment import elements
+from ..assignment import elements, results
 from ..dtypes.names import DType, NumpyArray
 from ..ir.build import describe
 from ..ir.kind import NODE, Kind
 from ..ir.node import Stored
 from ..ir.walk import postorder, reads_late
 from ..layout.strided import ElementStride
+from ..memory.arrays import read
 from ..memory.buffer import Buffer
 from ..operands import tracing
 from ..operands.nodes import Gathers
+from ..runtime import evaluate as engine
 from . import ownership
 
 #: NumPy's own function, which takes strides for bytes.
@@ -99,11 +101,28 @@ class Described:
         e: Any = self
         raise ValueError(f"del: {e.summary()} keeps its elements; xl.delete makes another array")
 
+    def numpy(self) -> NumpyArray:
+        """Evaluate into a new NumPy array."""
+        tracing.note_values()
+        e: Any = self
+        own = ownership.memory(e)
+        if own is not None and own.size <= elements.MANY:
+            return np.array(own._values())
+        made = results.evaluate(e)
+        if made is not None:
+            values: NumpyArray = elements.array_of(made)
+            return values
+        buffer, layout = engine.evaluate(e.node, tiled=False)
+        return read(buffer, e.dtype, layout)
+
     def _can_be_had(self) -> bool:
         """Tell whether there are values: not while a function is traced, nor of what is stored."""
         e: Any = self
-        stored = e._kind is NODE and any([isinstance(node, Stored) for node in postorder(e.node)])
-        return not (stored or tracing.is_active())
+        if tracing.is_active():
+            return False
+        if e._kind is not NODE or ownership.memory(e) is not None:
+            return True
+        return not any([isinstance(node, Stored) for node in postorder(e.node)])
 
     @property
     def strides(self) -> tuple[int, ...]:

@@ -213,7 +213,7 @@ def memory_of(e: Any) -> Any:
     if mine.memory is not None:
         return mine.memory
     known = _noted(e)
-    made = _evaluated(e) if known is None else e._container(known[1])
+    made = _evaluated(e) if known is None else known[2].copy()
     _stand_for(e, made)
     for member in mine.members():
         its = owning(member)
@@ -401,14 +401,15 @@ def shortened(e: Any) -> Any:
     return memory_of(e) if weight > most else e
 
 
-def to_view(e: Any, shape: tuple[int, ...]) -> Any:
+def to_view(e: Any, shape: tuple[int, ...], most: int = 1) -> Any:
     """Return a lazy result of which a view of a shape is made; its values in a loop.
 
-    There a result of some length would be planned and computed for each of its views, and each
-    view of a small one takes longer to plan than all of it to compute.
+    Up to ``most`` operations are done again.  In a loop a result of some length would be planned
+    and computed for each of its views, and each view of a small one takes longer to plan than all
+    of it to compute.
     """
     kind = e._kind
-    if kind.weight <= 1 or kind is NODE or tracing.is_active():
+    if kind.weight <= most or kind is NODE or tracing.is_active():
         return e
     size = e.size
     nbytes = size * kind.itemsize
@@ -463,9 +464,15 @@ def is_value(e: Any) -> bool:
 
 
 def stays_lazy(e: Any, result: Any) -> bool:
-    """Tell whether an updated handle may stand for the lazy result."""
+    """Tell whether an updated handle may stand for the lazy result.
+
+    One whose values were asked for does not: a loop that asks for them again would compute ever
+    longer results.
+    """
     if tracing.is_active():
         return True
+    if _noted(e) is not None:
+        return False
     known = getattr(e, "_owning", None)
     if known is not None and (
         known.memory is not None or known.source() is not None or len(known.members()) > 1
@@ -478,6 +485,8 @@ def become(e: Any, result: Any) -> None:
     """Have a handle stand for another expression of its shape and dtype."""
     if hasattr(e, "_used"):
         del e._used
-    e._kind, e._operands = result._kind, result._operands
+    own = memory(result)
+    result = result if own is None else own._still()
+    e._kind, e._operands = result._kind, result.now()
     if e._kind is NODE:
         e._node = twin(result.node)  # two handles of one node would take it for their own
