@@ -40,7 +40,7 @@ from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from . import matmul, ownership
-from .advanced_indexing import is_advanced, of_copy, selected, with_ints
+from .advanced_indexing import is_advanced, of_copy, selected, traced, with_ints
 from .array_object import ArrayObject
 from .numpy_interface import Described
 
@@ -312,7 +312,9 @@ class XExpression(
         own = ownership.indexed(self, key) if type(self) is XExpression else None
         if own is not None:
             return own[key]
-        made = selected(self, key) if is_advanced(key) else of_copy(self, key)
+        if is_advanced(key):
+            return XExpression(traced(self, key)) if tracing.is_active() else selected(self, key)
+        made = of_copy(self, key)
         if made is not None:
             return made
         selection = parse_index(key, self.shape, is_index_array)
