@@ -111,11 +111,15 @@ class Flat:
                 return array[key]
             if len(shape) == 2 and shape[1]:
                 return array[divmod(key, shape[1])]  # a row from the end, if it is negative
+        elif not array.shape:
+            return array.reshape(1)[key]
         return array[self._index(key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write elements; a sequence is written in order, again and again until all are written."""
         index = self._index(key)
+        if not (self._array.shape or np.size(np.arange(1)[key])):
+            return
         check_representable(value, self._array.dtype, "flat")
         if not is_number(value) and np.ndim(value):
             wanted = np.shape(index[0]) if index else ()
