@@ -403,3 +403,62 @@ def test_elements_that_an_array_selects_of_a_small_result() -> None:
         np.testing.assert_array_equal(np.asarray(xl.eval(later)), (b * 2 + k)[[2, 0]])
         with pytest.raises(IndexError, match="out of range"):
             e[[3]]
+
+
+def test_rows_of_a_larger_result_are_views_of_it() -> None:
+    """Once many of them were asked for, they are those of values that were computed at once."""
+    b = np.linspace(0.0, 5.0, 150)
+    for written in (3, 140):
+        a, d = xl.asarray(b), (b[:, None] - b) ** 2
+        e = (a[:, None] - a) ** 2
+        for k in range(150):
+            row = e[np.int64(k)]
+            assert int(xl.where(row < 0.4)[0].size) == int((d[k] < 0.4).sum())
+            a[0] = -1.0 if k == 5 else a[0]
+            if k == written:
+                row[2] = -7
+                d[k, 2] = -7
+        np.testing.assert_array_equal(np.asarray(e), d)
+        np.testing.assert_array_equal(np.asarray(e[np.int64(7), 3:5]), d[7, 3:5])
+
+
+def test_joins_with_lists_of_ever_other_numbers() -> None:
+    b = np.arange(5)
+    a = xl.asarray(b)
+    for k in range(12):
+        got = xl.concatenate(([k, k + 1], xl.minimum(a, k), [0.5] * (k == 7)))
+        wanted = np.concatenate(([k, k + 1], np.minimum(b, k), [0.5] * (k == 7)))
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(np.asarray(got), wanted)
+        np.testing.assert_array_equal(np.asarray(xl.stack([a, [k] * 5])), np.stack([b, [k] * 5]))
+    with pytest.raises(ValueError, match="concat"):
+        xl.concatenate(([[1, 2]], a))
+
+
+def test_histories_of_results_that_were_used() -> None:
+    x, kept, wanted = xl.asarray(VALUES[0]), [], []
+    y = VALUES[0]
+    for k in range(40):
+        x, y = xl.tanh(x * 0.5 + k % 3) * x, np.tanh(y * 0.5 + k % 3) * y
+        kept.append(x)
+        wanted.append(y)
+        assert float(x @ x) == pytest.approx(y @ y, rel=1e-12)
+    np.testing.assert_allclose(np.asarray(xl.stack(kept)), np.stack(wanted), 1e-12)
+
+
+@pytest.mark.parametrize("size", [40, 6000])
+def test_masks_that_are_lazy_select_what_they_were_written_of(size: int) -> None:
+    """Of lazy arrays and of memory that is written through them."""
+    b = np.linspace(-2.0, 2.0, size)
+    x, a = b * 1, xl.asarray(b)
+    y, c, e = x * 1, b / 2 + 1, a / 2 + 1
+    z = xl.asarray(y.copy())
+    for k in range(12):
+        m, n = abs(y) <= 1.5, abs(z) <= 1.5
+        y[m] = y[m] ** 2 + c[m] - k * 0.125
+        z[n] = z[n] ** 2 + e[n] - k * 0.125
+        assert int(n.sum()) == int(m.sum())
+        np.testing.assert_array_equal(np.asarray(n), m)
+        np.testing.assert_allclose(np.asarray(z), y, 1e-12)
+        a[0] = k  # what `e` is of keeps what it was
+        np.testing.assert_array_equal(np.asarray(e[n]), c[m])

@@ -37,12 +37,14 @@ _PLAIN = (HasNode, OneValue, np.ndarray, np.generic, str)
 def with_ints(key: Any) -> Any:
     """Return an index with ints for whole numbers of rank 0, which are computed; itself without.
 
-    So `argmin` of an array is an index as quick as the int.
+    So `argmin` of an array is an index as quick as the int, and so are values of int64.
     """
     cls = key.__class__
     if cls is tuple or cls is list:
         items = [item if item.__class__ in _BASIC else with_ints(item) for item in key]
         return key if all(map(operator.is_, items, key)) else cls(items)
+    if cls is np.int64 or (isinstance(key, OneValue) and key._value.__class__ is int):
+        return operator.index(key)
     of: Any = key
     if not isinstance(key, HasNode) or of._shape or kind(of.dtype) not in "iu":
         return key
@@ -112,7 +114,9 @@ def _numpy_item(item: Any) -> Any:
     if isinstance(item, np.ndarray) and is_masked(item):
         raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
     if isinstance(item, HasNode):
-        item = np.asarray(item)
+        of: Any = item  # a mask, say, that selects of several arrays is computed once
+        lazy = of.lasting and of._kind is not NODE
+        item = np.asarray(ownership.values_of(of) if lazy else of)
     item = unwrapped(item)
     narrow = isinstance(item, np.ndarray | np.generic) and is_narrow_int(item.dtype)
     return item.astype(np.int64) if narrow else item
@@ -126,8 +130,9 @@ def selected(of: Any, key: Any) -> Any:
     IndexRangeError
         For indices out of range, of other kinds, or that do not broadcast.
     """
+    index = numpy_index(key, "index")
     try:
-        values = np.asarray(of._values()[numpy_index(key, "index")])
+        values = np.asarray(ownership.to_view(of, of._shape)._values()[index])
     except IndexError as error:
         raise IndexRangeError(f"index of {of.summary()}: {error}") from None
     owner = owner_class(min(of._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
@@ -180,7 +185,7 @@ def of_copy(e: Any, key: Any) -> Any:
         return None
     if not any([item.__class__ not in _BASIC and is_index_array(item) for item in items]):
         return None
-    e = ownership.to_view(e, (), 0)
+    e = ownership.to_view(e, e._shape)
     own = e._kind
     if own is NODE or own.op is not None or own.strides is not None or own.scalar:
         return None

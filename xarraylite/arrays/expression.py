@@ -308,7 +308,9 @@ class XExpression(
         """
         if isinstance(key, str):
             return labelled.XLabelled.of(self.node, key, self)
-        key = with_ints(key)
+        ints = with_ints(key)
+        if ints is not key:
+            return self[ints]
         own = ownership.indexed(self, key) if type(self) is XExpression else None
         if own is not None:
             return own[key]

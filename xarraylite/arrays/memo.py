@@ -102,13 +102,21 @@ def memoised_values(function: Callable[P, R]) -> Callable[P, R]:
     return _remembering(function, True)
 
 
-def _remembering(function: Callable[P, R], reads: bool) -> Callable[P, R]:
+def memoised_joins(function: Callable[P, R]) -> Callable[P, R]:
+    """Return such a function of a sequence of arrays: of lists in it the numbers do not count."""
+    return _remembering(function, False, True)
+
+
+def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> Callable[P, R]:
     calls = _Calls(function, reads)
     known, missed = calls.known, calls.read if reads else calls.missed
 
     def call(*args: Any, **options: Any) -> Any:
         if reads and args and args[0].__class__ is list:
             args = (_array_of(args[0]), *args[1:])
+        if joins and args and args[0].__class__ in (list, tuple) and list in map(type, args[0]):
+            parts = [_array_of(x) if x.__class__ is list else x for x in args[0]]
+            args = (parts, *args[1:])
         made = dispatch.recalled(known, args, options)
         return missed(args, options) if made is None else made
 

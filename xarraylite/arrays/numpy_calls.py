@@ -126,7 +126,8 @@ def _by_numpy(
     """Return what NumPy computes of the values, or write it to ``outs``, where one is ours."""
     if outs and "where" in options:  # elements that are not computed keep what is there
         options["out"] = tuple([None if out is None else np.array(out) for out in outs])
-    made = getattr(ufunc, method)(*_numpy_of(inputs), **options)
+    read = [x._values() if isinstance(x, OneValue | HasNode) else _numpy_of(x) for x in inputs]  # type: ignore[union-attr]
+    made = getattr(ufunc, method)(*read, **options)
     results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]
     name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
     rule = options.get("casting", "unsafe" if method in _FOLDS else "same_kind")

@@ -107,9 +107,12 @@ class Owning:
         How many of them lead to ``root``.
     family : list of weak references
         The result and its views.
+    seen : int
+        Elements of its views, as far as they were counted.
     """
 
-    __slots__ = ("begin", "family", "memory", "origin", "path", "root")
+    __slots__ = ("begin", "family", "memory", "origin", "path", "root", "seen")
+    seen: int
 
     def __init__(self) -> None:
         self.memory: Any = None
@@ -401,25 +404,31 @@ def shortened(e: Any) -> Any:
     return memory_of(e) if weight > most else e
 
 
-def to_view(e: Any, shape: tuple[int, ...], most: int = 1) -> Any:
+def to_view(e: Any, shape: tuple[int, ...]) -> Any:
     """Return a lazy result of which a view of a shape is made; its values in a loop.
 
-    Up to ``most`` operations are done again.  In a loop a result of some length would be planned
-    and computed for each of its views, and each view of a small one takes longer to plan than all
-    of it to compute.
+    There a result of some length would be planned and computed for each of its views, and each
+    view of a small one takes longer to plan than all of it to compute.
     """
     kind = e._kind
-    if kind.weight <= most or kind is NODE or tracing.is_active():
+    if kind.weight <= 1 or kind is NODE or tracing.is_active():
         return e
-    size = e.size
-    nbytes = size * kind.itemsize
-    if nbytes > _WHOLE and (kind.weight <= _BRIEF or 2 * prod(shape) < size or nbytes > _CACHED):
-        return e
-    known = _noted(e)
-    if known is None and not _is_often_reused(kind):
-        return e
+    known, nbytes = _noted(e), e.size * kind.itemsize
+    if known is None:
+        large = nbytes > _WHOLE and (kind.weight <= _BRIEF or 2 * prod(shape) < e.size)
+        if nbytes > _CACHED or (large and not _is_viewed(e, prod(shape))):
+            return e
+        if not _is_often_reused(kind):
+            return e
     stands = _computed(e)[0] if known is None else known[1]
     return stands if stands.__class__ is e.__class__ else e
+
+
+def _is_viewed(e: Any, size: int) -> bool:
+    """Note that so many elements are viewed; tell whether an eighth was: so will be the rest."""
+    its = owning(e)  # machine code makes it without
+    its.seen = getattr(its, "seen", 0) + size
+    return _OFTEN * its.seen > int(e.size)
 
 
 def _stand_for(e: Any, container: Any) -> None:
@@ -466,8 +475,7 @@ def is_value(e: Any) -> bool:
 def stays_lazy(e: Any, result: Any) -> bool:
     """Tell whether an updated handle may stand for the lazy result.
 
-    One whose values were asked for does not: a loop that asks for them again would compute ever
-    longer results.
+    Not where values were asked for: a loop would compute ever longer results for those it asks for.
     """
     if tracing.is_active():
         return True

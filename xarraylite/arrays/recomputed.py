@@ -73,13 +73,27 @@ def _depth(item: object) -> int:
     return made.depth if isinstance(made, Recomputed) else 0
 
 
+#: The key of the dtypes of memory in the tables of kinds.
+_LEAVES = "leaves"
+
+
+def _dtypes(kind: Kind) -> tuple[DType, ...]:
+    """Return the dtypes of what a kind reads in memory; of forms nothing is said."""
+    found: tuple[DType, ...] | None = kind.leads(_LEAVES, None)
+    if found is None:
+        leaves = () if kind.formed else leaves_of(kind)
+        found = tuple([leaf.dtype for leaf in leaves if not leaf.scalar])
+        kind.learn(_LEAVES, None, found)
+    return found
+
+
 def outlined(kind: Kind, operands: Operands) -> Operands:
     """Return operands without bytes: buffers, and copies of which it is known what they are of.
 
     Of what is computed of many results in turn the bytes stay, so that no loop keeps all its past.
     """
-    leaves = [] if kind.formed else [leaf for leaf in leaves_of(kind) if not leaf.scalar]
-    dtypes = iter([leaf.dtype for leaf in leaves])
+    leaves = _dtypes(kind)
+    dtypes = iter(leaves)
     found: list[Any] = []
     for item in operands:
         own = next(dtypes, None) if isinstance(item, Snapshot) else None

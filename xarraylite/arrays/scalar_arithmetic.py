@@ -164,8 +164,8 @@ class _Place(threading.local):
     """Where a thread's kernels of no dimensions write."""
 
     def __init__(self, dtype: DType) -> None:
-        self.array = np.empty((), dtype)
-        self.address = self.array.ctypes.data
+        array = np.empty((), dtype)
+        self.own = array, array.ctypes.data
 
 
 class _Kernel:
@@ -181,11 +181,12 @@ class _Kernel:
 
     def run(self, *items: Any) -> Any:
         """Return the value for the Python numbers that stand for operands."""
-        program, place = self.kind.fresh, self.place
-        known = program.__class__ is Direct and not uses_reference()
-        if known and program.call(place.address, (), *items) is None:
-            results.count_launch()
-            return place.array[()]
+        program = self.kind.fresh
+        if program.__class__ is Direct and not uses_reference():
+            array, address = self.place.own
+            if program.call(address, (), *items) is None:
+                results.count_launch()
+                return array[()]
         made = results.evaluated(XExpression._container, self.kind, (), items)
         if made is None:
             raise TypeError
@@ -197,10 +198,13 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     if op is POWER and operands[0].__class__ is np.float64 and operands[1].__class__ in _WEAK:
         return _powered(*operands)
     types = tuple([x.__class__ for x in operands])
-    if types == (int,) and _LOW <= operands[0] <= _HIGH:
-        return _run(op, (np.int64(operands[0]),))
-    if float in types and _FLOATS.issuperset(types) and op.scalars is None:
-        return _run(op, tuple(map(np.float64, operands)))
+    own = _meant(op, types)
+    if own is not None and (own is np.float64 or all([_LOW <= x <= _HIGH for x in operands])):
+        made = _run(op, tuple(map(own, operands)))
+        known = ways.get((own,) * len(types))
+        if known is not None and len(ways) < _KEPT:
+            ways[types] = lambda *numbers: known(*map(own, numbers))
+        return made
     if any([not issubclass(cls, np.generic) and cls not in _NUMBERS for cls in types]):
         return _run(op, tuple([_plain(x) for x in operands]))  # members of an IntEnum, say
     node = build.elementwise(op, *[_part(x) for x in operands])
@@ -216,6 +220,13 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     if way is not None:
         ways[types] = way
     return result
+
+
+def _meant(op: Op, types: tuple[type, ...]) -> Any:
+    """Return NumPy's class that Python's numbers are of among themselves; None if they vary."""
+    if types == (int,) or (types == (int, int) and op is not POWER and not op.scalars):
+        return np.int64
+    return np.float64 if float in types and _FLOATS.issuperset(types) and not op.scalars else None
 
 
 def _kernel_for(node: Node, types: tuple[type, ...]) -> Way | None:
@@ -301,9 +312,29 @@ def function_of_one(cls: type[Any], op: Op) -> Way:
                     return cls._of(real(x))
                 if way.__class__ is _Kernel:
                     return cls._of(way.run(float(x)))
+                if way is not None:
+                    return cls._of(silently(way, np.float64(x)))
             except (TypeError, ValueError):  # the root of a negative number, say
                 pass
         return compute(cls, op, (x,))
+
+    return call
+
+
+def function_of_two(cls: type[Any], op: Op) -> Way:
+    """Return an operation on two values or numbers as a value."""
+    ways = {} if op is POWER or op.scalars else ways_of(op)
+
+    def call(x: Any, y: Any) -> Any:
+        way: Any = ways.get(_TWO)
+        if way is not None and x.__class__ in _FLOATS and y.__class__ in _FLOATS:
+            try:
+                if way.__class__ is _Kernel:
+                    return cls._of(way.run(float(x), float(y)))
+                return cls._of(silently(way, np.float64(x), np.float64(y)))
+            except _FAILS:
+                pass
+        return compute(cls, op, (x, y))
 
     return call
 

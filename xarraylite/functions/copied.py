@@ -23,6 +23,7 @@ from .._lazy_import import later
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
 from ..arrays.memo import growing
+from ..arrays.ownership import standing
 from ..arrays.recomputed import Part, Recomputed, node_of_part, outlined
 from ..assignment import elements, results
 from ..assignment.parts import program_of
@@ -67,6 +68,7 @@ def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
         return None
     if isinstance(x, XContainer):
         return elements.array_of(x), (x._kind, x._shape, (held(x._buffer), x._start))
+    x = standing(x)  # of what is long, less is to be told and computed once its values are kept
     if x.__class__ is not XExpression or x.size * x._kind.itemsize > most:
         return None
     part = x._kind, x._shape, outlined(x._kind, x._operands)

@@ -11,7 +11,7 @@ import numpy as np
 from .._errors import CastError, DTypeError, ShapeError
 from .._lazy_import import later
 from ..arrays.expression import XExpression
-from ..arrays.memo import memoised
+from ..arrays.memo import memoised, memoised_joins
 from ..arrays.operand import as_array
 from ..dtypes.names import as_dtype, dtype_name
 from ..dtypes.promotion import can_cast, result_type
@@ -66,7 +66,7 @@ def _parts(
 
 
 @takes_jagged
-@memoised
+@memoised_joins
 @moves
 def concat(
     arrays: Sequence[object],
@@ -128,7 +128,7 @@ def concat(
 
 
 @takes_jagged
-@memoised
+@memoised_joins
 @moves
 def stack(
     arrays: Sequence[object],

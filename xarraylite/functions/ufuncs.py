@@ -17,7 +17,7 @@ from .._errors import CastError, DTypeError
 from ..arrays import expression
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
-from ..arrays.scalar_arithmetic import compute, function_of_one
+from ..arrays.scalar_arithmetic import compute, function_of_one, function_of_two
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_cast, check_update
 from ..dtypes.names import as_dtype, dtype_name
@@ -293,7 +293,7 @@ def unary(name: str) -> Unary:
     def function(x: object, /, out: object = None, **options: Unpack[Options]) -> XExpression:
         if out is not None or options:
             return directed(op, (x,), out, **options)
-        return of_number(x) if is_number(x) else _lazily(op, x)
+        return of_number(x) if x.__class__ is float or is_number(x) else _lazily(op, x)
 
     return cast("Unary", _described(function, op, "x"))
 
@@ -301,13 +301,16 @@ def unary(name: str) -> Unary:
 def binary(name: str) -> Binary:
     """Return the function of two operands for a row of the op table."""
     op = OPS[name]
+    of_numbers = function_of_two(XScalar, op)
 
     def function(
         x1: object, x2: object, /, out: object = None, **options: Unpack[Options]
     ) -> XExpression:
         if out is not None or options:
             return directed(op, (x1, x2), out, **options)
-        return (applied if is_number(x1) and is_number(x2) else _lazily)(op, x1, x2)
+        if is_number(x1) and is_number(x2):
+            return of_numbers(x1, x2)  # type: ignore[no-any-return]
+        return _lazily(op, x1, x2)
 
     return cast("Binary", _described(function, op, "x1", "x2"))
 
