@@ -308,8 +308,7 @@ class XExpression(
         """
         if isinstance(key, str):
             return labelled.XLabelled.of(self.node, key, self)
-        ints = with_ints(key)
-        if ints is not key:
+        if (ints := with_ints(key)) is not key:
             return self[ints]
         own = ownership.indexed(self, key) if type(self) is XExpression else None
         if own is not None:
