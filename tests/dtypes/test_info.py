@@ -120,7 +120,7 @@ def test_namespace_info_dtypes() -> None:
 
 def test_namespace_info_defaults_and_devices() -> None:
     info = NamespaceInfo()
-    assert info.devices() == (info.default_device(),) == ("cpu",)
+    assert info.devices() == [info.default_device()] == ["cpu"]
     defaults = info.default_dtypes()
     assert set(defaults) == {"real floating", "complex floating", "integral", "indexing"}
     assert defaults["real floating"] == as_dtype(float)

@@ -201,11 +201,13 @@ CASTS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "of one": lambda xp, i, f: xp.sqrt(i, casting="no"),
     "no such loop": lambda xp, i, f: xp.greater(f, 2, dtype=float),
     "weak": lambda xp, i, f: xp.multiply(i, 2.5, dtype=int),
+    "equiv, weak": lambda xp, i, f: xp.multiply(f, 2, dtype=float, casting="equiv"),
 }
 FINE: dict[str, Callable[[Any, Any, Any], Any]] = {
     "matmul": lambda xp, i, f: xp.matmul(i, i, dtype=float),
     "sqrt": lambda xp, i, f: xp.sqrt(i, dtype="float32"),
     "no": lambda xp, i, f: xp.add(i, 1, casting="no"),
+    "equiv": lambda xp, i, f: xp.add(i, 1, dtype=int, casting="equiv"),
     "safe": lambda xp, i, f: xp.add(i, f, casting="safe"),
     "unsafe": lambda xp, i, f: xp.add(f, f, dtype=int, casting="unsafe"),
 }

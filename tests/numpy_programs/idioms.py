@@ -135,6 +135,7 @@ xp.nanmax(xp.asarray([1j, xp.nan])), xp.ptp(v * 1j), xp.argmin(xp.asarray([1, xp
 isinstance(a.dtype, xp.dtype), xp.dtype("U3"), xp.dtype([("n", "U4"), ("x", float)]).names
 xp.array("abc").item(), xp.full((2, 2), None).tolist(), xp.eye(2, dtype=object).tolist()
 next(a.flat), [x for x in a.flat][:2], a.flat.coords, (a.flat == 2).sum(), a.flat.copy()
+a.sum().flat[:], a.sum().flat[1:3], a.max().flat[[0, 0]]
 (lambda f: (next(f), f.index, list(f), list(f)))(a.flat)
 float(xp.ma.masked_less(v, 2).mean()), float(xp.ma.array(a, mask=a > 4).sum())
 v.byteswap().byteswap(), i.byteswap(), bytes(v.data), v.ctypes.shape[0]
@@ -312,6 +313,8 @@ a[[1,0]] = [[[7, 8, 9]]]
 a[:, [0,2]] = [[[5]]]
 a.flat = [1, 2]; v.flat = 7
 a.flat[1:5] = (7, 8)
+t = xp.asarray(3.0); t.flat[1:3] = [1, 2]; a.flat = t; t.flat[:] = [7, 8]; a.T[0] = t
+a.flat = a + 1; a.T.flat = a; a.flat[[[0, 1], [2, 3]]] = [[1, 2], [3, 9]]
 e = a * 2; xp.add(e, a, out=e); a[...] = e
 t = xp.block(a); t[0, 0] = 9
 e = a[:, :2] * 1; t = e; e @= [[1, 2], [3, 4.0]]; a[:, :2] = t

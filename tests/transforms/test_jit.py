@@ -234,6 +234,37 @@ def test_asking_for_a_value(ask: str) -> None:
         xl.jit(lambda n: n if n > 0 else -n)(np.float64(2.0))
 
 
+PICKS = {
+    "several": lambda u, i, j, m: u[i, j],
+    "stretched": lambda u, i, j, m: u[np.array([[0], [2]]), j],
+    "apart": lambda u, i, j, m: (u * 2)[i, None, j],
+    "mask": lambda u, i, j, m: u[m],
+    "mask and slice": lambda u, i, j, m: u[1:, m],
+    "range": lambda u, i, j, m: u[range(2), [0, 1]].sum(),
+}
+
+
+@pytest.mark.parametrize("pick", PICKS)
+def test_masks_and_several_arrays_that_are_closed_over(pick: str) -> None:
+    select = PICKS[pick]
+    i, m = np.array([0, 2]), np.array([True, False, True])
+    j = xl.asarray([1, 2])
+    step = xl.jit(lambda u: select(u, i, j, m))
+    for values in (np.arange(9.0).reshape(3, 3), np.ones((3, 3))):
+        for layout in ("row_major", "{1,0:T(2,2)}"):
+            made = step(xl.XArray(values, layout=layout))
+            wanted = select(values, i, np.asarray(j), m)
+            np.testing.assert_array_equal(made.numpy(), wanted, strict=True)
+        i[:], m[:] = [-1, 1], [True, True, True]  # and are read again by the next call
+        j[...] = [0, 0]
+    i[0] = 3
+    if pick in ("several", "apart"):
+        with pytest.raises(IndexError, match="out of bounds"):
+            step(xl.ones((3, 3)))
+    with pytest.raises(xl.TracedValueError, match=r"int64\[2\]"):
+        xl.jit(lambda u, k: u[k, k])(xl.ones((3, 3)), xl.asarray([0, 1]))
+
+
 def test_python_scalars_have_values() -> None:
     clip = xl.jit(lambda u, n: u if n > 0 else -u)
     u = xl.asarray([1.0, 2.0])

@@ -4,12 +4,14 @@ An index of integers, slices and one integer array is lazy: it is a view, or a g
 kernel.  Boolean masks (whose result has as many elements as they have trues), several arrays,
 which are broadcast against each other, and sequences of other libraries are computed when they are
 written, by NumPy on the evaluated elements, so that every combination means what it means there.
+While a function is traced they are a gather of the flattened elements, if their values are known.
 So is what one array selects of few elements that were copied when they were written: an expression
 of another copy, which says what it is of.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -23,7 +25,7 @@ from ..ir.kind import NODE, owner_class, row_major
 from ..ir.node import RANK, Node
 from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
-from ..operands.gathers import FEW, gather, is_index_array
+from ..operands.gathers import FEW, gather, is_index_array, taken
 from ..operands.nodes import HasNode, OneValue, is_masked, unwrapped, values_in
 from . import ownership
 from .recomputed import Recomputed, outlined
@@ -95,6 +97,10 @@ def numpy_index(key: Any, operation: str) -> Any:
             f"{operation}: masks and several index arrays select by values, which a traced "
             "function does not have; use xl.where, or index outside of it"
         )
+    return _numpy_key(key)
+
+
+def _numpy_key(key: Any) -> Any:
     if isinstance(key, tuple):
         return tuple([_numpy_item(item) for item in key])
     return _numpy_item(key)
@@ -131,6 +137,41 @@ def selected(of: Any, key: Any) -> Any:
         raise IndexRangeError(f"index of {of.summary()}: {error}") from None
     owner = owner_class(min(of._fixed_now(), RANK), as_dtype(values.dtype), values.shape)
     return owner._adopted(values)
+
+
+class _Positions:
+    """Where the elements that an index selects lie in the flattened array.
+
+    They are found anew whenever they are asked for: a trace asks in each call.
+    """
+
+    __slots__ = ("key", "of")
+
+    def __init__(self, of: tuple[str, tuple[int, ...]], key: Any) -> None:
+        self.of = of
+        self.key = key
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NumpyArray:
+        summary, shape = self.of
+        try:
+            found = np.arange(math.prod(shape)).reshape(shape)[_numpy_key(self.key)]
+        except IndexError as error:
+            raise IndexRangeError(f"index of {summary}: {error}") from None
+        return np.asarray(found)
+
+
+def traced(of: Any, key: Any) -> Node:
+    """Return what NumPy would select while a function is traced, by indices that it closed over.
+
+    Raises
+    ------
+    TracedValueError
+        If an index is an argument of the function.
+    IndexRangeError
+        As `selected`.
+    """
+    positions = _Positions((of.summary(), of.shape), key)
+    return taken(build.reshape(of.node, (of.size,)), 0, positions)
 
 
 def of_copy(e: Any, key: Any) -> Any:

@@ -424,14 +424,14 @@ class ArrayObject(Methods):
         """The memory for functions of C, as `numpy.ndarray.ctypes` has it."""
         return np.asarray(self).ctypes
 
-    def flatten(self, order: str = "C") -> Any:
+    def flatten(self, order: str | None = "C") -> Any:
         """Return the elements in new memory, in the order that `xl.ravel` takes them in."""
         return namespace(None).reshape(self._in_order(order, "flatten"), (-1,), copy=True)
 
-    def _in_order(self, order: str, operation: str) -> Any:
+    def _in_order(self, order: str | None, operation: str) -> Any:
         """Return the array whose row-major order is what ``order`` says of this one's elements."""
         place = getattr(self, "_map", None)
-        order = str(order).upper()
+        order = "C" if order is None else str(order).upper()
         if order not in ("C", "F", "A", "K"):
             raise ValueError(f"{operation}: order must be 'C', 'F', 'A' or 'K', got {order!r}")
         if order == "K" and isinstance(place, Strided):

@@ -40,7 +40,7 @@ from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from . import matmul, ownership
-from .advanced_indexing import is_advanced, of_copy, selected, with_ints
+from .advanced_indexing import is_advanced, of_copy, selected, traced, with_ints
 from .array_object import ArrayObject
 from .numpy_interface import Described
 
@@ -308,13 +308,14 @@ class XExpression(
         """
         if isinstance(key, str):
             return labelled.XLabelled.of(self.node, key, self)
-        ints = with_ints(key)
-        if ints is not key:
+        if (ints := with_ints(key)) is not key:
             return self[ints]
         own = ownership.indexed(self, key) if type(self) is XExpression else None
         if own is not None:
             return own[key]
-        made = selected(self, key) if is_advanced(key) else of_copy(self, key)
+        if is_advanced(key):
+            return XExpression(traced(self, key)) if tracing.is_active() else selected(self, key)
+        made = of_copy(self, key)
         if made is not None:
             return made
         selection = parse_index(key, self.shape, is_index_array)
@@ -405,7 +406,7 @@ class XExpression(
         With the order ``"C"`` or ``"F"`` it is a container: only memory has an order.
         """
         copied: XExpression = self.__copy__()
-        return copied if order in ("K", "A") else self._container(copied).copy(order)
+        return copied if order in ("K", "A", None) else self._container(copied).copy(order)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle the values: what is read back is a container."""
@@ -495,5 +496,5 @@ class XExpression(
             check_cast("astype", self.summary(), self.dtype, wanted, casting)
         if wanted != self.dtype:
             made = _converted(self, wanted)
-            return made if order in ("K", "A") else made.copy(order)
-        return self.copy(order) if copy or order not in ("K", "A") else self
+            return made if order in ("K", "A", None) else made.copy(order)
+        return self.copy(order) if copy or order not in ("K", "A", None) else self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterator
 from typing import Any
@@ -110,16 +111,21 @@ class Flat:
                 return array[key]
             if len(shape) == 2 and shape[1]:
                 return array[divmod(key, shape[1])]  # a row from the end, if it is negative
+        elif not array.shape:
+            return array.reshape(1)[key]
         return array[self._index(key)]
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write elements; a sequence is written in order, again and again until all are written."""
         index = self._index(key)
+        if not (self._array.shape or np.size(np.arange(1)[key])):
+            return
         check_representable(value, self._array.dtype, "flat")
         if not is_number(value) and np.ndim(value):
-            count = np.size(index[0]) if index else 1
-            if 0 < np.size(value) != count:
-                value = np.resize(np.asarray(value), np.shape(index[0]) if index else ())
+            wanted = np.shape(index[0]) if index else ()
+            if 0 < np.size(value) != math.prod(wanted):
+                value = np.resize(np.asarray(value), wanted)
+            value = np.reshape(value, wanted) if np.ndim(value) > 1 else value
         self._array[index] = value
 
     def __iter__(self) -> Iterator[Any]:

@@ -58,10 +58,10 @@ _ROW_MAJOR = ROW_MAJOR.value
 _ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
 
 
-def layout_named(order: str) -> Order | None:
+def layout_named(order: str | None) -> Order | None:
     """Return the layout that NumPy's letter names; None where the elements decide."""
     try:
-        return _ORDERS[str(order).upper()]
+        return _ORDERS["K" if order is None else str(order).upper()]
     except KeyError:
         raise ValueError(f"copy: order must be one of {list(_ORDERS)}, got {order!r}") from None
 

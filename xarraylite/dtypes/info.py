@@ -254,9 +254,9 @@ class NamespaceInfo:
         """Return the only device, ``"cpu"``."""
         return "cpu"
 
-    def devices(self) -> tuple[str]:
-        """Return all devices: ``("cpu",)``."""
-        return ("cpu",)
+    def devices(self) -> list[str]:
+        """Return all devices: ``["cpu"]``."""
+        return ["cpu"]
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, DType]:
         """Return the dtypes used where none is given.

@@ -153,7 +153,15 @@ def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
 
 
 #: Functions that write into ``out`` whatever its dtype: folds, and those that pick elements.
-_FOLDS = ("choose", "compress", "cumprod", "cumsum", "median")
+_FOLDS = (
+    "choose",
+    "compress",
+    "cumprod",
+    "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
+    "median",
+)
 
 
 def invoked(

@@ -340,7 +340,7 @@ def kron(a: object, b: object) -> XExpression:
 
 
 @memoised
-def tri(N: int, M: int | None = None, k: int = 0, dtype: object = float) -> XExpression:
+def tri(N: int, M: int | None = None, k: int = 0, dtype: object = None) -> XExpression:
     """Return a matrix with ones up to a diagonal and zeros above it, lazily.
 
     Parameters
@@ -359,5 +359,5 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: object = float) -> XExp
     XArray([[1, 0, 0],
             [1, 1, 0]])
     """
-    one = XExpression(build.scalar(1, int64)).astype(dtype)
+    one = XExpression(build.scalar(1, int64)).astype(float if dtype is None else dtype)
     return tril(broadcast_to(one, (N, N if M is None else M)), k)

@@ -260,9 +260,8 @@ def append(arr: object, values: object, axis: SupportsIndex | None = None) -> La
     >>> xl.eval(xl.append(xl.arange(2), [5]))
     XArray([0, 1, 5])
     """
-    if type(values) in WEAK_TYPES:
-        values = container(np.array([values]))
-    return concat([arr, values], axis=axis)
+    parts = [container(np.array([x])) if type(x) in WEAK_TYPES else x for x in (arr, values)]
+    return concat(parts, axis=axis)
 
 
 @or_numpy

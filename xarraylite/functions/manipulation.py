@@ -110,7 +110,7 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
 
 
 @memoised
-def permute_dims(a: object, axes: Sequence[SupportsIndex]) -> XExpression:
+def permute_dims(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
     """Return ``a`` with its dimensions in another order.
 
     Parameters
@@ -118,7 +118,7 @@ def permute_dims(a: object, axes: Sequence[SupportsIndex]) -> XExpression:
     a : array or expression
         What to permute.
     axes : sequence of int
-        Dimension ``j`` of the result is dimension ``axes[j]`` of ``a``.
+        Dimension ``j`` of the result is dimension ``axes[j]`` of ``a``; by default all, reversed.
 
     Returns
     -------
@@ -137,6 +137,7 @@ def permute_dims(a: object, axes: Sequence[SupportsIndex]) -> XExpression:
     (4, 2, 3)
     """
     array = as_array(a, "permute_dims")
+    axes = range(array.ndim)[::-1] if axes is None else axes
     if not is_vector(axes):
         raise AxisTypeError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
     order = tuple(axes)
@@ -187,7 +188,7 @@ def transpose(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpres
 def reshape(
     a: object,
     shape: Axes,
-    order: Literal["C", "F", "A"] = "C",
+    order: Literal["C", "F", "A"] | None = "C",
     *,
     copy: bool | None = None,
 ) -> XExpression:
@@ -224,7 +225,7 @@ def reshape(
     """
     array = as_array(a, "reshape")
     target = infer_extent(shape, array.size)
-    if str(order).upper() not in ("C", "F", "A"):
+    if order is not None and str(order).upper() not in ("C", "F", "A"):
         raise ValueError(f"reshape: order must be 'C', 'F' or 'A', got {order!r}")
     if array._in_order(order, "reshape") is not array:
         turned: XExpression = reshape(array.T, target[::-1], copy=copy).T

@@ -40,12 +40,14 @@ def _running(
     x: Any,
     /,
     *,
-    axis: int | None = None,
+    axis: Axis | tuple[int] = None,
     dtype: object = None,
     out: object = None,
     include_initial: bool = False,
 ) -> XArray:
     longer, usual = functions
+    if isinstance(axis, tuple) and len(axis) == 1:
+        (axis,) = axis
     made: XArray = (
         longer(x, axis=axis, dtype=dtype, include_initial=include_initial)
         if include_initial or (axis is None and numpy.ndim(x) != 1)

@@ -186,10 +186,14 @@ def _loop(op: Op, nodes: Sequence[Operand], wanted: tuple[Any, ...], casting: st
     narrow = [x for x in (*own, *wanted) if isinstance(x, np.dtype) and x.isbuiltin != 1]
     if isinstance(ufunc, np.ufunc) and not narrow:
         try:
-            rule: Any = casting
-            return ufunc.resolve_dtypes((*own, None), signature=wanted, casting=rule)
+            weak = casting == "equiv" and any([isinstance(x, type) for x in own])
+            rule: Any = "no" if weak else casting  # NumPy dies of refusing a number under "equiv"
+            resolved: Any = ufunc.resolve_dtypes((*own, None), signature=wanted, casting=rule)
         except TypeError as error:
             raise CastError(f"{shown}: {error}") from None
+        for kind, to in zip(own, resolved, strict=False) if weak else ():
+            check_cast(op.name, ", ".join(map(describe, nodes)), np.dtype(kind), to, casting)
+        return cast("Sequence[Any]", resolved)
     end = wanted[-1]
     loop = [end] * len(nodes) if end is not None else op.rule(op.name, kinds)[0]
     for kind, to in zip(kinds, loop, strict=True):

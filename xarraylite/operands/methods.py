@@ -131,7 +131,7 @@ class Methods:
     # selections, order
     argpartition = _method("argpartition", "kth / axis kind order")
     argsort = _method("argsort", "axis kind order")
-    choose = _method("choose", "choices / out mode")
+    choose = _method("choose", "*choices out mode")
     nonzero = _method("nonzero")
     searchsorted = _method("searchsorted", "v / side sorter")
     take = _method("take", "indices / axis out mode")

@@ -61,8 +61,8 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
     wanted = dtype_of(dtype)
     if wanted is None and dtype is not None:
         return None
-    if wanted is not None and wanted.names is not None:
-        return np.array(values, dtype=wanted)  # whose tuples are records
+    if wanted is not None and (wanted.names or wanted.subdtype):
+        return np.array(values, dtype=wanted)  # whose tuples are elements
     plain = _plain(values)
     if wanted is not None:
         return np.array(plain, dtype=wanted)

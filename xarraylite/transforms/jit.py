@@ -214,8 +214,8 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
         them.
         It must not depend on values of arrays and NumPy scalars: asking one of them raises.  It
         may multiply matrices, sort and decompose: these are computed between kernels.
-        Arrays that it closes over are read at every call.  Python scalars are part of the
-        signature, so they may be axes, counts or conditions.
+        Arrays that it closes over are read at every call, masks and index arrays too.  Python
+        scalars are part of the signature, so they may be axes, counts or conditions.
 
     Returns
     -------
