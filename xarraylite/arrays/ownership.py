@@ -58,7 +58,7 @@ from ..operands.convert import computed
 from ..operands.gathers import is_index_array
 from ..operands.nodes import borrowed, unwrapped
 from ..runtime.counting import evaluations, reuses
-from .recomputed import Recomputed, outlined, unchanged
+from .recomputed import Recomputed, depth_of, outlined, unchanged
 
 #: Operations up to which an updated expression stays lazy.
 _SHORT = 32
@@ -326,7 +326,8 @@ def standing(e: Any) -> Any:
     nbytes = e.size * e._kind.itemsize
     if nbytes > _LITTLE and not e._kind.expensive:
         return e
-    if used == evaluations.value and not (nbytes <= _LITTLE and _is_in_a_loop()):
+    grown = nbytes <= _LITTLE and any(map(depth_of, e._operands))
+    if used == evaluations.value and not (grown and _is_in_a_loop()):
         return e
     reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
     if nbytes > max(_LITTLE, 2 * sum(reads.values())):
@@ -394,7 +395,12 @@ def shortened(e: Any) -> Any:
     each = float64.itemsize if dtype == bool_ else dtype.itemsize
     most = _FEW if e.size * each <= _SMALL else _LONG
     weight = e._kind.weight if e._kind is not NODE else most + is_long(e.node, most)
-    return memory_of(e) if weight > most else e
+    if weight <= most:
+        return e
+    if e._kind is NODE or e.size * each > _LITTLE:
+        return memory_of(e)
+    known = _noted(e)
+    return _computed(e)[0] if known is None else known[1]
 
 
 def to_view(e: Any, shape: tuple[int, ...]) -> Any:

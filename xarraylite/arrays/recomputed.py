@@ -45,7 +45,7 @@ class Recomputed(Gathers):
 
     def __init__(self, part: Part, lazily: Callable[[Node], Node], dtype: DType) -> None:
         self.part, self.lazily, self.dtype = part, lazily, dtype
-        self.depth = 1 + max([_depth(item) for item in part[2]], default=0)
+        self.depth = 1 + max(map(depth_of, part[2]), default=0)
 
     def gathered(self) -> Node | None:
         """Return the result of the operand as it is now; None if its memory is gone."""
@@ -68,7 +68,8 @@ def node_of_part(part: Part) -> Node | None:
     return node_of(kind, shape, tuple(items))
 
 
-def _depth(item: object) -> int:
+def depth_of(item: object) -> int:
+    """Return how many results, each computed of the one before, an operand was computed of."""
     made = item.made if isinstance(item, Copy) else None
     return made.depth if isinstance(made, Recomputed) else 0
 
@@ -97,7 +98,7 @@ def outlined(kind: Kind, operands: Operands) -> Operands:
     found: list[Any] = []
     for item in operands:
         own = next(dtypes, None) if isinstance(item, Snapshot) else None
-        if _depth(item) >= DEEP:
+        if depth_of(item) >= DEEP:
             item = Snapshot.of(item)
         elif isinstance(item, Copy):
             known = own is not None and item.where is None

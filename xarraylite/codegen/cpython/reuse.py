@@ -201,6 +201,14 @@ def note_use(thing: int) -> int:
     return 0
 
 
+def is_built_on(lazy: int) -> bool:
+    """Tell whether a lazy result reads what was computed of another one, as in a loop."""
+    operands, found = get(lazy, w.OPERANDS), False
+    for k in range(load(operands + SIZE)):
+        found = found or depth_of(item(operands, k)) > 0
+    return found
+
+
 def is_used_twice(lazy: int) -> bool:
     """Tell whether a small result was used before, and so were others; it is counted."""
     used, kind = get(lazy, w.USED), get(lazy, w.KIND)
@@ -208,7 +216,7 @@ def is_used_twice(lazy: int) -> bool:
         return False
     if not 0 <= size_of(get(lazy, w.SHAPE)) * itemsize_of(kind) <= LITTLE:
         return False
-    return add_to(word(w.REUSES), 1) >= OFTEN
+    return is_built_on(lazy) and add_to(word(w.REUSES), 1) >= OFTEN
 
 
 def settled(thing: int) -> int:
