@@ -50,39 +50,37 @@ def test_in_one_expression_nothing_is_kept() -> None:
     assert not is_kept(y)
 
 
+def grown(x: Any, k: int) -> Any:
+    """Return the next step of a loop that builds on its results."""
+    return (x * 0.2 + k / 40) * (x * 0.3 - k / 40) + x * 0.1
+
+
 @pytest.mark.parametrize("size", [12, 3000, 9000])
-def test_in_a_loop_what_is_small_and_used_twice_is_computed(size: int) -> None:
-    """So few kinds of expressions are met, however long the loop's results grow."""
+@pytest.mark.parametrize("often", [0, 3], ids=["alone", "beside evaluations"])
+def test_in_a_loop_what_is_small_and_used_twice_is_computed(size: int, often: int) -> None:
+    """Whatever is evaluated between: else it would meet new expressions at every step."""
     b = np.linspace(-1.0, 1.0, size)
-    a, kept = xl.asarray(b), []
-
-    def long(x: Any, k: float) -> Any:
-        return (x * 2 + k) * (x * 3 - k) + x
-
+    x, a, kept = xl.asarray(b), xl.asarray(b), []
     for k in range(40):
-        y, v = long(a, float(k)), long(b, float(k))
-        e = y * y - y
-        kept.append(is_kept(y))
-        np.testing.assert_allclose(np.asarray(xl.eval(e)), v * v - v)
-    assert kept[0] is False
-    assert kept[-1] is (size < 9000)
-
-
-def test_in_a_loop_it_does_not_matter_what_is_evaluated_between() -> None:
-    """Else a loop that builds on its own results would meet new expressions at every step."""
-    b = np.linspace(-1.0, 1.0, 12)
-    a, kept = xl.asarray(b), []
-    for k in range(40):
-        y, v = a * 2 + float(k), b * 2 + k
-        e = y * y
-        if k % 3 == 0:
+        x, b = grown(x, k), grown(b, k)
+        e = x * x
+        if often and k % often == 0:
             xl.eval(a * float(k))
-        e = e - y
-        kept.append(is_kept(y))
+        e = e - x
+        kept.append(is_kept(x))
+        np.testing.assert_allclose(np.asarray(xl.eval(e)), b * b - b)
+    assert kept[0] is (often > 0)
+    assert all(kept[20:]) is (size < 9000)
+
+
+def test_what_reads_memory_alone_is_fused_in_a_loop_too() -> None:
+    b = np.linspace(-1.0, 1.0, 12)
+    a = xl.asarray(b)
+    for k in range(40):
+        y, v = grown(a, k), grown(b, k)
+        e = y * y - y
+        assert not is_kept(y)
         np.testing.assert_allclose(np.asarray(xl.eval(e)), v * v - v)
-    assert kept[0] is True
-    assert kept[1] is False
-    assert all(kept[16:])
 
 
 def test_late_is_late_in_a_loop_too() -> None:

@@ -21,9 +21,9 @@ its values are kept beside the handle (`kept`): ``y = xl.exp(x)`` of which one a
 then for the maximum, or labels that a loop compares with one number after another.  So is what
 NumPy is given of a lazy result (`values_of`).  Few cheap operations are done again wherever they
 are read, which costs less than memory, unless there are few elements, of which a kernel costs more
-to make than to run.  Once eight results were used again or viewed, as in a loop, each of two
-operations or more is computed at its second use.  What a loop makes would else grow into what it
-makes of that, another expression at every step.
+to make than to run.  In a loop, where eight were used again or viewed, each of two operations or
+more that reads what was computed so is computed at its second use.  What a loop makes would else
+grow into what it makes of that, another expression at every step.
 Among other operands a copy of the values stands for the result, which knows what it is of, so that
 nothing that looks at expressions (`late`, `to_hlo`) depends on what was computed when.
 
@@ -313,7 +313,7 @@ def note_use(e: Any) -> None:
 def standing(e: Any) -> Any:
     """Return what stands for an operand that was used before; itself if it was not.
 
-    It was used before an evaluation, or it is small and eight results were used again.
+    It was used before an evaluation, or it is small, and a loop builds on such results.
     """
     used = getattr(e, "_used", None)
     if used is None or e._kind is NODE or tracing.is_active():
@@ -339,7 +339,7 @@ def standing(e: Any) -> Any:
 
 
 def _is_in_a_loop() -> bool:
-    """Tell whether so many results were used again, or viewed, that this one is computed."""
+    """Count a result that is used again or viewed; tell whether there were enough for a loop."""
     reuses.value += 1
     return reuses.value > _OFTEN
 
