@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from xarraylite.ir.walk import postorder
 from xarraylite.testing import assert_same_bits, count_allocations
 
 
@@ -87,3 +88,17 @@ def test_scalars_and_numbers() -> None:
     assert float(xl.late(3.5)) == 3.5
     with pytest.raises(xl.DTypeError, match="late: got str"):
         xl.late("a")
+
+
+def test_what_a_loop_computed_early_is_told_once() -> None:
+    """Each step reads the one before twice, which must not double what is late."""
+    b = np.linspace(0.0, 1.0, 6)
+    x, y, n = xl.asarray(b) + 0.5, xl.asarray(b + 0.1), b + 0.5
+    for _ in range(24):
+        x, n = (
+            xl.clip(x * y * 0.5 + x - 0.25, -4, 4),
+            np.clip(n * (b + 0.1) * 0.5 + n - 0.25, -4, 4),
+        )
+        later = xl.late(x * 1)
+        assert len(postorder(later.node)) < 1000
+        np.testing.assert_allclose(np.asarray(later), n)

@@ -71,8 +71,8 @@ _FEW, _LONG = 32, 160
 #: Bytes up to which a result is small, and up to which it stays in a cache.
 _SMALL, _CACHED = 1 << 15, 1 << 20
 
-#: Bytes up to which a result is computed before it is viewed, in a loop: where so many were used
-#: again.  What is larger, and stays in a cache, has so many nodes then, and is seen almost whole.
+#: Bytes up to which a result is computed before it is viewed, where so many were used again.  What
+#: is larger, and stays in a cache, has so many nodes then and is seen almost whole, or in parts.
 _WHOLE, _BRIEF, _OFTEN = 1 << 17, 12, 8
 
 #: Codes of the dtypes of NumPy's arrays that are operands as containers are.
@@ -327,7 +327,7 @@ def standing(e: Any) -> Any:
     if nbytes > _LITTLE and not e._kind.expensive:
         return e
     grown = nbytes <= _LITTLE and any(map(depth_of, e._operands))
-    if used == evaluations.value and not (grown and _is_in_a_loop()):
+    if used == evaluations.value and not (grown and _are_often_reused()):
         return e
     reads = {item.address: item.nbytes for item in e._operands if isinstance(item, Memory)}
     if nbytes > max(_LITTLE, 2 * sum(reads.values())):
@@ -338,7 +338,7 @@ def standing(e: Any) -> Any:
         return e  # whoever evaluates it is told what is wrong
 
 
-def _is_in_a_loop() -> bool:
+def _are_often_reused() -> bool:
     """Count a result that is used again or viewed; tell whether there were enough for a loop."""
     reuses.value += 1
     return reuses.value > _OFTEN
@@ -417,7 +417,7 @@ def to_view(e: Any, shape: tuple[int, ...]) -> Any:
         large = nbytes > _WHOLE and (kind.weight <= _BRIEF or 2 * prod(shape) < e.size)
         if nbytes > _CACHED or (large and not _is_viewed(e, prod(shape))):
             return e
-        if not _is_in_a_loop():
+        if not _are_often_reused():
             return e
     stands = _computed(e)[0] if known is None else known[1]
     return stands if stands.__class__ is e.__class__ else e
@@ -425,7 +425,7 @@ def to_view(e: Any, shape: tuple[int, ...]) -> Any:
 
 def _is_viewed(e: Any, size: int) -> bool:
     """Note that so many elements are viewed; tell whether an eighth was: so will be the rest."""
-    its = owning(e)  # machine code makes it without
+    its = owning(e)  # that machine code makes has seen nothing
     its.seen = getattr(its, "seen", 0) + size
     return _OFTEN * its.seen > int(e.size)
 

@@ -56,7 +56,7 @@ def fold_steps(
     if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
         materialised = dict(planner.materialised)
         direct = planner.divided(arg, ordinal, to, axes)
-        if direct is not None and len(direct) > len(parts):  # boxes of boxes
+        if direct is not None and len(direct) != len(parts):  # boxes of boxes
             forms = forms[:1] * len(direct) if len(set(forms)) == 1 else []
         if direct is None or not forms:
             return [planner.copy_step(ordinal, -1, to, note)]

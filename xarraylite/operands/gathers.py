@@ -120,15 +120,18 @@ def gathered_again(root: Node) -> Node:
     """Return a graph with gathers in the place of few elements that were copied.
 
     What was copied may have been made of copies, as a history is that grew: the walk keeps a stack.
+    What several leaves are copies of is one node, else steps of a loop that use the one before
+    twice would double it.
     """
     instead: dict[int, Node] = {}
+    wholes: dict[int, Node | None] = {}
     made: dict[int, Node] = {}
     stack = [root]
     while stack:
         node = stack[-1]
         own = instead.get(id(node))
         if own is None:
-            own = instead[id(node)] = _uncopied(node)
+            own = instead[id(node)] = _uncopied(node, wholes)
         missing = [x for x in (node.args if own is node else (own,)) if id(x) not in made]
         if missing:
             stack += missing
@@ -139,12 +142,26 @@ def gathered_again(root: Node) -> Node:
     return made[id(root)]
 
 
-def _uncopied(node: Node) -> Node:
-    """Return what the elements of a copy are gathered by; any other node is itself."""
-    if isinstance(node, Leaf) and isinstance(node.snapshot, Copy):
-        whole = gathered(node.snapshot)
-        return node if whole is None else _seen(node, whole)
-    return node
+def _uncopied(node: Node, wholes: dict[int, Node | None]) -> Node:
+    """Return what the elements of a copy are gathered by; any other node is itself.
+
+    Parameters
+    ----------
+    node : Node
+        Of the graph, which holds it.
+    wholes : dict
+        What copies were found to be of, by the identity of what they are told of it.
+    """
+    if not (isinstance(node, Leaf) and isinstance(node.snapshot, Copy)):
+        return node
+    copy = node.snapshot
+    if copy.where is not None:
+        whole = gathered(copy)
+    else:
+        if id(copy.made) not in wholes:
+            wholes[id(copy.made)] = gathered(copy)
+        whole = wholes[id(copy.made)]
+    return node if whole is None else _seen(node, whole)
 
 
 def copied_from(of: Any, where: NumpyArray | int, nbytes: int) -> Copy:

@@ -7,5 +7,6 @@ import ctypes
 #: Evaluations so far: what was used before the last one may be used again.
 evaluations = ctypes.c_int64(0)
 
-#: Lazy results that were viewed, or used again, before they were computed: a loop makes many.
+#: Lazy results of this process that were viewed, or used again, before they were computed: about
+#: how many, as threads may count at once.  A loop makes many.
 reuses = ctypes.c_int64(0)

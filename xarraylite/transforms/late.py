@@ -29,8 +29,9 @@ def late(expression: object) -> XExpression | XJaggedExpression:
 
     Without it an expression means what it meant when it was written.  Late operands follow
     writes to their memory, as closures do in xtensor; where a container gave its memory up (a
-    resize), evaluation raises.  A part whose values were computed, as it had been used before, is
-    not computed again: write the whole expression inside.
+    resize), evaluation raises.  A part that was computed early, as it had been used before, is
+    computed again where it is known what it is of; if that was written meanwhile, it may have its
+    old values or new ones: write the whole expression inside.
 
     Parameters
     ----------
