@@ -302,6 +302,6 @@ def __array_namespace_info__() -> NamespaceInfo:
     --------
     >>> import xarraylite as xl
     >>> xl.__array_namespace_info__().devices()
-    ('cpu',)
+    ['cpu']
     """
     return NamespaceInfo()
