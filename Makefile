@@ -58,7 +58,7 @@ format: $(VENV)/.installed-lint  ## Rewrite the files the way `make lint` wants 
 	$(PY) -m ruff format .
 
 routines: $(VENV)/.installed-demo  ## Compile the scalar bodies into xarraylite/codegen/routines.bin
-	$(PY) -m xarraylite.codegen.routines
+	$(PY) -m xarraylite.transforms.shipped
 
 docs: $(VENV)/.installed-docs  ## Build docs/_build/html, warnings are errors
 	$(PY) -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html

@@ -23,8 +23,9 @@ from xarraylite.codegen.emit import routine
 from xarraylite.codegen.emit.routine import Routine
 from xarraylite.codegen.host import host
 from xarraylite.ops.table import OPS
+from xarraylite.transforms.shipped import assemblies
 
-AGAIN = "run `python -m xarraylite.codegen.routines` and look at the difference"
+AGAIN = "run `python -m xarraylite.transforms.shipped` and look at the difference"
 known = functools.cache(lambda: list(routines.known()))  # which takes seconds
 ADD = Routine("f64(a0 + a1)", ("f64", "f64"), "f64")
 F64 = np.dtype(np.float64)
@@ -39,7 +40,8 @@ OUTSIDE = {found.name for found in outside.functions().values()}
 def test_the_archive_is_that_of_the_sources() -> None:
     shipped = archive.archive()
     assert shipped.index, f"the bodies were edited; {AGAIN}"
-    assert set(shipped.index) == archive.names(known()), AGAIN
+    assembled = [assembly.name for assembly in assemblies()]
+    assert set(shipped.index) == archive.names(known(), assembled), AGAIN
 
 
 def test_every_module_that_decides_is_a_source() -> None:
@@ -71,9 +73,12 @@ def test_numba_makes_the_same_of_the_bodies() -> None:
 
 def test_packing_is_deterministic_and_lossless() -> None:
     texts = {made: routines.text_of(made) for made in known()[::50]}
-    data = archive.packed(texts)
-    assert data == archive.packed(dict(reversed(texts.items())))
+    objects = {b"a name": bytes(100), b"another": b"ELF"}
+    data = archive.packed(texts, objects)
+    assert data == archive.packed(dict(reversed(texts.items())), dict(reversed(objects.items())))
     found = Archive(data, archive.digest_of_sources())
+    assert {name: found.find_object(name) for name in objects} == objects
+    assert found.find_object(b"no name") is None
     assert {made: found.find(made) for made in texts} == texts
     assert found.find(ADD) in (None, texts.get(ADD))
 

@@ -1,13 +1,18 @@
 """The archive of scalar routines that the package comes with.
 
-A file of LLVM IR, one text for each routine of the table of operations (see ``emit/routine.py``):
+A file of LLVM IR, one text for each routine of the table of operations (see ``emit/routine.py``),
+and of object code, for what is compiled the same way everywhere (``kernel.code_of``):
 
-    magic | digest of the bodies' sources | number of entries | index | texts
+    magic | digest of the bodies' sources | number of entries | index | texts and objects
 
 The index has, for each entry, the first bytes of the digest of the routine's expression and types,
-and where its text is; texts are compressed one by one, with the most frequent lines as a common
-dictionary.  An archive whose digest is not that of the sources beside it is not used: an edited
-body is right at once, only compiled by Numba where it is first needed.
+or of what the object was made of, and where it is; entries are compressed one by one, with
+the most frequent lines as a common dictionary.  An archive whose digest is not that of the sources
+beside it is not used: an edited body is right at once, only compiled by Numba where it is first
+needed.
+
+**Objects** are for any x86-64 processor under Linux (`host.PLATFORM`); elsewhere, and of anything
+else, LLVM makes them when they are first needed.
 """
 
 from __future__ import annotations
@@ -22,9 +27,11 @@ from pathlib import Path
 from ..ops import bodies
 from . import cpython
 from .emit.routine import Routine
+from .host import PLATFORM
 from .verified_files import hasher
 
 FILE = Path(__file__).with_name("routines.bin")
+
 
 #: Modules whose text decides what a routine's text is, beside those of the rooms of bodies.
 _SOURCES = (
@@ -83,8 +90,12 @@ def name_of(routine: Routine) -> bytes:
     return hasher(text.encode()).digest()[:16]
 
 
+def _name_of_object(name: bytes) -> bytes:
+    return hasher(PLATFORM.encode() + name).digest()[:16]
+
+
 class Archive:
-    """Texts of routines by name, as they stand in a file."""
+    """Texts of routines and object code by name, as they stand in a file."""
 
     __slots__ = ("_data", "index")
 
@@ -101,14 +112,25 @@ class Archive:
 
     def find(self, routine: Routine) -> str | None:
         """Return the text of a routine, or None."""
-        at, size = self.index.get(name_of(routine), (0, 0))
-        if not size or routine.op is not None:
-            return None
+        found = self._entry(name_of(routine)) if routine.op is None else None
         try:
-            inflated = zlib.decompressobj(zdict=_DICTIONARY)
-            return inflated.decompress(self._data[at : at + size]).decode()
-        except (zlib.error, UnicodeDecodeError):
-            return None  # a damaged file: Numba makes the text again
+            return None if found is None else found.decode()
+        except UnicodeDecodeError:
+            return None
+
+    def find_object(self, name: bytes) -> bytes | None:
+        """Return the object code of an `Assembly` of some name for `host.PLATFORM`, or None."""
+        return self._entry(_name_of_object(name))
+
+    def _entry(self, name: bytes) -> bytes | None:
+        """Return an entry; None if there is none, or only a damaged one."""
+        at, size = self.index.get(name, (0, 0))
+        inflated = zlib.decompressobj(zdict=_DICTIONARY)
+        try:
+            found = inflated.decompress(self._data[at : at + size])
+        except zlib.error:
+            return None
+        return found if inflated.eof else None
 
 
 @cache
@@ -121,27 +143,30 @@ def archive() -> Archive:
     return Archive(data, digest_of_sources() if data else b"")
 
 
-def packed(texts: Mapping[Routine, str]) -> bytes:
-    """Return an archive of texts."""
-    ordered = sorted((name_of(routine), text) for routine, text in texts.items())
-    start = _HEAD.size + len(ordered) * _ENTRY.size
+def packed(texts: Mapping[Routine, str], objects: Mapping[bytes, bytes] | None = None) -> bytes:
+    """Return an archive of texts of routines, and of object code by its assembly's name."""
+    named = {name_of(routine): text.encode() for routine, text in texts.items()}
+    named |= {_name_of_object(name): image for name, image in (objects or {}).items()}
     entries, blocks = [], []
-    at = start
-    for name, text in ordered:
+    start = at = _HEAD.size + len(named) * _ENTRY.size
+    for name, content in sorted(named.items()):
         deflate = zlib.compressobj(9, zlib.DEFLATED, 15, 9, zdict=_DICTIONARY)
-        body = deflate.compress(text.encode()) + deflate.flush()
+        body = deflate.compress(content) + deflate.flush()
         entries.append(_ENTRY.pack(name, at, len(body)))
         blocks.append(body)
         at += len(body)
-    head = _HEAD.pack(_MAGIC, digest_of_sources(), len(ordered), start)
+    head = _HEAD.pack(_MAGIC, digest_of_sources(), len(named), start)
     return b"".join([head, *entries, *blocks])
 
 
-def write(texts: Mapping[Routine, str], path: Path = FILE) -> None:
-    """Write an archive."""
-    path.write_bytes(packed(texts))
+def write(
+    texts: Mapping[Routine, str], objects: Mapping[bytes, bytes] | None = None, path: Path = FILE
+) -> None:
+    """Write an archive, the one in use from now on."""
+    path.write_bytes(packed(texts, objects))
+    archive.cache_clear()
 
 
-def names(routines: Iterable[Routine]) -> set[bytes]:
-    """Return what routines are found by."""
-    return {name_of(routine) for routine in routines}
+def names(routines: Iterable[Routine], assemblies: Iterable[bytes] = ()) -> set[bytes]:
+    """Return what routines, and objects by the names of their assemblies, are found by."""
+    return {*map(name_of, routines), *map(_name_of_object, assemblies)}

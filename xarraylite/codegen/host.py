@@ -16,6 +16,7 @@ files, or what it prints, are left out.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import os
 from collections.abc import Callable
@@ -48,6 +49,10 @@ _HARMLESS = frozenset(
 #: Read by Numba from the current directory.
 _FILE = Path(".numba_config.yaml")
 
+#: What object code is made for that comes with the package: the instructions that every processor
+#: of the kind has.
+PLATFORM, BASELINE = "x86_64-unknown-linux-gnu", "x86-64"
+
 #: Processors on which Numba does not use AVX unless it is told to.
 _WITHOUT_AVX = frozenset({"corei7-avx", "core-avx-i", "sandybridge", "ivybridge", "nocona"})
 
@@ -78,6 +83,12 @@ class Host:
     slp_vectorize: bool
     llvm: str
     others: str
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it runs what `any_of_its_kind` stands for."""
+        kind, *_, system = PLATFORM.split("-")[:3]
+        return self.triple.startswith(f"{kind}-") and f"-{system}" in self.triple
 
     @property
     def fuses(self) -> bool:
@@ -122,6 +133,11 @@ class Host:
         return binding.Target.from_triple(self.triple).create_target_machine(
             cpu=self.cpu, features=self.tuned, opt=self.opt, codemodel="jitdefault", jit=True
         )
+
+
+def any_of_its_kind() -> Host:
+    """Return what code is made for that runs on every x86-64 processor under Linux."""
+    return dataclasses.replace(host(), triple=PLATFORM, cpu=BASELINE, features="")
 
 
 @cache

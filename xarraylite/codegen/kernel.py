@@ -13,11 +13,13 @@ long are forgotten, and their code is unmapped as soon as no program holds them.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 from .._records import record
-from . import machine, routines, store, worker
+from . import archive, machine, routines, store, worker
+from .assembly import Assembly
 from .emit.builder import Module
 from .host import host
 from .table import Table
@@ -148,9 +150,21 @@ def _made(
     return code, "compiled", len(image)
 
 
-def code_of(text: str) -> machine.Code:
-    """Return the machine code of a module that is no kernel of an expression."""
-    return worker.run(lambda: _made(text, True, plain=True)[0])
+def code_of(assembly: Assembly) -> machine.Code:
+    """Return the machine code of what is no kernel of an expression.
+
+    It comes with the package where that has it for this kind of processor.
+    """
+    return worker.run(
+        lambda: _shipped(assembly.name) or _made(assembly.text(), True, plain=True)[0]
+    )
+
+
+def _shipped(name: bytes) -> machine.Code | None:
+    image = archive.archive().find_object(name) if host().is_usual else None
+    with contextlib.suppress(RuntimeError):  # it does not link: LLVM makes another
+        return None if image is None else machine.load(name.hex(), image)
+    return None
 
 
 kernels = Kernels()

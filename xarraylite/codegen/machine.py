@@ -112,7 +112,7 @@ def half(text: str) -> str | None:
     return f"define internal {head} alwaysinline nounwind mustprogress {{\n  {body}\n}}"
 
 
-def compile_object(text: str, plain: bool = False) -> bytes:
+def compile_object(text: str, plain: bool = False, made_for: Host | None = None) -> bytes:
     """Return the object code of a module.
 
     Parameters
@@ -122,13 +122,15 @@ def compile_object(text: str, plain: bool = False) -> bytes:
     plain : bool, optional
         Whether it has nothing to gain from LLVM's optimiser: no loop over elements, and written
         by hand or optimised before.
+    made_for : Host, optional
+        The machine that it is for, by default this one.
 
     Raises
     ------
     RuntimeError
         If LLVM does not understand the text.
     """
-    made_for = host()
+    made_for = made_for or host()
     module = _parsed(text, made_for) if plain else _optimised(text, made_for)
     return bytes(_machine(made_for).emit_object(module))
 

@@ -1,10 +1,5 @@
 """Where the LLVM of a scalar routine comes from: memory, the archive, the disk, or Numba.
 
-    python -m xarraylite.codegen.routines
-
-makes the archive again; whoever changes a body, the table of operations or what this module
-enumerates runs it.  The archive has the same bytes wherever it is made with the same versions.
-
 A user's function is found again by its `fingerprint`, which changes with what it computes.
 """
 
@@ -14,7 +9,6 @@ import importlib
 import itertools
 import os
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from types import FunctionType
@@ -165,18 +159,11 @@ def _folds() -> Iterator[Routine]:
         yield routines.plain_sum(value)
 
 
-def main() -> int:
-    """Make the archive again."""
+def made_again() -> dict[Routine, str]:
+    """Return the IR that Numba makes of every routine's body, which takes minutes."""
     os.environ.update(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
     jit = importlib.import_module("xarraylite.codegen.jit")
-    texts = {routine: jit.routine_text(routine) for routine in known()}
-    archive.write(texts)
-    sys.stdout.write(f"{len(texts)} routines, {archive.FILE.stat().st_size:,} bytes\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return {routine: jit.routine_text(routine) for routine in known()}
 
 
 _PLAIN = (bool, int, float, complex, tuple, np.generic)

@@ -38,12 +38,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._locks import ForkLock
-from ..codegen import machine, routines
+from ..codegen import machine
+from ..codegen.assembly import Assembly
 from ..codegen.cpython import words as w
 from ..codegen.cpython.launching import MOST_DIMENSIONS
 from ..codegen.cpython.outside import STATE
 from ..codegen.cpython.replay import COMPLEX, COMPLEX_FLOAT, DOUBLE, FLOAT, INTEGER
-from ..codegen.emit.routine import LAUNCH, Routine
+from ..codegen.emit.routine import LAUNCH
 from ..codegen.emit.tokens import token
 from ..codegen.kernel import code_of
 from ..dtypes.names import DType
@@ -167,7 +168,7 @@ def launcher(made: bytes) -> Launcher:
     if not _made:
         with _lock.held:
             if not _made:
-                code = code_of(text())
+                code = code_of(assembly())
                 keep_forever((code, flying))
                 _made.append((code, defined(b"launch", code.address, _FASTCALL)))
     function: Launcher = builtin(_made[0][1], made)
@@ -193,35 +194,12 @@ def offset(cls: type, name: str) -> int:
     return 8 * place
 
 
-def module(routine: Routine, state: str, parts: Sequence[str]) -> str:
-    """Return the LLVM assembly of functions over objects and of what calls them.
-
-    Parameters
-    ----------
-    routine : Routine
-        The functions; that of the routine is ``@body``.
-    state : str
-        What defines the words that they ask for.
-    parts : sequence of str
-        The callers, and declarations of what these call.
-    """
-    declared: dict[str, str] = {}
-    lines = [state]
-    for piece in (routines.text_of(routine), *parts):
-        for line in piece.splitlines():
-            if line.startswith("declare "):
-                declared.setdefault(line.partition("(")[0].partition("@")[2], line)
-            elif not line.startswith(f"@{STATE} = "):
-                lines.append(line.replace(" alwaysinline", ""))
-    return "\n".join([*declared.values(), *lines])
-
-
-def text() -> str:
-    """Return `launch` as LLVM assembly, for a process that has no methods in machine code."""
+def assembly() -> Assembly:
+    """Return what `launch` is made of, for a process that has no methods in machine code."""
     known = {w.ADDRESS: offset(Snapshot, "address"), w.TUPLE_ITEMS: tuple.__basicsize__}
     words = ", ".join([f"i64 {known.get(k, 0)}" for k in range(max(known) + 1)])
     state = f"@{STATE} = internal constant [{max(known) + 1} x i64] [{words}]"
-    return module(LAUNCH, state, [_CALLER])
+    return Assembly(LAUNCH, state, [_CALLER])
 
 
 _CALLER = """

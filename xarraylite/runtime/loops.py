@@ -36,12 +36,13 @@ from functools import cache
 from typing import Any
 
 from .._locks import ForkLock
+from ..codegen.assembly import Assembly
 from ..codegen.cpython import crew as w
 from ..codegen.emit.routine import CREW
 from ..codegen.kernel import code_of
 from ..codegen.machine import Code
 from ..dtypes.names import NumpyArray
-from .launch import from_python, keep_forever, module, word_at
+from .launch import from_python, keep_forever, word_at
 from .natives import can_load
 from .threads import current_core, keep_off, pool
 
@@ -108,9 +109,14 @@ class _Helpers:
                 keep_off(core, helper)
 
 
+def assembly() -> Assembly:
+    """Return what helpers run, and who calls it."""
+    return Assembly(CREW, "", [_CALLER])
+
+
 @cache
 def _code() -> Code:
-    code = code_of(module(CREW, "", [_CALLER]))
+    code = code_of(assembly())
     keep_forever(code)
     return code
 

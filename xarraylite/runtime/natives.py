@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..codegen.assembly import Assembly
 from ..codegen.cpython.api import (
     ANY,
     LISTED,
@@ -140,11 +141,17 @@ _new_slot = launch.from_python(
 _NEW_FROM_DESCR = 94
 
 
-def text(methods: Sequence[Native], words: int) -> str:
-    """Return the LLVM assembly of a module of methods."""
+def assembly_of(methods: Sequence[Native], known: Mapping[int, int]) -> Assembly:
+    """Return what a module of methods is made of, which asks for these words."""
+    words = _count(methods, known)
     state = f"@{STATE} = internal global [{words} x i64] zeroinitializer"
     parts = [_method(k, native) for k, native in enumerate(methods)]
-    return launch.module(OBJECTS, state, [*parts, _entry(len(methods), 8 * words)])
+    return Assembly(OBJECTS, state, [*parts, _entry(len(methods), 8 * words)])
+
+
+def _count(methods: Sequence[Native], known: Mapping[int, int]) -> int:
+    """Return how many words there are; those of the first are where the methods will be."""
+    return max(*known, len(methods)) + 1
 
 
 #: What CPython passes, as parameters and as words, by the form of a method; what else there is.
@@ -246,9 +253,9 @@ class Loaded:
     """
 
     def __init__(self, methods: Sequence[Native], words: Mapping[int, int]) -> None:
-        count = max(*words, len(methods)) + 1
+        count = _count(methods, words)
         self._methods = methods
-        self._code = code_of(text(methods, count))
+        self._code = code_of(assembly_of(methods, words))
         table = (ctypes.c_int64 * count)(*[words.get(k, 0) for k in range(count)])
         entry = launch.defined(b"load", self._code.address, _FORMS[ONE][0])
         launch.builtin(entry, None)(ctypes.addressof(table))

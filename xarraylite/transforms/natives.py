@@ -30,6 +30,7 @@ from ..assignment import elements, readers, results, totals, writes
 from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
 from ..blas.calls import dot, strided
+from ..codegen.assembly import Assembly
 from ..codegen.cpython import words as w
 from ..dtypes.names import bool_, int64
 from ..ir.kind import Kind, row_major
@@ -48,7 +49,7 @@ from ..ops.reductions import Reduction
 from ..runtime.counting import evaluations, reuses
 from ..runtime.floating_errors import silence
 from ..runtime.launch import keep_forever, offset
-from ..runtime.natives import Loaded, Native, array_maker, can_load, digits
+from ..runtime.natives import Loaded, Native, array_maker, assembly_of, can_load, digits
 from ..runtime.program import Direct, HostCall
 from ..runtime.replay import Replay, Rewrite
 from ..xtensor_views import selection
@@ -279,6 +280,12 @@ def _slot(fact: w.Slot) -> int:
 
 
 _replaced: dict[tuple[Any, str], Any] = {}
+
+
+def assembly() -> Assembly:
+    """Return what all methods are made of."""
+    methods = _Methods()
+    return assembly_of(methods.natives, _words() | methods.words)
 
 
 @cache
