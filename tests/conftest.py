@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Deadlines would time the compiler: one example in many has to build a kernel.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 hypothesis_settings.register_profile(
-    "ci", max_examples=32, derandomize=True, database=None, print_blob=True, **_COMMON
+    "ci", max_examples=24, derandomize=True, database=None, print_blob=True, **_COMMON
 )
 hypothesis_settings.register_profile("explore", max_examples=100, **_COMMON)
 hypothesis_settings.register_profile("deep", max_examples=3000, **_COMMON)

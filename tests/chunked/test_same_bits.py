@@ -213,7 +213,7 @@ def test_sums_are_those_of_memory(name: str, chunks: tuple[int, int], engine: st
     write = _LONG[name]
     expected = xl.eval(write(xl.asarray(x), xl.asarray(y))).numpy()
     found = write(xl.open(Kept(x, chunks)), xl.open(Kept(y, chunks[::-1])))
-    for memory in (1, 1_800_000, None):
+    for memory in (1, None) if chunks == _CHUNKS[0] else (1_800_000,):
         values = stored_in(found, expected.shape or (), memory)
         if engine == "reference":
             np.testing.assert_allclose(values, expected, rtol=1e-2)
