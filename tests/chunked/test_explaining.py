@@ -97,6 +97,30 @@ def test_a_sum_says_which_budget_reads_chunks_once(
     assert "once" not in str(ample)
 
 
+def test_sums_of_columns_are_narrower_where_rows_of_chunks_are_too_much() -> None:
+    kept = Kept(np.broadcast_to(1.0, (256, 4096)), (64, 64))
+    e = xl.sum(xl.open(kept), axis=0)
+    for budget in (400_000, 1_000_000, 2_000_000, 4_000_000):
+        part = xl.explain(e, memory=budget).passes[0]
+        assert part.peak <= budget
+        assert part.again == 0
+    assert (xl.store(e, np.zeros(4096), memory=1_000_000) == 256).all()
+    assert kept.elements == kept.values.size
+
+
+@pytest.mark.parametrize("fold", [xl.sum, xl.max])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_least_budget_is_the_same_whichever_was_given(fold: Any, axis: int) -> None:
+    """One of a byte makes few results too many to be kept in memory."""
+    e, told = fold(xl.open(Kept(np.broadcast_to(1.0, (2048, 2048)), (256, 256))), axis=axis), set()
+    for budget in (1, 300_000):
+        with pytest.raises(xl.SizeError, match="least") as caught:
+            xl.explain(e, memory=budget)
+        told.add(int(str(caught.value).split("least that does is ")[1]))
+    (least,) = told
+    xl.explain(e, memory=least)
+
+
 @pytest.mark.usefixtures("compiled")
 def test_what_pieces_read_besides_what_the_one_before_has_read() -> None:
     """They end where the chunks of one operand do, and so ask for some of the other one twice."""
