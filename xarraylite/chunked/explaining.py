@@ -256,7 +256,8 @@ def explained(
         extents, fixed = written_at_once(target, root, extents)
 
     def work(run: Run) -> None:
-        storing.run_into(root, Sink(Nowhere(root, fixed), extents, "a plan"), run)
+        nowhere = Nowhere(root, fixed, None if isinstance(target, str | os.PathLike) else target)
+        storing.run_into(root, Sink(nowhere, extents, "a plan"), run)
 
     def planned(budget: int) -> list[Pass]:
         dry = _Dry(budget)
