@@ -73,10 +73,13 @@ class Division:
 
     @property
     def moved(self) -> float:
-        """Bytes that are read, about: chunks that are kept once, others as often as blocks ask."""
+        """Bytes that are read, about: chunks that are kept once for each block of results."""
         arg = self.plan.node.arg
         if self.kept:
-            return piece_of(arg, whole(arg.shape)).moved
+            some = list(self.grid.some(TRIED))
+            rows = range(arg.shape[self.plan.first])
+            pieces = [piece_of(arg, self.plan.box(rows, box)) for box in some]
+            return sum([piece.moved for piece in pieces]) * len(self.grid) / len(some)
         box = window_of([0] * len(self.grid.shape), self.grid.block)
         return _average(self.plan, self.spans, box) * math.prod(arg.shape)
 
