@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -41,6 +42,18 @@ class Kept:
     def elements(self) -> int:
         """Number of elements that were read."""
         return sum(self.values[key].size for key in self.read)
+
+    @property
+    def moved(self) -> int:
+        """Bytes of the chunks that were read, each as often as it was."""
+        found = 0
+        for key in self.read:
+            sides = []
+            for k, n, extent in zip(key, self.chunks, self.shape, strict=True):
+                owners = {i // n for i in range(k.start, k.stop, k.step)}
+                sides.append(sum([min(n, extent - i * n) for i in owners]))
+            found += math.prod(sides) * self.dtype.itemsize
+        return found
 
 
 def stored_in(expression: Any, chunks: tuple[int, ...], memory: int | None) -> Array:

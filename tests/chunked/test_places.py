@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import zipfile
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept
+from xarraylite.chunked import plan
 from xarraylite.chunked.places import Carried, identity_of, same_place, travels
 
 zarr = pytest.importorskip("zarr")
@@ -109,6 +112,50 @@ def test_data_sets_of_one_file(tmp_path: Path) -> None:
         np.testing.assert_array_equal(file["b"][...], VALUES[::-1])
         with pytest.raises(xl.OverlapError, match="other blocks write"):
             xl.store(xl.open(file["a"])[::-1], file["a"])
+
+
+def test_one_data_set_or_file_by_several_names(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    np.save(tmp_path / "a.npy", VALUES)
+    (tmp_path / "b.npy").hardlink_to(tmp_path / "a.npy")
+    target = np.load(tmp_path / "b.npy", mmap_mode="r+")
+    with pytest.raises(xl.OverlapError, match="other blocks write"):
+        xl.store(xl.open(tmp_path / "a.npy")[::-1], target)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["a"], file["soft"] = VALUES, h5py.SoftLink("/a")
+        file["hard"] = file["a"]
+        for one, other in itertools.permutations(["a", "soft", "hard"], 2):
+            with pytest.raises(xl.OverlapError, match="other blocks write"):
+                xl.store(xl.open(file[one])[::-1], file[other])
+        xl.store(xl.open(file["a"]) + 1, file["soft"])
+        np.testing.assert_array_equal(file["hard"][...], VALUES + 1)
+
+
+@pytest.mark.parametrize(
+    "fold",
+    [
+        lambda a: a - xl.max(a, axis=0),  # blocks of 21 rows and of one, that read a column each
+        lambda a: a - xl.max(a[:, ::-1], axis=0) + xl.min(a[:, ::-1], axis=0),
+    ],
+)
+def test_what_is_folded_of_the_target_is_read_before(fold: Any) -> None:
+    values = np.random.default_rng(0).normal(size=(22, 66))
+    array = zarr.create_array(zarr.storage.MemoryStore(), data=values, chunks=(21, 11))
+    expected = xl.eval(fold(xl.asarray(values))).numpy()
+    with mock.patch.object(plan, "ENOUGH", 1), mock.patch.object(plan, "SMALLEST", 1):
+        xl.store(fold(xl.open(array)), array, memory=100_000)
+    np.testing.assert_array_equal(array[...], expected)
+
+
+def test_a_file_whose_state_nobody_knows(tmp_path: Path) -> None:
+    a = zarr.create_array(tmp_path / "a", data=VALUES, chunks=(2, 3), compressors=None)
+    chunk = tmp_path / "a" / "c" / "1" / "1"
+    chunk.unlink()
+    chunk.symlink_to(chunk.name)
+    with pytest.raises(
+        xl.StorageError, match=r"read: .*, elements \[2:4, 3:6\] in chunks \(1, 1\)"
+    ):
+        xl.store(xl.open(a) + 1, tmp_path / "b", chunks=(2, 3))
 
 
 def test_arrays_of_one_store() -> None:

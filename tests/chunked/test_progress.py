@@ -36,14 +36,15 @@ def test_a_bar_says_what_is_done(
 ) -> None:
     pytest.importorskip("rich")
     monkeypatch.setenv("FORCE_COLOR", "1")  # as a terminal does
-    monkeypatch.setenv("COLUMNS", "150")
+    monkeypatch.setenv("COLUMNS", "80")
     a = xl.open(Kept(VALUES, (5, 30)))
     with mock.patch.object(bands, "choose_bands", return_value=None):
         xl.store(a - xl.max(a), np.zeros((20, 30)), progress=True)
     out, err = capfd.readouterr()
     assert out == ""
-    assert "max over axes (0, 1)" in err
-    assert "store" in err
+    last = err[err.rindex("max") :]
+    for told in ("max", "store", "1/1", "GB,", "MB/s", "write", "0:00:00"):
+        assert told in last
 
 
 def test_a_notebook_gets_one_output_that_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink, child_of, names_in
-from xarraylite.chunked import stream
+from xarraylite.chunked import plan, stream
 from xarraylite.runtime import evaluate
 
 zarr = pytest.importorskip("zarr")
@@ -209,6 +209,19 @@ def test_assigning_what_reads_the_destination() -> None:
     c = xl.asarray(VALUES.copy())
     c[...] = kept() + c[::-1]
     np.testing.assert_array_equal(c.numpy(), VALUES + VALUES[::-1])
+
+
+def test_assigning_what_is_kept_in_the_memory_of_the_destination() -> None:
+    values = VALUES.copy()
+    c, a = xl.adapt(values), xl.open(values)
+    with (
+        mock.patch.object(plan, "ENOUGH", 1),
+        mock.patch.object(stream, "chunks_for", return_value=(3, 30)),
+    ):
+        c[...] = a[::-1] + 1
+        np.testing.assert_array_equal(values, VALUES[::-1] + 1)
+        c[:, :20] = a[:, 10:] @ a[::-1, 10:].T
+    np.testing.assert_array_equal(values[:, :20], (VALUES[::-1, 10:] + 1) @ (VALUES[:, 10:] + 1).T)
 
 
 def test_overlapping_requests_are_read_once() -> None:

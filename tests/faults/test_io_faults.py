@@ -206,6 +206,7 @@ def test_a_failing_rename_leaves_the_old_file(old: Path, monkeypatch: pytest.Mon
     with pytest.raises(PermissionError) as caught:
         xl.save(old, np.ones(1000))
     assert (caught.value.filename, caught.value.filename2) == (str(old), None)
+    assert "None" not in str(caught.value)
 
 
 def test_failing_evaluations_leave_the_old_file(old: Path, tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ held for the next pass, as many as the budget has room for besides what is in fl
 Where a block begins with the last rows of the one before (a piece of a sum that ends where chunks
 do not), these are copied.
 Chunks are read by threads of the cache's own, several of a block at once: who assembles the block
-waits for them.
+waits for them.  They are asked for in the order of blocks, so which are there does not depend on
+how fast they come.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ from .source import keeps, reading
 
 Key = tuple[int, tuple[int, ...]]
 Ranges = tuple[range, ...]
+
+#: Chunks of a box, and what is held or kept of each from when it is asked for.
+Asked = deque[tuple[Ranges, Future[NumpyArray] | None]]
 
 #: An operand, and what was read of it for the block before.
 Before = tuple[Any, Box, Future[NumpyArray]]
@@ -123,7 +127,10 @@ class ChunkCache:
     def begin(self, readers: ThreadPoolExecutor, loads: Sequence[Load]) -> list[Future[NumpyArray]]:
         """Begin to read what a block needs."""
         if not self._carried:
-            return [readers.submit(self.read, load.source, load.box) for load in loads]
+            return [
+                readers.submit(self.read, x.source, x.box, None, self._asked(x.source, x.box))
+                for x in loads
+            ]
         found = []
         for k, load in enumerate(loads):
             before = [known for known in self._before[k : k + 1] if known[0] is load.source]
@@ -150,12 +157,15 @@ class ChunkCache:
                 place[...] = values
         return made
 
-    def read(self, source: Any, box: Box, made: NumpyArray | None = None) -> NumpyArray:
+    def read(
+        self, source: Any, box: Box, made: NumpyArray | None = None, asked: Asked | None = None
+    ) -> NumpyArray:
         """Return the elements of an operand in a box, row-major; in memory that is given, maybe."""
         ranges = tuple([s for s in box if isinstance(s, range)])
         if not keeps(source) or len(ranges) < len(box):
             return cast("NumpyArray", source.read(box))
-        if not self._capacity and id(source) not in self._held.sources:
+        asked = asked or self._asked(source, box)
+        if not asked:
             made, reads = source.parts(box, made)
             if not reads:
                 return cast("NumpyArray", source.read(box))
@@ -163,16 +173,14 @@ class ChunkCache:
             for wait in [self._pool.submit(self._all, left) for _ in several]:
                 wait.result()
             return cast("NumpyArray", made)
-        owners = [owners_of(s, c) for s, c in zip(box, source.chunks, strict=True)]
-        chunks = [_box(source, index) for index in itertools.product(*owners)]
-        if len(chunks) == 1 and shape_of(box) == shape_of(chunks[0]):
-            known = self._chunk(source, chunks[0])
+        if len(asked) == 1 and shape_of(box) == shape_of(asked[0][0]):
+            known = asked[0][1]
             return known.result() if known else cast("NumpyArray", source.read(box))
         if made is None:
             made = new_array(shape_of(box), source.dtype)
         coming: deque[tuple[Ranges, Ranges, Future[NumpyArray]]] = deque()
-        for chunk in chunks:
-            known = self._chunk(source, chunk)
+        while asked:
+            chunk, known = asked.popleft()
             own = chunk if known else _common(ranges, chunk)
             coming.append((chunk, own, known or self._pool.submit(source.read, own)))
             del known
@@ -181,6 +189,17 @@ class ChunkCache:
         while coming:
             self._take(made, ranges, *coming.popleft())
         return made
+
+    def _asked(self, source: Any, box: Box) -> Asked:
+        """Ask for the chunks of a box; for none if it is read without them."""
+        ranges = all([isinstance(s, range) for s in box])
+        if not (self._capacity or id(source) in self._held.sources) or not (
+            ranges and keeps(source)
+        ):
+            return deque()
+        owners = [owners_of(s, c) for s, c in zip(box, source.chunks, strict=True)]
+        chunks = [_box(source, index) for index in itertools.product(*owners)]
+        return deque([(chunk, self._chunk(source, chunk)) for chunk in chunks])
 
     @staticmethod
     def _take(

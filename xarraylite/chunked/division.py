@@ -73,10 +73,13 @@ class Division:
 
     @property
     def moved(self) -> float:
-        """Bytes that are read, about: chunks that are kept once, others as often as blocks ask."""
+        """Bytes that are read, about: chunks that are kept once for each block of results."""
         arg = self.plan.node.arg
         if self.kept:
-            return piece_of(arg, whole(arg.shape)).moved
+            some = list(self.grid.some(TRIED))
+            rows = range(arg.shape[self.plan.first])
+            pieces = [piece_of(arg, self.plan.box(rows, box)) for box in some]
+            return sum([piece.moved for piece in pieces]) * len(self.grid) / len(some)
         box = window_of([0] * len(self.grid.shape), self.grid.block)
         return _average(self.plan, self.spans, box) * math.prod(arg.shape)
 
@@ -114,8 +117,8 @@ def divided(
 ) -> Division | None:
     """Return the blocks of results of a reduction, and the pieces of each.
 
-    Where all results of one part are too much for the budget, there are several blocks, of whole
-    chunks; where that is too much, or chunks would be read again, leaves instead of parts.  None if
+    Where all results of one part are too much for the budget, or chunks would be read again, there
+    are several blocks, of whole chunks; where that does not help, leaves instead of parts.  None if
     parts cannot be folded one by one.
 
     Raises
@@ -132,7 +135,7 @@ def divided(
     least: tuple[int, Piece] | None = None
     fit: list[Division] = []
     for form, lengths in forms:
-        block = list(known or shape)
+        block, best = list(known or shape), list[Division]()
         while form is not None and len(fit) < 2:
             box = window_of([0] * len(shape), block)
             first = form.piece(0, min(form.leaf, form.length), box)
@@ -143,8 +146,9 @@ def divided(
                 found = _division(form, run, Grid(shape, tuple(block)), first)
                 if found is None:
                     break
-                if found.need <= run.budget:
-                    fit.append(found)
+                if found.need <= run.budget and (not best or found.moved < best[0].moved * FINER):
+                    best = [found]
+                if best and best[0].moved * FINER <= once:
                     break
                 need = found.need
             least = (need, first) if least is None or need < least[0] else least
@@ -154,6 +158,7 @@ def divided(
             if small or known is not None or not shape or steps[axis] < 2:
                 break
             block[axis] = -(-steps[axis] // 2) * lengths[axis]
+        fit.extend(best)
         if fit and fit[0].moved * FINER <= once:
             break
     if fit:

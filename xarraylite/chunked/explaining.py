@@ -22,11 +22,12 @@ from . import storing
 from .budget import budget_of
 from .cache import Held, left_of
 from .division import FINER
+from .grid import Grid
 from .idle import Idle, Nowhere, with_least
 from .loads import Load
 from .pipeline import Run, measured
-from .plan import Piece, chunks_for
-from .selection import chunks_text, owners_of, shape_of, text_of, whole
+from .plan import TRIED, Piece, chunks_for
+from .selection import Box, chunks_text, owners_of, shape_of, text_of, whole
 from .source import StoredArray, keeps
 from .target import Sink, written_at_once
 from .trees import Parts, imagined
@@ -82,6 +83,7 @@ class Pass:
     _chunks: dict[tuple[int, Any], int] = field(default_factory=dict)  # that were kept last
     _kept_in: dict[int, tuple[tuple[int, ...], Any]] = field(default_factory=dict)
     _before: Sequence[Load] = ()
+    _times: float = 1.0  # that chunks are read which are kept, where some blocks are looked at
 
     @property
     def seconds(self) -> float:
@@ -97,6 +99,17 @@ class Pass:
     def repeats(self) -> bool:
         """Whether what is read more than once would be worth a larger budget."""
         return self.needed < FINER * self.read
+
+    def anew(self) -> None:
+        """Forget what is kept: blocks of results do not share it."""
+        self._chunks.clear()
+        self._before = ()
+
+    def read_in(self, grid: Grid, make: Callable[[Box], Piece]) -> None:
+        """Learn how often chunks are read in strips, from some of these."""
+        some = list(grid.strips.some(TRIED))
+        found = sum([make(box).moved for box in some]) * len(grid.strips) / len(some)
+        self._times = found / max(1, make(whole(grid.shape)).moved)
 
     def add(self, piece: Piece, times: int, held: Held, carried: bool) -> None:
         """Count a block that stands for some more like it; ``held`` is shared with other passes.
@@ -122,7 +135,9 @@ class Pass:
         if times > 1:  # chunks that others touch too were counted for each
             total = [math.prod(n) * dtype.itemsize for n, dtype in self._kept_in.values()]
             self.needed = max(before, min(self.needed, sum(total)))
-        once = self.needed - before if times > 1 or carried else missed
+        once = missed
+        if times > 1 or carried:
+            once = int(self._times * (self.needed - before))
         if carried and times == 1 and not held.sources:
             once = self._read_on(piece.loads)
         self.read += once if self.kept else times * (piece.moved - spared)
@@ -226,6 +241,10 @@ class _Dry(Idle):
         own.kept = room[0]
         own.peak = max(own.peak, room[1])
         held.fit(self.run.budget - room[1])
+        if number == 0:
+            own.anew()
+            if times > 1 and isinstance(pieces.keys, Grid):
+                own.read_in(pieces.keys, pieces.make)
         own.add(piece, times, held, pieces.carried)
         if number == 0:
             plain = all([isinstance(s, range) for load in piece.loads for s in load.box])
@@ -256,7 +275,8 @@ def explained(
         extents, fixed = written_at_once(target, root, extents)
 
     def work(run: Run) -> None:
-        storing.run_into(root, Sink(Nowhere(root, fixed), extents, "a plan"), run)
+        nowhere = Nowhere(root, fixed, None if isinstance(target, str | os.PathLike) else target)
+        storing.run_into(root, Sink(nowhere, extents, "a plan"), run)
 
     def planned(budget: int) -> list[Pass]:
         dry = _Dry(budget)

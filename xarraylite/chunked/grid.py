@@ -21,10 +21,14 @@ class Grid:
     ----------
     shape, block : tuple of int
         Extents of the result and of a block; the last one of a dimension may be smaller.
+    strip : tuple of int
+        How many blocks each dimension of a strip has: strips follow each other in row-major order,
+        and so do the blocks in each.  By default there is one.
     """
 
     shape: tuple[int, ...]
     block: tuple[int, ...]
+    strip: tuple[int, ...] = ()
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -35,13 +39,32 @@ class Grid:
         return math.prod(self.counts)
 
     def __iter__(self) -> Iterator[Box]:
-        """Yield the blocks in row-major order."""
-        for index in itertools.product(*map(range, self.counts)):
-            yield self.box(index)
+        """Yield the blocks strip by strip."""
+        counts = self.counts
+        sides = [
+            [range(low, min(low + s, n)) for low in range(0, n, s)]
+            for n, s in zip(counts, self.strip or counts, strict=True)
+        ]
+        for strip in itertools.product(*sides) if all(counts) else ():
+            for index in itertools.product(*strip):
+                yield self.box(index)
 
     def __getitem__(self, number: int) -> Box:
         """Return one of them."""
-        return self.box([int(k) for k in np.unravel_index(number, self.counts)])
+        counts, low, wide = self.counts, list[int](), list[int]()
+        for k, (n, s) in enumerate(zip(counts, self.strip or counts, strict=True)):
+            each = math.prod(wide) * s * math.prod(counts[k + 1 :])
+            low.append(number // each * s)
+            wide.append(min(s, n - low[k]))
+            number %= each
+        inside = np.unravel_index(number, wide)
+        return self.box([a + int(k) for a, k in zip(low, inside, strict=True)])
+
+    @property
+    def strips(self) -> Grid:
+        """The strips as blocks."""
+        sides = zip(self.block, self.strip or self.counts, strict=True)
+        return Grid(self.shape, tuple([b * s for b, s in sides]))
 
     def box(self, index: Sequence[int]) -> Box:
         """Return one block."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -79,10 +80,16 @@ class Idle:
 
 
 class Nowhere:
-    """A target of a shape and a dtype that nothing is written to, in whole chunks or not."""
+    """A target of a shape and a dtype that nothing is written to, in whole chunks or not.
 
-    def __init__(self, root: Node, whole: bool) -> None:
-        self.shape, self.dtype = root.shape, root.dtype
+    Attributes
+    ----------
+    instead : object
+        The array that it stands for, if there is one.
+    """
+
+    def __init__(self, root: Node, whole: bool, instead: object = None) -> None:
+        self.shape, self.dtype, self.instead = root.shape, root.dtype, instead
         if whole:
             self.chunks = root.shape  # only whether there are any is asked
 
@@ -114,13 +121,20 @@ def with_least(
     try:
         return work(run)
     except BudgetError as error:
-        least = error.least
-        while True:
-            idle = Idle(run.keeps)
-            try:
-                again(Run(least, report=idle.begin, cluster=idle))
-            except BudgetError as more:
-                least = max(more.least, least + 1)
-            else:
-                told = f"{operation}: {error.told}"
-                raise BudgetError(told, run.budget, least) from None
+        least = _enough(again, run.keeps, error.least)
+        while (less := _enough(again, run.keeps, least // 2, least)) < least:
+            least = less  # too little makes results too many to be kept, which asks for more
+        raise BudgetError(f"{operation}: {error.told}", run.budget, least) from None
+
+
+def _enough(again: Callable[[Run], Any], keeps: bool, budget: int, most: float = math.inf) -> int:
+    """Return a budget that does, from the one given on until what is known to do."""
+    while budget < most:
+        idle = Idle(keeps)
+        try:
+            again(Run(budget, report=idle.begin, cluster=idle))
+        except BudgetError as more:
+            budget = max(more.least, budget + 1)
+        else:
+            break
+    return budget

@@ -2,8 +2,8 @@
 
 Libraries open one array any number of times, each time as another object, so arrays are compared
 by their places: memory by its addresses, maps by their file and where in it they begin, data sets
-of HDF5 by file and name, arrays of zarr by their store and path.  Of anything else only the object
-is known.
+of HDF5 by file and address in it, arrays of zarr by their store and path.  Of anything else only
+the object is known.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _name_in(array: Any) -> Hashable:
     if isinstance(array, np.memmap):
         return array.offset
     if library_of(array) == "h5py":
-        return str(array.name)
+        return int(imported("h5py", "hdf5").h5o.get_info(array.id).addr)  # it may have more names
     store_path: Any = getattr(array, "store_path", None)
     zipped = type(getattr(store_path, "store", None)).__name__ == "ZipStore"
     return str(store_path.path) if zipped else None
@@ -173,13 +173,20 @@ def same_place(one: Any, other: Any) -> bool | None:
     if path is None:
         known = _place_of(one)
         return True if known is not None and known == _place_of(other) else None
-    if path != path_of(other):
+    if not _is_one_file(path, path_of(other)):
         return None
     if isinstance(one, np.memmap) and isinstance(other, np.memmap):
         return _form(one) == _form(other)
     if _name_in(one) != _name_in(other):
         return None
     return bool(tuple(one.shape) == tuple(other.shape))
+
+
+def _is_one_file(path: Path, other: Path | None) -> bool:
+    """Tell whether two names are of the same file or directory."""
+    with contextlib.suppress(OSError):  # not there any more
+        return other is not None and path.samefile(other)
+    return path == other
 
 
 def _form(array: Any) -> tuple[Any, ...]:
@@ -288,7 +295,7 @@ def _state(path: Path) -> list[str]:
     told = []
     for folder, _, names in sorted(os.walk(path)):
         for name in sorted(names):
-            with contextlib.suppress(FileNotFoundError):  # written and renamed meanwhile
+            with contextlib.suppress(OSError):  # renamed meanwhile, or reading says what is wrong
                 found = (Path(folder) / name).stat()
                 told.append(f"{folder}/{name} {found.st_size} {found.st_mtime_ns}")
     return told

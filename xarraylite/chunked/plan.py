@@ -317,10 +317,16 @@ def _within(
     once = _rate(make(whole(first.grid.shape))) if shared else math.inf
     high = once / WORTH
     if best.rate > high or (best.size > 2 * ENOUGH and first.rate > high):
-        kept = _keeping(make, once, first)
+        strip = list(first.grid.shape)
+        kept = _keeping(make, first, strip)
+        while kept.need > budget and (wide := _narrower(kept.grid)) is not None:
+            strip[wide] = -(-kept.grid.strip[wide] // 2) * kept.grid.block[wide]
+            kept = _keeping(make, first, strip)
         if kept.need <= budget:
-            keeping = lambda block: _keeping(make, once, tried(block))  # noqa: E731
-            return kept if known else _grown(keeping, kept, budget, fits)
+            keeping = lambda block: _keeping(make, tried(block), strip)  # noqa: E731
+            kept = kept if known else _grown(keeping, kept, budget, fits)
+            if WORTH * kept.rate <= max(once, best.rate):
+                return kept
     return best
 
 
@@ -359,22 +365,31 @@ def _grown(
         best = chosen
 
 
-def _keeping(make: Callable[[Box], Piece], once: float, choice: Choice) -> Choice:
-    """Return the same blocks, with the chunks kept that a row of them touches.
+def _keeping(make: Callable[[Box], Piece], choice: Choice, strip: Sequence[int]) -> Choice:
+    """Return the same blocks, with the chunks kept that a row of them touches, of a strip.
 
-    Chunks that elements are picked of are not kept: nothing tells for how long.
+    Chunks between two strips are read for both.  Those that elements are picked of are not kept:
+    nothing tells for how long.
     """
-    grid = choice.grid
     if not all([isinstance(s, range) for load in choice.piece.loads for s in load.box]):
         return choice
-    row = list(whole(grid.shape))
-    for axis, count in enumerate(grid.counts):
-        if count > 1:
-            row[axis] = grid.middle()[axis]
-            break
-    loads = [*make(tuple(row)).loads, *choice.piece.loads]
-    kept = sum([load.kept for load in loads])
-    return replace(choice, rate=once, kept=kept)
+    sides = zip(strip, choice.grid.block, strict=True)
+    grid = replace(choice.grid, strip=tuple([-(-n // b) for n, b in sides]))
+    column, first = grid.strips.middle(), _first(grid)
+    row = make((*column[:first], *grid.middle()[first : first + 1], *column[first + 1 :]))
+    kept = sum([load.kept for load in (*row.loads, *choice.piece.loads)])
+    return replace(choice, grid=grid, rate=_rate(make(column)), kept=kept)
+
+
+def _first(grid: Grid) -> int:
+    """Return the dimension along which rows of blocks follow each other."""
+    return next((k for k, n in enumerate(grid.counts) if n > 1), 0)
+
+
+def _narrower(grid: Grid) -> int | None:
+    """Return the dimension along which strips can be narrower; None if they have one block each."""
+    sides = [(n, k) for k, n in enumerate(grid.strip) if n > 1 and k != _first(grid)]
+    return max(sides)[1] if sides else None
 
 
 def is_small(piece: Piece) -> bool:

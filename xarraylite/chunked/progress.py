@@ -79,7 +79,7 @@ class Progress:
             rate = self._bytes / seconds / 1e6
             total = max(1e-9, sum(self.clock.waited.values()))
             stages = ", ".join([f"{k} {v / total:.0%}" for k, v in self.clock.waited.items()])
-            moved = f"{self._bytes / 1e9:.2f} GB, {rate:,.0f} MB/s; {stages}"
+            moved = f"{self._bytes / 1e9:.2f} GB, {rate:,.0f} MB/s\n{stages}"
             self._bar.update(self._task, advance=1, moved=moved)
 
 
@@ -139,13 +139,18 @@ def _bar() -> Any:
     screen = console.Console(stderr=True)
     if not (screen.is_terminal or screen.is_jupyter):
         return None
+    column = imported("rich.table", "progress").Column
+
+    def whole() -> Any:  # terminals of 80 columns have no room for more than the numbers
+        return column(no_wrap=True)
+
     bars = rich.Progress(
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(),
-        rich.MofNCompleteColumn(),
-        rich.TextColumn("{task.fields[moved]}"),
-        rich.TimeElapsedColumn(),
-        rich.TimeRemainingColumn(),
+        rich.TextColumn("{task.description}", table_column=column()),
+        rich.BarColumn(bar_width=20),
+        rich.MofNCompleteColumn(table_column=whole()),
+        rich.TextColumn("{task.fields[moved]}", table_column=whole()),
+        rich.TimeElapsedColumn(table_column=whole()),
+        rich.TimeRemainingColumn(table_column=whole()),
         console=screen,
     )
     return _Notebook(bars) if screen.is_jupyter else bars

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,8 @@ def store(
 
 def _stored(root: Node, sink: Sink, run: Run) -> Any:
     def idly(other: Run) -> None:
-        run_into(root, Sink(Nowhere(root, sink.whole), sink.chunks, sink.name), other)
+        nowhere = Nowhere(root, sink.whole, sink.array)
+        run_into(root, Sink(nowhere, sink.chunks, sink.name), other)
 
     try:
         with_least("store", lambda run: run_into(root, sink, run), run, idly)
@@ -159,7 +160,8 @@ def _run_into(root: Node, sink: Sink, run: Run) -> None:
 
 def _map_into(root: Node, sink: Sink, run: Run) -> None:
     """Evaluate an expression block by block, after what is folded in it, or with it."""
-    _, make, choice = divided(root, run, sink.chunks, sink.whole, sink.block)
+    once = not _folds(root, _written(sink))
+    _, make, choice = divided(root, run, sink.chunks, sink.whole, sink.block, once)
     grid = choice.grid
     done = sink.begin(grid.block)
     boxes = (box for box in grid if corner(box) not in done) if done else grid
@@ -226,28 +228,47 @@ def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
         If a block reads elements of the target that another block writes, or if an operand would
         be removed to make room.
     """
-    if sink.array is None:
-        _refuse_replacing(root, sink.path or sink.name)
+    array = _written(sink)
+    if array is None:
+        if sink.array is None:
+            _refuse_replacing(root, sink.path or sink.name)
         return
     moved: set[int] = set()  # nodes that read the target
     while_written = _swept(swept)
     for node in postorder(swept):
         if id(node) not in while_written or isinstance(node, Reduce):
             continue
-        if isinstance(node, Stored):
-            source: Any = node.source
-            for inner, _ in getattr(source, "factors", ()):
-                if any([_relation(x, sink.array) is not None for x in postorder(inner)]):
-                    _refuse(node, sink.array)
-        same = _relation(node, sink.array)
+        if any([_relation(x, array) is not None for x in _multiplied(node)]):
+            _refuse(node, array)
+        same = _relation(node, array)
         if same is not None:
             moved.add(id(node))
             if not same or node.shape != root.shape:
-                _refuse(node, sink.array)
+                _refuse(node, array)
         elif any([id(arg) in moved for arg in node.args]):
             moved.add(id(node))
             if not isinstance(node, Elementwise) or node.shape != root.shape:
-                _refuse(node, sink.array)
+                _refuse(node, array)
+
+
+def _written(sink: Sink) -> Any:
+    """Return the array that a sink writes, or would write; None if it is not there yet."""
+    return sink.array.instead if isinstance(sink.array, Nowhere) else sink.array
+
+
+def _multiplied(node: Node) -> Iterator[Node]:
+    """Yield what a product reads."""
+    for inner, _ in getattr(node.source, "factors", ()) if isinstance(node, Stored) else ():
+        for x in postorder(inner):
+            yield x
+            yield from _multiplied(x)
+
+
+def _folds(root: Node, array: Any) -> bool:
+    """Tell whether what is folded in an expression reads a target."""
+    folded = [node.arg for node in postorder(root) if isinstance(node, Reduce)]
+    read = [part for arg in folded for x in postorder(arg) for part in (x, *_multiplied(x))]
+    return array is not None and any([_relation(x, array) is not None for x in read])
 
 
 def _swept(root: Node) -> set[int]:

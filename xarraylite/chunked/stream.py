@@ -15,6 +15,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+
 from ..compiler.graph import byte_span
 from ..dtypes.names import NumpyArray
 from ..index.transform import Transform
@@ -32,6 +35,7 @@ from .cut import has_stored, read_by
 from .joins import leaf_of
 from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
+from .places import kept_in
 from .plan import Choice, Cuts, Cutter, Piece, choose, chunks_for, too_small
 from .selection import whole, window
 from .source import decodes
@@ -60,10 +64,17 @@ def fill(node: Node, target: Target, noalias: bool) -> None:
 def _overlaps(root: Node, target: Target) -> bool:
     low, high, _ = target.span()
     for node in postorder(root):
+        spans: list[tuple[int, int]] = []
         if isinstance(node, Leaf):
-            first, last, _ = byte_span(node.snapshot, node.map, node.dtype.itemsize)
-            if first <= high and low <= last:
+            spans.append(byte_span(node.snapshot, node.map, node.dtype.itemsize)[:2])
+        elif isinstance(node, Stored):
+            source: Any = node.source
+            if any([_overlaps(inner, target) for inner, _ in getattr(source, "factors", ())]):
                 return True
+            kept = kept_in(getattr(source, "array", None))
+            spans.extend([byte_bounds(x) for x in kept if isinstance(x, np.ndarray)])
+        if any([first <= high and low <= last for first, last in spans]):
+            return True
     return False
 
 
@@ -92,6 +103,7 @@ def divided(
     chunks: Sequence[int],
     fixed: bool,
     known: Sequence[int] | None = None,
+    once: bool = True,
 ) -> tuple[Node, Cutter, Choice]:
     """Return what the last pass evaluates, and in which blocks; the other passes are over.
 
@@ -103,9 +115,11 @@ def divided(
         The budget, and who is told.
     chunks, fixed, known
         As `choose` takes them.
+    once : bool, default True
+        Whether what is folded may be read with the blocks; not where these are written to it.
     """
     merged = _merged(root, run, lambda node: node)
-    found = bands.choose_bands(merged, chunks, run.budget, fixed, known)
+    found = bands.choose_bands(merged, chunks, run.budget, fixed, known) if once else None
     if found is not None:
         return merged, *found
     run.held.sources = frozenset(_shared(merged))

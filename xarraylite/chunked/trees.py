@@ -211,19 +211,23 @@ class Parts:
         """Return which indices of the first of these dimensions are read for some positions."""
         return range(*self.reach(low, high))
 
+    def box(self, rows: range, kept: Box) -> Box:
+        """Return where in what is folded some indices of the first of these dimensions are."""
+        rest = iter(kept)
+        return tuple(
+            [
+                rows if k == self.first else range(n) if k in self.node.axes else next(rest)
+                for k, n in enumerate(self.node.arg.shape)
+            ]
+        )
+
     def piece(self, low: int, high: int, kept: Box, tried: bool = False) -> Piece | None:
         """Return the partial results, in a box, of what lies from one position up to another.
 
         None if the planner would fold it in another order; it is not asked where that was tried.
         """
-        shape, rest = self.node.arg.shape, iter(kept)
         rows = self.rows_of(low, high)
-        box = tuple(
-            [
-                rows if k == self.first else range(n) if k in self.node.axes else next(rest)
-                for k, n in enumerate(shape)
-            ]
-        )
+        box = self.box(rows, kept)
         argument = cut(self.node.arg, box)
         leaf = min(self.leaf, high - low)
         start = low - rows[0] * self.row

@@ -55,7 +55,8 @@ def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]
         with contextlib.suppress(OSError):
             beside.unlink()
         if isinstance(error, OSError):
-            error.filename, error.filename2 = os.fspath(path), None
+            error.filename = os.fspath(path)
+            del error.filename2  # None would be told as the second name
         raise
     _flush_directory(target.parent)
 
