@@ -267,3 +267,14 @@ def test_a_product_of_many_operands_is_refused_as_one() -> None:
             xl.einsum("ij,jk,kl->il", a, b, b.T)
     found = str(xl.explain(xl.einsum("ij,jk,kl->il", a, b, b.T)))
     assert found.count("BLAS:") == 2
+
+
+def test_small_lazy_operands_of_many_are_read_as_memory() -> None:
+    x, w = xl.asarray(whole((50, 3))), xl.asarray(whole((3, 3), seed=1))
+    lazy = x - 1
+    for _ in range(2):
+        made = xl.einsum("ni,ij,nj->n", lazy, w, lazy)
+        assert_same_bits(made, np.einsum("ni,ij,nj->n", lazy.numpy(), w.numpy(), lazy.numpy()))
+    again = xl.jit(lambda x: xl.einsum("ni,ij,nj->n", x - 1, w, x - 1))
+    for _ in range(3):
+        assert_same_bits(again(x), made)

@@ -64,6 +64,18 @@ def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
     return (x.numpy() if made is None or made._kind is NODE else elements.array_of(made)), part
 
 
+def with_memory(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return operands of a product: of more than two, small lazy ones in memory that BLAS reads."""
+    if len(operands) <= 2:
+        return operands
+    lazy = {
+        id(x): results.evaluate(x)
+        for x in operands
+        if x.__class__ is XExpression and x._kind is not NODE and x.nbytes <= FEW
+    }
+    return tuple([x if lazy.get(id(x)) is None else lazy[id(x)] for x in operands])
+
+
 def _value_and_part(given: Any, most: int) -> tuple[NumpyArray, Any] | None:
     """Return the values of one of several arrays as `part_of` does, also of lists and NumPy's."""
     if isinstance(given, XExpression):
