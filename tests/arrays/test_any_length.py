@@ -1,4 +1,4 @@
-"""Totals of arrays of ever new lengths: the rule that two of them show, and what has none."""
+"""Results of arrays of ever new extents: the rule that some of them show, and what has none."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.arrays.any_length import AnyLength, loosened, of_two
-from xarraylite.arrays.memo import Recipe
+from xarraylite.arrays.any_length import AnyLength, Part, loosened, rule_of
+from xarraylite.arrays.recipes import Recipe
 from xarraylite.functions import means
 
 V = np.random.default_rng(11).random((9, 40)) - 0.3
@@ -79,19 +79,60 @@ def test_the_rule_of_a_mean() -> None:
 
 def test_what_differs_in_anything_else_has_no_rule() -> None:
     kind = (xl.arange(3.0) * 2)._kind
+    shapes = [(2, 3), (43, 61), (9, 9)]
 
-    def recipe(*constants: Any) -> Recipe:
-        return Recipe(kind, (), constants, (0,), ())
+    def rule(*constants: Any, shape: Any = ()) -> AnyLength | None:
+        """The rule of a function with such constants, each given for every trace."""
 
-    rule = of_two(recipe((4,), 4.0, 3.0, 0.5), 4, recipe((7,), 7.0, 6.0, 0.5), 7)
-    assert isinstance(rule, AnyLength)
-    assert (rule.constants[1:], rule.least) == (([0.0], [1.0], 0.5), 4)
-    for one, other in (
-        (recipe(4.0), recipe(7.5)),
-        (recipe(2.0), recipe(49.0)),
-        (recipe((4,)), recipe((3, 2))),
-        (recipe(4), recipe(7)),
-        (recipe(1.0), recipe(1.0, 2.0)),
+        def divided(extents: tuple[int, ...]) -> list[Part]:
+            k = shapes.index(extents)
+            own = shape[k] if shape else ()
+            recipe = Recipe(kind, own, tuple([c[k] for c in constants]), (0,), ())
+            return [Part(recipe, own)]
+
+        return rule_of(shapes, divided)
+
+    found = rule(shapes, (6.0, 2623.0, 81.0), (5, 2622, 80), (0.5, 0.5, 0.5), (np.nan,) * 3)
+    assert found is not None
+    recipe = found.recipe([xl.ones((4, 5))])
+    assert recipe is not None
+    assert recipe.constants[:4] == ((4, 5), 20.0, 19, 0.5)
+    assert np.isnan(recipe.constants[4])
+    assert [type(c) for c in recipe.constants[1:3]] == [float, int]
+    assert found.recipe([xl.ones((1, 5))]) is None  # fewer than it is known for
+    turned = rule(shape=[shape[::-1] for shape in shapes])
+    assert turned is not None
+    assert turned.result((4, 5))[0] == (5, 4)
+    for constants in (
+        (4.0, 7.5, 3.0),
+        (2.0, 3.0, 9.0),
+        (6.0, 2623, 81.0),
+        ((2, 3), (43, 61), (9, 8)),
+        ((2, 3), (43, 61), (81,)),
     ):
-        assert of_two(one, 4, other, 7) is None
-    assert of_two(recipe(4.0), 4, recipe(4.0), 4) is None
+        assert rule(constants) is None
+
+
+@pytest.mark.parametrize("axis", [0, 1, (0, 2), -1])
+def test_ever_new_extents_along_axes(axis: Any) -> None:
+    values = np.random.default_rng(3).standard_normal((9, 40, 3))
+    array = xl.asarray(values)
+    extents = [(3, n) for n in range(40, 6, -1)] + [
+        (m, n) for m in (9, 2, 5) for n in (40, 2, 3, 8)
+    ]
+    for m, n in [*extents, (1, 5), (5, 1), (1, 1), (7, 7)]:
+        own, ours = values[:m, :n], array[:m, :n].copy()
+        for made, expected in (
+            (ours.sum(axis=axis), own.sum(axis=axis)),
+            (xl.mean(ours * 2, axis), (own * 2).mean(axis)),
+            (ours.std(axis=axis, keepdims=True, ddof=1.5), None),
+            (xl.ptp(ours, axis=axis), np.ptp(own, axis=axis)),
+            (xl.clip(ours, -0.5, 0.5), np.clip(own, -0.5, 0.5)),
+        ):
+            if expected is None:
+                with np.errstate(all="ignore"):
+                    expected = np.sqrt(
+                        ((own - own.mean(axis, keepdims=True)) ** 2).sum(axis, keepdims=True)
+                        / max(own.size / own.mean(axis).size - 1.5, 0)
+                    )
+            np.testing.assert_allclose(made, expected, rtol=1e-12, atol=1e-12)

@@ -226,3 +226,55 @@ def test_the_second_time_has_the_bits_of_the_first(
     first = np.array(function(a, b))
     np.testing.assert_allclose(first, np.einsum(spec, a, b), rtol=1e-12)
     assert_same_bits(function(a, b), first)
+
+
+MANY: dict[str, tuple[tuple[int, ...], ...]] = {
+    "ni,ij,nj->n": ((50, 3), (3, 3), (50, 3)),
+    "ij,jk,kl->il": ((4, 5), (5, 6), (6, 7)),
+    "ab,bc,cd,de->ae": ((4, 5), (5, 6), (6, 7), (7, 2)),
+    "...ij,jk,kl": ((3, 4, 5), (5, 6), (6, 7)),
+    "ij,jk,ki": ((4, 5), (5, 6), (6, 4)),
+    "i,i,i->i": ((9,), (9,), (9,)),
+    "ij,jk,l->i": ((4, 5), (5, 6), (3,)),
+    "ii,ij,jk->k": ((4, 4), (4, 5), (5, 6)),
+    "ij,jk,kl->li": ((4, 5), (1, 6), (6, 7)),
+}
+
+
+@pytest.mark.parametrize("spec", MANY)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i2"])
+def test_products_of_many_operands(spec: str, dtype: str) -> None:
+    draw = np.random.default_rng(2)
+    given = [(draw.standard_normal(shape) * 3).astype(dtype) for shape in MANY[spec]]
+    operands = [xl.asarray(x) for x in given]
+    first = xl.einsum(spec, *operands)
+    expected = np.einsum(spec, *given)
+    scale = np.einsum(spec, *[np.abs(x) for x in given])
+    assert first.dtype == expected.dtype
+    bound = 64 * np.finfo(dtype).eps * scale if dtype[0] == "f" else 0
+    assert np.all(np.abs(np.asarray(first) - expected) <= bound)
+    assert_same_bits(xl.einsum(spec, *operands), first)
+    lazy = [operands[0] * 1, *operands[1:]]
+    np.testing.assert_allclose(xl.einsum(spec, *lazy), first, rtol=1e-4, atol=1e-4)
+
+
+def test_a_product_of_many_operands_is_refused_as_one() -> None:
+    a, b = xl.ones((4, 5)), xl.ones((5, 6))
+    for _ in range(2):
+        with pytest.raises(xl.ShapeError, match=r"einsum.*label 'k'"):
+            xl.einsum("ij,jk,kl->il", a, b, a)
+        with xl.config(max_result_bytes=100), pytest.raises(xl.SizeError, match="einsum"):
+            xl.einsum("ij,jk,kl->il", a, b, b.T)
+    found = str(xl.explain(xl.einsum("ij,jk,kl->il", a, b, b.T)))
+    assert found.count("BLAS:") == 2
+
+
+def test_small_lazy_operands_of_many_are_read_as_memory() -> None:
+    x, w = xl.asarray(whole((50, 3))), xl.asarray(whole((3, 3), seed=1))
+    lazy = x - 1
+    for _ in range(2):
+        made = xl.einsum("ni,ij,nj->n", lazy, w, lazy)
+        assert_same_bits(made, np.einsum("ni,ij,nj->n", lazy.numpy(), w.numpy(), lazy.numpy()))
+    again = xl.jit(lambda x: xl.einsum("ni,ij,nj->n", x - 1, w, x - 1))
+    for _ in range(3):
+        assert_same_bits(again(x), made)

@@ -12,6 +12,7 @@ those of irregular elements which these are.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import operator
@@ -24,10 +25,9 @@ import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
 from ..dtypes.names import Named
-from ..ir.kind import NODE, Kind, Operands
+from ..ir.kind import NODE
 from ..ir.node import Node, Scalar
 from ..ir.translation import node_of, scalars_of
-from ..ir.translation import of as kind_of
 from ..memory.buffer import NOWHERE
 from ..memory.shield import Shield
 from ..memory.snapshots import Copy, LateSnapshot, Snapshot
@@ -37,7 +37,7 @@ from ..operands.nodes import Gathers, unwrapped
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
 from . import xarray
-from .any_length import AnyLength, loosened, of_two
+from .any_length import AnyLength, Part, divided, loosened, picked, rule_of, samples
 from .container import XContainer
 from .expression import XExpression
 from .ownership import note_use, standing
@@ -54,6 +54,9 @@ _MANY = 32
 
 #: Shapes of arguments for which results that have no rule are lazy.
 _SHAPES = 32
+
+#: The most that is thought of as subtracted from a number of elements.
+_LESS = 1 << 10
 
 #: Calls whose result is copied before what the function makes is traced.
 _COPIES = 8
@@ -150,6 +153,8 @@ class _Calls:
         if made is not None:
             return made
         lazy = [x for x in args if x.__class__ is XExpression]
+        if not lazy and not any([isinstance(x, Gathers) for x in args]):
+            return self._found(args, options)
         given = [standing(x) if x.__class__ is XExpression else x for x in args]
         if any([isinstance(x, Gathers) for x in given]) and _key(tuple(given), options, []) is None:
             settled = [x.settled() if isinstance(x, Gathers) else x for x in given]
@@ -194,21 +199,25 @@ class _Calls:
         self, key: Any, args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]
     ) -> Any:
         """Return the result of a call, and remember what can be told of it."""
-        loose, new = loosened(key, arrays), key not in self.known
+        loose = loosened(key, arrays)
         rule = None if loose is None else self._rules.get(loose)
-        if new and rule.__class__ is AnyLength:
-            made = rule(arrays[0])
-            if made is not None:
-                return made
-        growing.value, before = rule is False, growing.value
-        try:
-            made = _called(self._function, args, options)
-        finally:
-            growing.value = before
-        if new and loose is not None and rule is not False:
-            if len(self._rules) >= CAPACITY:
-                self._rules.clear()
-            self._rules[loose] = _ruled(rule, self._function, args, options, arrays, made)
+        made = None
+        if rule.__class__ is AnyLength:
+            if rule.lazy and key in self.known:
+                self.known[key] = rule.recipe(arrays) or None
+            made = rule(arrays)
+        if made is None:
+            fresh = rule is False or (rule.__class__ is int and rule >= _SHAPES)
+            growing.value, before = fresh, growing.value
+            try:
+                made = _called(self._function, args, options)
+            finally:
+                growing.value = before
+            counted = rule is None or rule.__class__ is int
+            if loose is not None and counted and key not in self.known:
+                if len(self._rules) >= CAPACITY:
+                    self._rules.clear()
+                self._rules[loose] = _ruled(rule or 0, self._function, args, options, arrays, made)
         if all([x._kind is not NODE for x in arrays]):  # none got too long
             self._note(key, args, options, arrays, made)
         return made
@@ -244,7 +253,7 @@ def _written(args: Any) -> Any:
 
 
 def _ruled(
-    rule: Any,
+    count: int,
     function: Any,
     args: tuple[Any, ...],
     options: dict[str, Any],
@@ -253,34 +262,48 @@ def _ruled(
 ) -> Any:
     """Return what is known of a function's results, whatever the extents, after one more of them.
 
-    Of one value of one array at first nothing: what is called once need not be traced.  Then a
-    recipe and the number of elements that it is for; then the rule, or False where there is none.
-    A rule is asked again for fewer elements than it is known for.  Other results have no rule:
-    they are counted, up to as many as show that there will be more.
+    At first that is their number: what is called once need not be traced, and what is no total only
+    where there will be more.  Then it is a rule, or False where there is none.
     """
-    one = len(arrays) == 1 and getattr(made, "_shape", None) == ()
-    if rule.__class__ is int or not one:
-        count = rule + 1 if rule.__class__ is int else 1
-        return count < _SHAPES and count
-    if rule is None:
-        return ()
-    size = arrays[0].size
-    numbers = [x for x in (*args, *options.values()) if x.__class__ in (int, float)]
-    if size <= max(numbers, default=0):
-        return rule  # the number of elements less as many is 0, whatever the size
-    recipe = _recipe(function, args, options, arrays, made, _kind_of)
-    if recipe.__class__ is not Recipe:
+    count += 1
+    if count < (2 if getattr(made, "_shape", None) == () else _SHAPES):
+        return count
+    extents = arrays[0]._shape
+    if any([x._shape != extents for x in arrays]) or made.__class__ is not XExpression:
         return False
-    if rule == ():
-        return recipe, size
-    first, number = (rule.recipe, rule.size) if isinstance(rule, AnyLength) else rule
-    return of_two(first, number, recipe, size) or False
+
+    def parts(shape: tuple[int, ...]) -> list[Part] | None:
+        traced = _traced(function, args, options, arrays, shape)
+        return None if traced is None else divided(*traced)
+
+    numbers = [x for x in (*args, *options.values()) if x.__class__ in (int, float)]
+    most = max([x for x in numbers if 0 < x <= _LESS], default=0)
+    for least in {2, 2 + math.ceil(most)}:  # as many may be subtracted
+        shapes = samples(least, extents)
+        if not shapes:
+            return count
+        rule = rule_of(shapes, parts)
+        if rule is not None and rule.result(extents) == (made._shape, made.dtype, made._kind.fixed):
+            return dataclasses.replace(rule, lazily=_again(function, args, options, arrays))
+    return False
 
 
-def _kind_of(node: Node) -> tuple[Kind, Operands] | None:
-    """Return the kind of a traced node, which no extents are part of, and its operands."""
-    found = kind_of(node, traced=True)
-    return None if found is None or found[0].formed else found
+def _again(
+    function: Any, args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]
+) -> Callable[..., Node]:
+    """Return what makes the node of a function's result of its arrays' nodes."""
+    handles = iter(_handles(arrays, None)[0])
+    given = [_exchanged(value, handles) for value in args]
+    named = {name: _exchanged(value, handles) for name, value in options.items()}
+
+    def lazily(*nodes: Node) -> Node:
+        rest = iter(map(XExpression, nodes))
+        again = [_exchanged(value, rest) for value in given]
+        made = function(*again, **{name: _exchanged(x, rest) for name, x in named.items()})
+        node: Node = made.node
+        return node
+
+    return lazily
 
 
 def _is_copied(made: Any) -> bool:
@@ -353,12 +376,8 @@ def _recipe(
     options: dict[str, Any],
     arrays: list[Any],
     made: Any,
-    describe: Callable[[Node], tuple[Kind, Operands] | None] = described,
 ) -> Recipe | ViewRecipe | GathersRecipe | None:
-    """Return how a result is made of arguments; None if that cannot be told.
-
-    ``describe`` tells the kind of what is traced, and its operands.
-    """
+    """Return how a result is made of arguments; None if that cannot be told."""
     if any([made is x for x in arrays]):
         return None  # which of the two is written is for all to see
     if isinstance(made, Gathers):
@@ -371,24 +390,37 @@ def _recipe(
     owning = getattr(made, "_owning", None)
     if made._kind is NODE or (owning is not None and owning.source() is not None):
         return None  # a view of a lazy result that someone has belongs to its family
-    handles, places, operands = _handles(arrays)
+    traced = _traced(function, args, options, arrays)
+    found = None if traced is None else described(traced[0])
+    if traced is None or found is None:
+        return None
+    shape, dtype = traced[0].shape, traced[0].dtype
+    if (shape, dtype, found[0].fixed) != (made._shape, made.dtype, made._kind.fixed):
+        return None
+    return picked(*found, made._shape, *traced[1:])
+
+
+def _traced(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    arrays: list[Any],
+    extents: tuple[int, ...] | None = None,
+) -> tuple[Node, dict[int, int], list[Any]] | None:
+    """Return what a function makes of arrays, as a node, with what `_handles` returns.
+
+    None if it asks for values.  ``extents`` are given to all arrays.
+    """
+    handles, places, operands = _handles(arrays, extents)
     rest = iter(handles)
     given = [_exchanged(value, rest) for value in args]
     named = {name: _exchanged(value, rest) for name, value in options.items()}
     try:
         with tracing.tracing():
             traced = function(*given, **named)
-    except (XarrayliteError, TypeError, ValueError):  # it asks for values
+    except (XarrayliteError, TypeError, ValueError):
         return None
-    if traced.__class__ is not XExpression or (traced.shape, traced.dtype) != (
-        made._shape,
-        made.dtype,
-    ):
-        return None
-    found = describe(traced.node)
-    if found is None or found[0].fixed != made._kind.fixed:
-        return None
-    return _picked(*found, made._shape, places, operands)
+    return (traced.node, places, operands) if traced.__class__ is XExpression else None
 
 
 def _exchanged(value: Any, rest: Iterator[XExpression]) -> Any:
@@ -412,8 +444,10 @@ def _view(arrays: list[Any], made: Any) -> ViewRecipe | None:
     )
 
 
-def _handles(arrays: Sequence[Any]) -> tuple[list[XExpression], dict[int, int], list[Any]]:
-    """Return lazy arrays in the place of others, and all their operands.
+def _handles(
+    arrays: Sequence[Any], extents: tuple[int, ...] | None
+) -> tuple[list[XExpression], dict[int, int], list[Any]]:
+    """Return lazy arrays, of such extents or their own, in the place of others; all their operands.
 
     The places of traced snapshots and scalars among these are given by identity.
     """
@@ -434,35 +468,6 @@ def _handles(arrays: Sequence[Any]) -> tuple[list[XExpression], dict[int, int], 
                 made = Scalar((), dtype, dtype.type(item), None, number)
                 places[id(made)] = number
             items.append(made)
-        handles.append(XExpression._of(node_of(array._kind, array._shape, tuple(items))))
+        handles.append(XExpression._of(node_of(array._kind, extents or array._shape, tuple(items))))
         given += array.now()
     return handles, places, given
-
-
-def _picked(
-    kind: Kind,
-    operands: Operands,
-    shape: tuple[int, ...],
-    places: dict[int, int],
-    given: list[Any],
-) -> Recipe | None:
-    """Return a recipe; None if some operand is neither an argument's nor a constant."""
-    picks: list[int] = []
-    moved: list[tuple[int, int]] = []
-    constants: list[Any] = []
-    items = iter(operands)
-    for item in items:
-        number = places.get(id(item))
-        if isinstance(item, Snapshot):
-            if number is None:
-                return None
-            by = next(items) - given[number + 1]
-            if by:
-                moved.append((len(picks) + 1, by))
-            picks += (number, number + 1)
-        elif number is not None:
-            picks.append(number)
-        else:
-            picks.append(len(given) + len(constants))
-            constants.append(item)
-    return Recipe(kind, shape, tuple(constants), picks, tuple(moved))

@@ -46,15 +46,15 @@ class Recipe:
 
     def __call__(self, arrays: Sequence[Any]) -> XExpression:
         """Return the result for other arguments."""
-        return self.made(arrays, self.constants)
-
-    def made(self, arrays: Sequence[Any], constants: tuple[Any, ...]) -> XExpression:
-        """Return the result for other arguments and constants."""
         given = arrays[0].now() if len(arrays) == 1 else sum([x.now() for x in arrays], ())
+        return handle(self.kind, self.shape, self.operands(given, self.constants))
+
+    def operands(self, given: tuple[Any, ...], constants: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the result's operands, of others and constants."""
         items = list(map((given + constants).__getitem__, self.picks))
         for place, by in self.moved:
             items[place] += by
-        return handle(self.kind, self.shape, tuple(items))
+        return tuple(items)
 
 
 class GathersRecipe:

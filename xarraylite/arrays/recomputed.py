@@ -6,7 +6,7 @@ compute the result again, so that `late` does not depend on what was computed wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..dtypes.names import DType
@@ -43,7 +43,7 @@ class Recomputed(Gathers):
 
     __slots__ = ("depth", "dtype", "lazily", "part")
 
-    def __init__(self, part: Part, lazily: Callable[[Node], Node], dtype: DType) -> None:
+    def __init__(self, part: Part, lazily: Callable[..., Node], dtype: DType) -> None:
         self.part, self.lazily, self.dtype = part, lazily, dtype
         self.depth = 1 + max(map(depth_of, part[2]), default=0)
 
@@ -51,6 +51,28 @@ class Recomputed(Gathers):
         """Return the result of the operand as it is now; None if its memory is gone."""
         node = node_of_part(self.part)
         return None if node is None else self.lazily(node)
+
+
+class RecomputedOfSeveral(Recomputed):
+    """A result that was computed of several arrays when it was written.
+
+    Attributes
+    ----------
+    parts : sequence of tuple
+        The operands; ``lazily`` is given the nodes of all of them.
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Sequence[Part], lazily: Callable[..., Node], dtype: DType) -> None:
+        kind, shape, _ = parts[0]
+        super().__init__((kind, shape, sum([part[2] for part in parts], ())), lazily, dtype)
+        self.parts = parts
+
+    def gathered(self) -> Node | None:
+        """Return the result of the operands as they are now; None if memory of one is gone."""
+        nodes = [node_of_part(part) for part in self.parts]
+        return None if None in nodes else self.lazily(*nodes)
 
 
 def unchanged(node: Node) -> Node:

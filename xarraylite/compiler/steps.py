@@ -333,6 +333,8 @@ def nests_of(
 
 def sideways(kept: Nest, uses: Sequence[Use]) -> Nest:
     """Return the loops of `Form.ACROSS`: innermost is that with most contiguous operands."""
+    if len(kept.extents) == 1:
+        return kept
     side = _contiguous(kept, uses)
     inner = max(range(len(side)), key=lambda d: (side[d], min(kept.extents[d], WIDE), d))
     return kept if inner == len(side) - 1 else move_to_end(kept, inner)

@@ -38,7 +38,6 @@ from ..ir.node import Iota, Node
 from ..layout.strided import Strided, row_major_strides
 from ..operands.nodes import Lifted, as_node, as_operand
 from ..ops.reductions import Reduction
-from .copied import folded_at_once
 
 if TYPE_CHECKING:
     from ..jagged import lazy
@@ -172,9 +171,6 @@ class Axes:
             shape = kept if self.keepdims else [n for k, n in enumerate(kept) if k not in self.axes]
             first = build.convert(as_operand(initial, op.name), node.dtype)
             return build.broadcast_to(first, tuple(shape))
-        made = folded_at_once(op, node, self.axes, self.keepdims)
-        if made is not None:
-            return with_initial(op, made, initial)
         return with_initial(op, build.reduce(op, node, self.axes, self.keepdims), initial)
 
     def kept(self) -> Axes:

@@ -36,6 +36,7 @@ from ..operands.nodes import HasNode, as_node
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arrays_of_numpy import into
+from .copied import with_memory
 from .data_types import astype
 from .lapack import conjugate_dot
 from .manipulation import reshape
@@ -168,19 +169,16 @@ def _product(name: str, option: Any, fold: bool, *operands: Any) -> XArray | XEx
 
 
 def _values(name: str, option: Any, *operands: Any) -> Any:
-    """Return a product, computed if it is a fold of memory.
+    """Return the product of a function's name, computed if it is a fold of memory.
 
     Parameters
     ----------
-    name : str
-        Of the function whose product it is.
-    option : object
-        What the function is told of the operands' dimensions.
-    operands : object
-        What is multiplied.
+    name, option, *operands
+        The function, what it is told of the operands' dimensions, and what is multiplied.
     """
-    made: Any = _product(name, option, not tracing.is_active(), *operands)
-    if isinstance(made, XContainer) or tracing.is_active():
+    active = tracing.is_active()
+    made: Any = _product(name, option, not active, *(operands if active else with_memory(operands)))
+    if isinstance(made, XContainer) or active:
         return made
     if made._kind is NODE and source_of(made.node) is not None:
         return made  # kept elsewhere

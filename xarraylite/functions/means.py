@@ -16,13 +16,12 @@ from ..arrays.memo import memoised_values
 from ..dtypes.names import DType, as_dtype, float32, float64, int64, is_narrow_float, kind
 from ..ir import build
 from ..ir.build import Operand
-from ..ir.node import Leaf, Node
+from ..ir.node import Node
 from ..operands.nodes import as_node
 from ..ops.reductions import SUM
 from ..ops.table import OPS
 from .arguments import check_numbers
 from .arrays_of_numpy import into
-from .copied import settled_at_once
 from .groups import Axis, Groups, Lazy, takes_jagged
 from .partials import sibling
 from .reducers import chosen_of, operand_and_groups, others
@@ -59,8 +58,7 @@ def _count(
 
 def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
     total = groups.fold(SUM, others(node, chosen, 0))
-    made = build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
-    return settled_at_once(made) if isinstance(total, Leaf) else made
+    return build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
 
 
 def _counting(name: str, where: object, node: Node, dtype: object) -> Node | None:

@@ -230,7 +230,9 @@ class Lowering:
             return self.fused(left, right, kept, ())
         traced, source = trace_writer(), source_of(left.node) or source_of(right.node)
         writer = source if traced is None else traced
-        if writer is source is not None and not self.is_matrix_product(left, right, summed, union):
+        if writer is source is not None and not is_matrix_product(
+            left.labels, right.labels, summed, self.extents
+        ):
             return self.fused(left, right, kept, summed)
         if writer is not None:
             factors = [self.converted(left), self.converted(right)]
@@ -254,7 +256,11 @@ class Lowering:
         """
         union, dtype = kept + summed, self.carried_by(summed)
         few = dtype != self.dtype and count(union, self.extents) <= SMALL
-        if dtype is None or few or not self.is_matrix_product(left, right, summed, union):
+        if (
+            dtype is None
+            or few
+            or not is_matrix_product(left.labels, right.labels, summed, self.extents)
+        ):
             return self.fused(*self.packed_along(left, right, summed, union), kept, summed)
         if self.notes is None and not direct:
             check_size(kept, self.extents, dtype, "product of two operands")
@@ -266,18 +272,6 @@ class Lowering:
         return tuple([k for k in self.labels if k in labels]) + tuple(
             [k for k in labels if k not in self.labels]
         )
-
-    def is_matrix_product(
-        self, left: Indexed, right: Indexed, summed: Labels, union: Labels
-    ) -> bool:
-        """Tell whether BLAS should multiply: matrices, and not a stack of tiny ones."""
-        extents = self.extents
-        rows = count([k for k in left.labels if k not in right.labels], extents)
-        columns = count([k for k in right.labels if k not in left.labels], extents)
-        inner, size = count(summed, extents), count(union, extents)
-        if not size or rows == columns == 1:
-            return False
-        return size == rows * columns * inner or rows * columns * inner >= SMALL_STACKED
 
     def fits(self, left: Indexed, right: Indexed, summed: Labels, union: Labels) -> bool:
         """Tell whether BLAS should make what are no large matrices, of memory as it lies.
@@ -400,6 +394,18 @@ class Lowering:
         if kind(self.acc) in "iu" and product.dtype != self.acc:
             node = build.cast(node, int64)  # exact, and narrower integers wrap from there
         return Indexed(build.cast(node, self.acc), labels)
+
+
+def is_matrix_product(
+    left: Labels, right: Labels, summed: Labels, extents: Mapping[str, int]
+) -> bool:
+    """Tell whether BLAS should multiply: matrices, and not a stack of tiny ones."""
+    rows = count([k for k in left if k not in right], extents)
+    columns = count([k for k in right if k not in left], extents)
+    inner, size = count(summed, extents), count({*left, *right}, extents)
+    if not size or rows == columns == 1:
+        return False
+    return size == rows * columns * inner or rows * columns * inner >= SMALL_STACKED
 
 
 def sketch(part: Indexed, dtype: DType) -> Sketch:

@@ -29,6 +29,7 @@ from ..memory.block import Memory
 from ..ops.table import OPS
 from .assignment import computed, folded, lazily, multiplied
 from .labelled import Indexed, Labels, Term, XLabelled
+from .pairs import pairs_of
 from .remembered import NOTHING, Call, Filled, call_of, filled, hollow, memories_of, recall
 
 Shape = tuple[int, ...]
@@ -465,7 +466,21 @@ def product(
     again = _again(call, check)
     if again is not None:
         return again
-    return contract(*LABELLINGS[name](*operands, *options), dtype, name, call, check, fold)
+    labelled, out = LABELLINGS[name](*operands, *options)
+    pairs = pairs_of(labelled, out) if dtype is None and check is None else ()
+    for pair in pairs:
+        right, left = labelled.pop(pair.second), labelled.pop(pair.first)
+        call = call_of((name, left[1], right[1], pair.kept), left[0], right[0])
+        own = _again(call) or contract([left, right], pair.kept, None, name, call)
+        labelled.append((own.leaf() if isinstance(own, Filled) else own, pair.kept))
+    if not pairs:
+        return contract(labelled, out, dtype, name, call, check, fold)
+    (node, one), (last, other) = labelled
+    call = call_of((name, one, other, out), node, last)
+    made = _again(call) or contract(labelled, out, None, name, call, None, fold)
+    if isinstance(made, Filled):
+        made.buffer.made = Unwritten(LABELLINGS[name], tuple(map(hollow, operands)), options)
+    return made
 
 
 def _key(option: object) -> object:

@@ -18,8 +18,6 @@ from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.kernel import Kernel, kernels
-from ..compiler.arguments import strided
-from ..compiler.boxes import still
 from ..compiler.identities import identity_words, scalar_words
 from ..compiler.limits import CHUNK
 from ..compiler.loops import AddressStream, Nest, split
@@ -153,10 +151,33 @@ def _folded(
     starts, strides = operands.starts, operands.strides
     if len(set(starts)) < len(starts) and len(set(strides)) > 1:
         return False  # a plan reads one operand once, which may count for the order of its loops
-    result = tuple([step * body.itemsize for step in strided(still(shape, axes)).strides])
-    nests = split(shape, [AddressStream(0, own) for own in (result, *strides)], axes, 0)
+    nests = _nests(shape, (_still(shape, axes, body.itemsize), *strides), axes)
     kernel, block = _filled(op, body, nests, ((to.address,), *operands.words))
     return kernel.run(block.buffer_info()[0]) == 0
+
+
+def _still(shape: Shape, axes: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """Return the strides of row-major results, over the space that is folded."""
+    steps = [0] * len(shape)
+    for k in reversed(range(len(shape))):
+        if k not in axes:
+            steps[k] = size
+            size *= shape[k]
+    return tuple(steps)
+
+
+def _nests(
+    shape: Shape, strides: Sequence[tuple[int, ...]], axes: tuple[int, ...]
+) -> tuple[Nest, Nest]:
+    """Return the loops over what is kept and over what is folded: of a matrix one each."""
+    if len(shape) != 2 or len(axes) != 1 or 1 in shape:
+        return split(shape, [AddressStream(0, own) for own in strides], axes, 0)
+    (along,) = axes
+    kept, reduced = [
+        Nest((shape[k],), tuple([AddressStream(0, (own[k],)) for own in strides]))
+        for k in (1 - along, along)
+    ]
+    return kept, reduced
 
 
 @record(slots=True)
