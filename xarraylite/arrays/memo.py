@@ -23,6 +23,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
+from .._tables import kept
 from ..dtypes.names import Named
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Node, Scalar
@@ -206,9 +207,8 @@ class _Calls:
         finally:
             growing.value = before
         if new and loose is not None and rule is not False:
-            if len(self._rules) >= CAPACITY:
-                self._rules.clear()
-            self._rules[loose] = _ruled(rule, self._function, args, options, arrays, made)
+            rule = _ruled(rule, self._function, args, options, arrays, made)
+            kept(self._rules, loose, rule, CAPACITY)
         if all([x._kind is not NODE for x in arrays]):  # none got too long
             self._note(key, args, options, arrays, made)
         return made

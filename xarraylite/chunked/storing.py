@@ -23,6 +23,7 @@ from ..operands.nodes import as_node
 from . import folds
 from .budget import BESIDES, BudgetError, budget_of
 from .cluster import DaskCluster
+from .cut import in_pass
 from .idle import Nowhere, with_least
 from .journal import Corner
 from .pipeline import WRITERS, Run, run_blocks
@@ -230,9 +231,8 @@ def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
         _refuse_replacing(root, sink.path or sink.name)
         return
     moved: set[int] = set()  # nodes that read the target
-    while_written = _swept(swept)
-    for node in postorder(swept):
-        if id(node) not in while_written or isinstance(node, Reduce):
+    for node in in_pass(swept):
+        if isinstance(node, Reduce):
             continue
         if isinstance(node, Stored):
             source: Any = node.source
@@ -248,18 +248,6 @@ def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
             moved.add(id(node))
             if not isinstance(node, Elementwise) or node.shape != root.shape:
                 _refuse(node, sink.array)
-
-
-def _swept(root: Node) -> set[int]:
-    """Return the nodes that are evaluated block by block: all but what is folded before."""
-    found: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if id(node) not in found:
-            found.add(id(node))
-            stack.extend(() if isinstance(node, Reduce) else node.args)
-    return found
 
 
 def _relation(node: Node, array: Any) -> bool | None:

@@ -152,8 +152,7 @@ def folded_at_once(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: b
     """
     if not 0 < len(axes) < len(node.shape):
         return None
-    left = [1 if k in axes else n for k, n in enumerate(node.shape)]
-    shape = tuple(left if keepdims else [n for k, n in enumerate(left) if k not in axes])
+    shape = build.folded(node.shape, axes, keepdims)
 
     def lazily(part: Node) -> Node:
         return build.reduce(op, part, axes, keepdims)
