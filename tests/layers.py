@@ -26,6 +26,7 @@ RANKS: dict[str, int] = {
     "_lazy_import": 0,
     "_locks": 0,
     "_records": 0,
+    "_tables": 0,
     "dtypes": 1,
     "index": 2,
     "shapes": 3,

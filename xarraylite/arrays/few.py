@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._tables import kept
 from ..assignment import elements, readers, results
 from ..assignment.assign import converted
 from ..dtypes.names import NumpyArray, int64
@@ -146,9 +147,7 @@ def _gathered(of: Any, key: Any) -> XExpression | None:
         made: XExpression = XExpression.__getitem__(of, key)
         own = made._operands
         if made._kind is not NODE and own[:2] == of.now() and own[3:] == (0,):
-            if len(_KINDS) >= 1024:
-                _KINDS.clear()
-            _KINDS[place] = made._kind
+            kept(_KINDS, place, made._kind, 1024)
         return made
     buffer = Buffer.allocate(8 * count)
     counted_from_front(given, shape[axis], buffer.array(int64, (count,)))

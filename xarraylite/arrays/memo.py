@@ -24,6 +24,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
+from .._tables import kept
 from ..dtypes.names import Named
 from ..ir.kind import NODE
 from ..ir.node import Node, Scalar
@@ -215,9 +216,8 @@ class _Calls:
                 growing.value = before
             counted = rule is None or rule.__class__ is int
             if loose is not None and counted and key not in self.known:
-                if len(self._rules) >= CAPACITY:
-                    self._rules.clear()
-                self._rules[loose] = _ruled(rule or 0, self._function, args, options, arrays, made)
+                rule = _ruled(rule or 0, self._function, args, options, arrays, made)
+                kept(self._rules, loose, rule, CAPACITY)
         if all([x._kind is not NODE for x in arrays]):  # none got too long
             self._note(key, args, options, arrays, made)
         return made

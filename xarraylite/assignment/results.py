@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._config import settings
 from .._lazy_import import imported, later
+from .._tables import kept
 from ..compiler.limits import CHUNK
 from ..ir.kind import NODE, Form, Kind, Operands, row_major
 from ..ir.node import FREE, RANK, SHAPE, Shape
@@ -202,9 +203,8 @@ def plan_of(
     key: Any = (target, shape, known, *near.items())
     plan: Any = kind.plans.get(key)
     if plan is None:
-        if len(kind.plans) >= _EXTENTS:
-            kind.plans.clear()
-        plan = kind.plans[key] = bound.bound_of(kind, shape, operands, target, near) or False
+        plan = bound.bound_of(kind, shape, operands, target, near) or False
+        kept(kind.plans, key, plan, _EXTENTS)
     return plan or None
 
 
@@ -249,10 +249,8 @@ def _folds_again(operands: Sequence[Any], extents: Sequence[Any]) -> bool:
 
 def remember(kind: Kind, key: object, found: Replay | Rewrite | str | bool | None) -> None:
     """Keep a plan with a kind; False: there is none, all else: it was asked for, and not made."""
-    if len(kind.replays) >= _EXTENTS:
-        kind.replays.clear()
     if kind is not NODE:
-        kind.replays[key] = found
+        kept(kind.replays, key, found, _EXTENTS)
 
 
 def is_plan(known: Any) -> bool:

@@ -13,7 +13,7 @@ Walks are iterative, and a node that is needed twice for the same elements becom
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
@@ -26,7 +26,7 @@ from ..index.transform import IndexMap as Along
 from ..ir import build
 from ..ir import node as ir
 from ..ir.build import describe
-from ..ir.walk import postorder, rebuild, with_args
+from ..ir.walk import depth_first, postorder, rebuild, with_args
 from ..memory.arrays import read
 from .selection import (
     Box,
@@ -42,7 +42,8 @@ from .selection import (
 )
 
 Made = Callable[[list[ir.Node]], ir.Node]
-Step = tuple[list[tuple[ir.Node, Box]], Made]
+Part = tuple[ir.Node, Box]
+Step = tuple[list[Part], Made]
 Marks = frozenset[int] | None
 
 
@@ -76,30 +77,17 @@ class Request:
 
 def cut(root: ir.Node, box: Box) -> ir.Node:
     """Return the expression of the elements of ``root`` in a box."""
-    made: dict[tuple[int, Box], ir.Node] = {}
-    waiting: list[tuple[tuple[int, Box], list[tuple[int, Box]], Made]] = []
-    stack: list[tuple[ir.Node, Box]] = [(root, box)]
-    entered: set[tuple[int, Box]] = set()
-    order: list[tuple[tuple[int, Box], list[tuple[int, Box]], Made]] = []
-    while stack:
-        node, part = stack.pop()
-        if node is _DONE:
-            order.append(waiting.pop())
-            continue
-        key = (id(node), part)
-        if key in entered:
-            continue
-        entered.add(key)
-        needed, make = _step(node, part)
-        waiting.append((key, [(id(arg), sub) for arg, sub in needed], make))
-        stack.append((_DONE, ()))
-        stack.extend(reversed(needed))
-    for key, needed_keys, make in order:
-        made[key] = make([made[k] for k in needed_keys])
-    return made[id(root), box]
+    steps: dict[Part, Step] = {}
+    made: dict[Part, ir.Node] = {}
 
+    def needed(part: Part) -> list[Part]:
+        steps[part] = _step(*part)
+        return steps[part][0]
 
-_DONE = ir.Node((), np.dtype(np.bool_))
+    for part in depth_first([(root, box)], needed):
+        args, make = steps[part]
+        made[part] = make([made[arg] for arg in args])
+    return made[root, box]
 
 
 def requests(root: ir.Node) -> list[ir.Stored]:
@@ -156,19 +144,15 @@ def joints(root: ir.Node) -> list[Marks]:
     return made[id(root)]
 
 
+def in_pass(root: ir.Node) -> Iterator[ir.Node]:
+    """Yield what a pass over an expression evaluates; what it folds is there, its operands not."""
+    return depth_first([root], lambda node: () if isinstance(node, ir.Reduce) else node.args)
+
+
 def read_by(root: ir.Node) -> list[Any]:
     """Return the operands that a pass over an expression reads, what is folded in it apart."""
-    found: dict[int, Any] = {}
-    stack, seen = [root], set()
-    while stack:
-        node = stack.pop()
-        if id(node) in seen or isinstance(node, ir.Reduce):
-            continue
-        seen.add(id(node))
-        stack.extend(node.args)
-        if isinstance(node, ir.Stored):
-            found[id(node.source)] = node.source
-    return list(found.values())
+    sources = [node.source for node in in_pass(root) if isinstance(node, ir.Stored)]
+    return list({id(source): source for source in sources}.values())
 
 
 # --- what each kind of node needs ---------------------------------------------------------------

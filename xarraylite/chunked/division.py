@@ -11,6 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -126,46 +127,67 @@ def divided(
     SizeError
         If the budget is too small for any piece; it says how much would do.
     """
-    shape = plan.node.shape
     once = piece_of(plan.node.arg, whole(plan.node.arg.shape)).moved
     stored = [lengths_of(plan.node.arg)[k] for k in plan.kept]
-    forms = [(plan, chunks or stored), (plan.finer(), chunks or stored)]
+    lengths, finer = chunks or stored, plan.finer()
+    forms = [(plan, lengths, False), (finer, lengths, False)]
     if not chunks:  # results in memory may be of parts of chunks
-        forms.append((forms[1][0], [1] * len(shape)))
-    least: tuple[int, Piece] | None = None
+        forms.append((finer, [1] * len(lengths), True))
+    tried: list[tuple[int, Piece]] = []
     fit: list[Division] = []
-    for form, lengths in forms:
-        block, best = list(known or shape), list[Division]()
-        while form is not None and len(fit) < 2:
-            box = window_of([0] * len(shape), block)
-            first = form.piece(0, min(form.leaf, form.length), box)
-            if first is None:
-                break
-            need = first.need
-            if need <= run.budget:
-                found = _division(form, run, Grid(shape, tuple(block)), first)
-                if found is None:
-                    break
-                if found.need <= run.budget and (not best or found.moved < best[0].moved * FINER):
-                    best = [found]
-                if best and best[0].moved * FINER <= once:
-                    break
-                need = found.need
-            least = (need, first) if least is None or need < least[0] else least
-            steps = [-(-b // c) for b, c in zip(block, lengths, strict=True)]
-            axis = max(range(len(shape)), key=steps.__getitem__, default=0)
-            small = lengths is not forms[0][1] and is_small(first)
-            if small or known is not None or not shape or steps[axis] < 2:
-                break
-            block[axis] = -(-steps[axis] // 2) * lengths[axis]
-        fit.extend(best)
-        if fit and fit[0].moved * FINER <= once:
+    for form, own, in_parts in forms:
+        found = None if form is None else _largest(form, run, own, known, in_parts, once, tried)
+        if found is not None:
+            fit.append(found)
+        if len(fit) == 2 or (fit and fit[0].moved * FINER <= once):
             break
     if fit:
         return fit[-1] if fit[-1].moved < fit[0].moved * FINER else fit[0]
-    if least is not None:
-        raise too_small(least[1], run.budget, least[0])
+    if tried:
+        need, first = min(tried, key=itemgetter(0))
+        raise too_small(first, run.budget, need)
     return None
+
+
+def _largest(
+    plan: Parts,
+    run: Run,
+    lengths: Sequence[int],
+    known: Sequence[int] | None,
+    in_parts: bool,
+    once: float,
+    tried: list[tuple[int, Piece]],
+) -> Division | None:
+    """Return pieces of the largest block of results that the budget has room for.
+
+    Of a smaller one where fewer bytes are read then, as long as it is more than ``once``.  Blocks
+    are halved along the dimension that has most of ``lengths`` in it, and keep multiples of these;
+    where they are ``in_parts`` of chunks, none is made smaller than pieces should be.  Noted is
+    what each block that was ``tried`` needs, and its first piece.
+    """
+    shape, best = plan.node.shape, None
+    block = list(known or shape)
+    while True:
+        first = plan.piece(0, min(plan.leaf, plan.length), window_of([0] * len(shape), block))
+        if first is None:
+            return best
+        need = first.need
+        if need <= run.budget:
+            found = _division(plan, run, Grid(shape, tuple(block)), first)
+            if found is None:
+                return best
+            fits = found.need <= run.budget
+            if fits and (best is None or found.moved < best.moved * FINER):
+                best = found
+            if best is not None and best.moved * FINER <= once:
+                return best
+            need = found.need
+        tried.append((need, first))
+        steps = [-(-b // c) for b, c in zip(block, lengths, strict=True)]
+        axis = max(range(len(shape)), key=steps.__getitem__, default=0)
+        if known is not None or not shape or steps[axis] < 2 or (in_parts and is_small(first)):
+            return best
+        block[axis] = -(-steps[axis] // 2) * lengths[axis]
 
 
 def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ..ir import build
 from ..ir.node import Elementwise, Node
+from ..ir.walk import depth_first
 from .selection import select, whole
 
 
@@ -47,33 +48,21 @@ def split(root: Node, dims: tuple[int, int], start: int, count: int, unit: int) 
         window = select(merged, box)
         return build.reshape(window, (*node.shape[:at], count, unit, *node.shape[end:]))
 
-    made: dict[int, Node] = {}
+    def parts(node: Node) -> tuple[Node, ...]:
+        return node.operands if isinstance(node, Elementwise) else ()
 
-    def visit(node: Node) -> Node:
-        stack = [node]
-        while stack:
-            top = stack[-1]
-            if id(top) in made:
-                stack.pop()
-            elif isinstance(top, Elementwise):
-                left = [arg for arg in top.operands if id(arg) not in made]
-                if left:
-                    stack.extend(left)
-                    continue
-                shape = _shape_split(top.shape, rank, dims, count, unit)
-                made[id(top)] = replace(
-                    top, shape=shape, operands=tuple([made[id(arg)] for arg in top.operands])
-                )
-                stack.pop()
-            else:
-                made[id(top)] = divided(top)
-                stack.pop()
-        return made[id(node)]
-
+    made: dict[Node, Node] = {}
     try:
-        return visit(root)
+        for node in depth_first([root], parts):
+            if isinstance(node, Elementwise):
+                shape = _shape_split(node.shape, rank, dims, count, unit)
+                operands = tuple([made[arg] for arg in node.operands])
+                made[node] = replace(node, shape=shape, operands=operands)
+            else:
+                made[node] = divided(node)
     except _Stretched:
         return None
+    return made[root]
 
 
 class _Stretched(Exception):

@@ -23,6 +23,7 @@ from ..operands.nodes import as_node
 from . import folds
 from .budget import BESIDES, BudgetError, budget_of
 from .cluster import DaskCluster
+from .cut import in_pass
 from .idle import Nowhere, with_least
 from .journal import Corner
 from .pipeline import WRITERS, Run, run_blocks
@@ -234,9 +235,8 @@ def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
             _refuse_replacing(root, sink.path or sink.name)
         return
     moved: set[int] = set()  # nodes that read the target
-    while_written = _swept(swept)
-    for node in postorder(swept):
-        if id(node) not in while_written or isinstance(node, Reduce):
+    for node in in_pass(swept):
+        if isinstance(node, Reduce):
             continue
         if any([_relation(x, array) is not None for x in _multiplied(node)]):
             _refuse(node, array)
@@ -269,18 +269,6 @@ def _folds(root: Node, array: Any) -> bool:
     folded = [node.arg for node in postorder(root) if isinstance(node, Reduce)]
     read = [part for arg in folded for x in postorder(arg) for part in (x, *_multiplied(x))]
     return array is not None and any([_relation(x, array) is not None for x in read])
-
-
-def _swept(root: Node) -> set[int]:
-    """Return the nodes that are evaluated block by block: all but what is folded before."""
-    found: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if id(node) not in found:
-            found.add(id(node))
-            stack.extend(() if isinstance(node, Reduce) else node.args)
-    return found
 
 
 def _relation(node: Node, array: Any) -> bool | None:

@@ -44,46 +44,58 @@ def fold_steps(
     whole = position_step(planner, ordinal, node, to, note)
     if whole is not None:
         return [whole]
-    arg, axes = planner.graph.args[ordinal][0], node.axes
-    text = f"{note}; {node.op.name} over axes {axes}"
-    parts = planner.divided(arg, ordinal, rows(-1, node.shape, to.dtype), axes)
+    axes = node.axes
+    parts = planner.divided(
+        planner.graph.args[ordinal][0], ordinal, rows(-1, node.shape, to.dtype), axes
+    )
     assert parts is not None, "row-major results are a loop nest"
     memory = [planner.memory(use, Access.APART, ordinal) for use in parts[0].lowered.uses]
     groups = {part.group(axes) for part in parts}
     alone = len(groups) == 1 and node.op.divided
     chunks = [chunk_ranges(p.lowered, p.loops(axes), alone, node.op.ends) for p in parts]
     forms = [form_of(p.lowered, p.loops(axes)) for p in parts]
+    steps: list[Step] | None
     if len(groups) == len(parts) and all(len(c) == 1 for c in chunks):
-        materialised = dict(planner.materialised)
-        direct = planner.divided(arg, ordinal, to, axes)
-        if direct is not None and len(direct) != len(parts):  # boxes of boxes
-            forms = forms[:1] * len(direct) if len(set(forms)) == 1 else []
-        if direct is None or not forms:
-            return [planner.copy_step(ordinal, -1, to, note)]
-        if planner.materialised != materialised:
-            # The kernel reads other operands than `memory` has.  Each round materialises one more.
-            return fold_steps(planner, ordinal, node, to, note)
-        return [
-            reduce_step(
-                p.lowered,
-                memory,
-                p.to,
-                node.op,
-                p.loops(axes),
-                chunks[0],
-                0,
-                text,
-                form=form,
-            )
-            for p, form in zip(direct, forms, strict=True)
-        ]
-    taken: dict[tuple[int, ...], int] = dict.fromkeys(groups, 0)
-    starts = []
-    for part, own in zip(parts, chunks, strict=True):
-        starts.append(taken[part.group(axes)])
-        taken[part.group(axes)] += len(own)
-    found = _partial_steps(planner, node, to, parts, forms, memory, chunks, starts, text)
-    return [planner.copy_step(ordinal, -1, to, note)] if found is None else found
+        steps = _whole_steps(planner, ordinal, node, to, forms, memory, chunks[0], note)
+    else:
+        steps = _partial_steps(planner, node, to, parts, forms, memory, chunks, note)
+    return [planner.copy_step(ordinal, -1, to, note)] if steps is None else steps
+
+
+def _told(node: Reduce, note: str) -> str:
+    return f"{note}; {node.op.name} over axes {node.axes}"
+
+
+def _whole_steps(
+    planner: Planner,
+    ordinal: int,
+    node: Reduce,
+    to: Destination,
+    forms: list[Form],
+    memory: list[OperandSlot],
+    chunk: tuple[Range, ...],
+    note: str,
+) -> list[Step] | None:
+    """Return the steps that fold into the destination at once, as each result is of one chunk.
+
+    The boxes are those of the destination then, in which folds go on in the ``forms`` that they
+    have in row-major results.  None if no loop nest serves its layout, or if it has other boxes
+    and these have several forms.
+    """
+    materialised = dict(planner.materialised)
+    parts = planner.divided(planner.graph.args[ordinal][0], ordinal, to, node.axes)
+    if parts is not None and len(parts) != len(forms):  # boxes of boxes
+        forms = forms[:1] * len(parts) if len(set(forms)) == 1 else []
+    if parts is None or not forms:
+        return None
+    if planner.materialised != materialised:
+        # The kernel reads other operands than `memory` has.  Each round materialises one more.
+        return fold_steps(planner, ordinal, node, to, note)
+    text = _told(node, note)
+    return [
+        reduce_step(p.lowered, memory, p.to, node.op, p.loops(node.axes), chunk, 0, text, form=form)
+        for p, form in zip(parts, forms, strict=True)
+    ]
 
 
 def _partial_steps(
@@ -94,14 +106,20 @@ def _partial_steps(
     forms: list[Form],
     memory: list[OperandSlot],
     chunks: list[tuple[Range, ...]],
-    starts: list[int],
     note: str,
 ) -> list[Step] | None:
     """Return the steps that fold every part on its own, and then the partial results.
 
-    None if these cannot be joined in the destination: no loop nest serves its layout.
+    Those of one group of results lie behind each other.  None if they cannot be joined in the
+    destination: no loop nest serves its layout.
     """
-    count = max(s + len(own) for s, own in zip(starts, chunks, strict=True))
+    taken: dict[tuple[int, ...], int] = {}
+    starts = []
+    for part, own in zip(parts, chunks, strict=True):
+        group = part.group(node.axes)
+        starts.append(taken.get(group, 0))
+        taken[group] = starts[-1] + len(own)
+    count = max(taken.values())
     stride = math.prod(node.shape)
     shape = (count, *node.shape)
     use = Use(-1, to.dtype, Strided.row_major(shape), 8 * to.dtype.itemsize)
@@ -114,13 +132,14 @@ def _partial_steps(
         stride * count * to.dtype.itemsize, f"partial results of {node.op.name}"
     )
     found: list[Step] = []
+    text = _told(node, note)
     for part, form, own, start in zip(parts, forms, chunks, starts, strict=True):
         layout = strided(part.to.layout)
         moved = replace(layout, offset=layout.offset + start * stride)
         piece = Destination(slot, moved, to.dtype, 8 * to.dtype.itemsize)
         axes = part.loops(node.axes)
         found.append(
-            reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, note, form=form)
+            reduce_step(part.lowered, memory, piece, node.op, axes, own, stride, text, form=form)
         )
     known, text = [OperandSlot(slot, Access.APART)], "join partial results"
     form = form_of(joined, (0,))

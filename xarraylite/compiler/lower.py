@@ -21,6 +21,7 @@ from ..codegen.emit.body import Apply, Body, Const, Instruction, Load, Position,
 from ..index import transform as steps
 from ..index.transform import FIXED, Reshape, Transform
 from ..ir.node import Elementwise, Gather, Iota, Leaf, Node, Scalar, View
+from ..ir.walk import depth_first
 from ..layout.splitting import Wave
 from ..layout.strided import Strided
 from ..layout.tiled import Map
@@ -148,19 +149,18 @@ class _Lowering:
     scalars: list[int] = field(default_factory=list)
 
     def run(self, root: int) -> Lowered:
-        """Lower depth first with an explicit stack; arguments come before users."""
-        stack: list[tuple[int, Path, bool]] = [(root, (), False)]
-        while stack:
-            ordinal, path, ready = stack.pop()
-            if (ordinal, path) in self.done:
-                continue
-            children = self.children(ordinal, path)
-            if ready or not children:
-                self.done[ordinal, path] = self.emit(ordinal, path, children)
-            else:
-                self.count_path(ordinal)
-                stack.append((ordinal, path, True))
-                stack.extend((child, way, False) for child, way in reversed(children))
+        """Lower depth first; arguments come before users."""
+        children: dict[tuple[int, Path], list[tuple[int, Path]]] = {}
+
+        def enter(use: tuple[int, Path]) -> list[tuple[int, Path]]:
+            children[use] = self.children(*use)
+            if children[use]:
+                self.count_path(use[0])
+            return children[use]
+
+        start: tuple[int, Path] = (root, ())
+        for use in depth_first([start], enter):
+            self.done[use] = self.emit(*use, children[use])
         shape = self.graph.nodes[root].shape
         result = self.done[root, ()]
         if result != len(self.instructions) - 1:

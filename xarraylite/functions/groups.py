@@ -167,10 +167,9 @@ class Axes:
     def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
         """Return each group folded; see `Groups.fold`."""
         if op.identity is None and initial is not None and self.empty:
-            kept = [1 if k in self.axes else n for k, n in enumerate(self.shape)]
-            shape = kept if self.keepdims else [n for k, n in enumerate(kept) if k not in self.axes]
+            shape = build.folded(self.shape, self.axes, self.keepdims)
             first = build.convert(as_operand(initial, op.name), node.dtype)
-            return build.broadcast_to(first, tuple(shape))
+            return build.broadcast_to(first, shape)
         return with_initial(op, build.reduce(op, node, self.axes, self.keepdims), initial)
 
     def kept(self) -> Axes:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from .._errors import DTypeError
 from ..arrays.memo import memoised_values
 from ..dtypes.names import DType, as_dtype, float32, float64, int64, is_narrow_float, kind
@@ -19,6 +17,7 @@ from ..ir.build import Operand
 from ..ir.node import Node
 from ..operands.nodes import as_node
 from ..ops.reductions import SUM
+from ..ops.rules import real_part
 from ..ops.table import OPS
 from .arguments import check_numbers
 from .arrays_of_numpy import into
@@ -169,11 +168,7 @@ def _variance(
     count = _count(squares, groups, chosen, correction, least)
     made: Node = build.elementwise(OPS["divide"], total, count)
     made = build.cast(made, end) if fewer else made
-    return made, groups, _real_dtype(end) if dtype is None else end
-
-
-def _real_dtype(dtype: DType) -> DType:
-    return np.dtype(f"f{dtype.itemsize // 2}") if kind(dtype) == "c" else dtype
+    return made, groups, real_part(end) if dtype is None else end
 
 
 def _corrected(name: str, ddof: float, correction: float | None) -> float:

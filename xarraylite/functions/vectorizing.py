@@ -22,6 +22,7 @@ import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
 from .._lazy_import import later
+from .._tables import kept
 from ..arrays.expression import XExpression, apply
 from ..dtypes.names import DType, as_dtype, is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow
@@ -183,9 +184,7 @@ class _Fused:
         key = (self.function.__code__, dtype, *meaning(self.function))
         op = _ops.get(key)
         if op is None:
-            if len(_ops) >= _KEPT:
-                _ops.clear()
-            op = _ops[key] = operation(frozen(self.function), dtype)
+            op = kept(_ops, key, operation(frozen(self.function), dtype), _KEPT)
         made = apply(op, *operands)
         if uses_reference() or not isinstance(made, XExpression):
             return made

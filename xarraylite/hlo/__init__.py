@@ -1,7 +1,8 @@
 """XLA's programs: read, printed, checked, evaluated, weighed.
 
-The facade imports it.  Each opcode is a row of `opcodes` and has its rule of shapes in ``rules_*``;
-``evaluation``, ``cost`` and ``export`` are rooms of their own.  Nothing here runs or imports XLA.
+The facade imports it.  Each opcode is a row of `opcodes`; ``text`` reads and prints, ``rules`` has
+what each asks of its operands and the shape it gives, ``evaluation`` computes, ``cost`` weighs and
+``export`` writes modules of our expressions.  Nothing here runs or imports XLA.
 
 ::
 

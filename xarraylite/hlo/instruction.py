@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from .._errors import HloError
 from .._records import record
 from ..xla.spec import ArraySpec
-from .opcodes import OPCODES
 from .order import post_order
 from .text.attributes import DEFAULTS
 from .text.printer import computation_text, instruction_text
@@ -302,9 +301,3 @@ class HloComputation:
 
     def __repr__(self) -> str:
         return f"<HloComputation {self.name}: {len(self.instructions)} instructions>"
-
-
-def arity_fits(opcode: str, operands: int) -> bool:
-    """Whether an operation takes so many operands, as far as its row says."""
-    arity = OPCODES[opcode].arity
-    return arity is None or arity == operands

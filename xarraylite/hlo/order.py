@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from ..ir.walk import depth_first
 from .nodes import ComputationNode, InstructionNode
 
-T = TypeVar("T")
 N = TypeVar("N", bound=InstructionNode)
 C = TypeVar("C", bound=ComputationNode)
-
-
-def depth_first(starts: Iterable[T], before: Callable[[Any], Iterable[Any]]) -> list[T]:
-    """Return all that is reached, each behind what has to stand before it."""
-    seen: set[T] = set()
-    order: list[T] = []
-    for start in starts:
-        if start in seen:
-            continue
-        seen.add(start)
-        stack = [(start, iter(before(start)))]
-        while stack:
-            for found in stack[-1][1]:
-                if found not in seen:
-                    seen.add(found)
-                    stack.append((found, iter(before(found))))
-                    break
-            else:
-                order.append(stack.pop()[0])
-    return order
 
 
 def post_order(instructions: Iterable[N]) -> tuple[N, ...]:
@@ -38,17 +18,17 @@ def post_order(instructions: Iterable[N]) -> tuple[N, ...]:
     return tuple(depth_first(ends, _before))
 
 
-def _before(instruction: InstructionNode) -> Iterable[InstructionNode]:
+def _before(instruction: Any) -> Iterable[Any]:
     control = instruction.control_predecessors
     return (*control[::-1], *instruction.operands) if control else instruction.operands
 
 
 def callees_first(starts: Iterable[C]) -> list[C]:
     """Return computations and what they call, directly or not, callees before callers."""
-    return depth_first(starts, _calls)
+    return list(depth_first(starts, _calls))
 
 
-def _calls(computation: ComputationNode) -> list[ComputationNode]:
+def _calls(computation: Any) -> list[Any]:
     return [
         callee
         for instruction in computation.instructions

@@ -8,11 +8,12 @@ the leaf's layout at once, and neighbouring transforms are composed, so graphs s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
 from .._errors import AxisError, BroadcastError, DTypeError, ShapeError
+from .._tables import kept
 from ..dtypes.names import DType, dtype_name, is_narrow, is_narrow_float
 from ..dtypes.narrow import odd_float, to_narrow
 from ..dtypes.promotion import check_scalar, result_type
@@ -105,9 +106,7 @@ def rounder(dtype: DType) -> tuple[Callable[[object], float], dict[object, float
         if found is None:
             found = float(scalar(value, dtype).value)  # type: ignore[arg-type]
             if value:
-                if len(known) >= _ROUNDED:
-                    known.clear()
-                known[value] = found
+                kept(known, value, found, _ROUNDED)
         return found
 
     return rounded, known
@@ -146,9 +145,7 @@ def elementwise(op: Op, *operands: Operand) -> Elementwise:
     kinds = tuple([kind_of(operand) for operand in operands])
     resolved = _rules.get((op, kinds))
     if resolved is None:
-        if len(_rules) >= _RULES_KEPT:
-            _rules.clear()
-        resolved = _rules[op, kinds] = op.rule(op.name, kinds)
+        resolved = kept(_rules, (op, kinds), op.rule(op.name, kinds), _RULES_KEPT)
     loops, result = resolved
     if op.scalars is not None:
         loops, operands = _adapt_scalars(op, loops, operands)
@@ -312,6 +309,11 @@ def _without(shape: Shape, axis: int) -> Shape:
     return shape[:axis] + shape[axis + 1 :]
 
 
+def folded(shape: Shape, axes: Collection[int], keepdims: bool) -> Shape:
+    """Return the shape of what is folded over axes, which have extent 1 then or are gone."""
+    return tuple([1 if k in axes else n for k, n in enumerate(shape) if keepdims or k not in axes])
+
+
 def reduce(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node:
     """Return ``node`` folded over ``axes`` (sorted, in range) in its own dtype.
 
@@ -322,8 +324,7 @@ def reduce(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> 
     """
     if not axes:
         return node
-    kept = [1 if k in axes else n for k, n in enumerate(node.shape)]
-    shape = tuple(kept if keepdims else [n for k, n in enumerate(kept) if k not in axes])
+    shape = folded(node.shape, axes, keepdims)
     if any(node.shape[axis] == 0 for axis in axes):
         if op.identity is None:
             raise ShapeError(

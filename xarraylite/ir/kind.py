@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._tables import kept
 from ..dtypes.names import DType
 from ..layout.strided import Strided, row_major_strides
 from ..ops.op import COSTLY, Op
@@ -231,13 +232,10 @@ class Kind:
         known = self.places.get(strides)
         if known is not None:
             return known
-        if len(self.places) >= _LIMIT:
-            self.places.clear()
         fixed = min(self.fixed, RANK)
         made = Kind(None, (), self.dtype, len(strides), 2, strides, False, fixed)
         made.places = self.places
-        self.places[strides] = made
-        return made
+        return kept(self.places, strides, made, _LIMIT)
 
     def owned(self, shape: Shape) -> Any:
         """Return the class of containers of a leaf's kind; None for the usual one."""
@@ -246,18 +244,13 @@ class Kind:
         known = self.owner[2]
         found = known.get(shape)
         if found is None:
-            if len(known) >= _LIMIT:
-                known.clear()
-            found = known[shape] = OWNERS[SHAPE](self.dtype, shape)
+            found = kept(known, shape, OWNERS[SHAPE](self.dtype, shape), _LIMIT)
             self.owner = (one_of_equal(shape), found, known)
         return found
 
     def learn(self, op: object, other: object, entry: object) -> None:
         """Remember where an operation leads, with another kind or a class of numbers."""
-        entries = self.table.setdefault(op, {})
-        if len(entries) >= _LIMIT:
-            entries.clear()
-        entries[other] = entry
+        kept(self.table.setdefault(op, {}), other, entry, _LIMIT)
 
     def leads(self, op: object, other: object) -> Any:
         """Return where an operation leads; None if it is not known."""
@@ -266,10 +259,8 @@ class Kind:
 
     def keep(self, key: Any, program: object) -> None:
         """Remember the program that writes into memory of a kind."""
-        if len(self.writes) >= _LIMIT:
-            self.writes.clear()
         if self is not NODE:
-            self.writes[key] = program
+            kept(self.writes, key, program, _LIMIT)
 
     def __repr__(self) -> str:
         if self.op is not None:
@@ -304,9 +295,7 @@ PLACES: dict[int, dict[DType, dict[Any, Kind]]] = {FREE: {}}
 def _interned(key: object, *parts: Any) -> Kind:
     known = _kinds.get(key)
     if known is None:
-        if len(_kinds) >= _LIMIT:
-            _kinds.clear()
-        known = _kinds[key] = Kind(*parts)
+        known = kept(_kinds, key, Kind(*parts), _LIMIT)
     return known
 
 

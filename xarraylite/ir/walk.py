@@ -1,9 +1,11 @@
-"""Iterative walks over expression graphs: no recursion, each shared node visited once."""
+"""Iterative walks over graphs, of expressions above all: no recursion, each node visited once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
+from operator import attrgetter
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,27 +27,41 @@ from .node import (
     View,
 )
 
+T = TypeVar("T")
+
+
+def depth_first(starts: Iterable[T], before: Callable[[T], Iterable[T]]) -> Iterator[T]:
+    """Yield all that is reached, each behind what has to stand before it.
+
+    What that is, is asked once of each, when it is met first.
+
+    Examples
+    --------
+    >>> list(depth_first([6], lambda n: [k for k in range(1, n) if n % k == 0]))
+    [1, 2, 3, 6]
+    """
+    seen: set[T] = set()
+    for start in starts:
+        if start in seen:
+            continue
+        seen.add(start)
+        stack = [(start, iter(before(start)))]
+        while stack:
+            for found in stack[-1][1]:
+                if found not in seen:
+                    seen.add(found)
+                    stack.append((found, iter(before(found))))
+                    break
+            else:
+                yield stack.pop()[0]
+
 
 def postorder(root: Node) -> list[Node]:
     """Return every node of the graph, arguments before the nodes that use them."""
-    order: list[Node] = []
-    entered: set[int] = set()
-    done: set[int] = set()
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        key = id(node)
-        if key in entered:  # its arguments are in order now, unless it was met twice
-            stack.pop()
-            if key not in done:
-                done.add(key)
-                order.append(node)
-            continue
-        entered.add(key)
-        for arg in reversed(node.args):
-            if id(arg) not in entered:
-                stack.append(arg)
-    return order
+    return list(depth_first([root], _ARGUMENTS))
+
+
+_ARGUMENTS: Callable[[Node], tuple[Node, ...]] = attrgetter("args")
 
 
 def source_of(root: Node) -> Source | None:

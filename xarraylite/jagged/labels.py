@@ -21,11 +21,18 @@ from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_writable
 from ..labels.assignment import assign_labelled, check_cast, computed, is_filled, let_go
-from ..labels.labelled import Labels, Term, XLabelled, labels_for, require_labelled
+from ..labels.labelled import (
+    Labels,
+    Term,
+    XLabelled,
+    labels_for,
+    require_labelled,
+    result_labels,
+)
 from ..labels.notes import Note
 from ..operands.nodes import Evaluates
 from ..shapes.jagged import JaggedShape
-from ..shapes.labels import IndexedShape, Mode, parse_labels
+from ..shapes.labels import IndexedShape, Mode
 from ..shapes.labels import Term as Modes
 from ..shapes.shape import Shape
 from ..shapes.tables import Table, extent_text, same_extent
@@ -188,10 +195,7 @@ class XJaggedLabelled(XLabelled, Evaluates):
         SizeError
             If the result exceeds the ``max_result_bytes`` setting.
         """
-        if text is None:
-            example = ",".join(self.labels)
-            raise ShapeError(f"eval: {self!r} needs the labels of the result, such as {example!r}")
-        labels = parse_labels(text, "eval")
+        labels = result_labels(text, self)
         shape = self.shaped(labels)
         check_bytes(shape, self.dtype, f"eval: a result of {','.join(labels)!r}")
         value, out = flattened(self, labels, shape)

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .._errors import BroadcastError
+from .._tables import kept
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Leaf, Node
@@ -68,9 +69,7 @@ def leading(shape: JaggedShape, depth: int, sides: tuple[int, ...]) -> JaggedSha
         columns += [ints(np.full(slices, n)) for n in sides]
         origins = [None] * (depth + len(sides))
         found = JaggedShape._make(Ragged.checked(counts, columns, origins))
-        if len(known) >= _DERIVED:
-            known.clear()
-        known[depth, sides] = found
+        kept(known, (depth, sides), found, _DERIVED)
     return found
 
 

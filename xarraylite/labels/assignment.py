@@ -239,10 +239,9 @@ def resulting(value: object, text: object) -> tuple[XLabelled, Labels]:
             f"eval: labels {text!r} are for labelled expressions, got {type(value).__name__}; "
             'index it with a text such as "i,j" first'
         )
-    if text is None:
-        example = ",".join(value.labels)
-        raise ShapeError(f"eval: {value!r} needs the labels of the result, such as {example!r}")
-    return value, result_labels(text, value, "eval")
+    labels = result_labels(text, value)
+    value.check_result(labels, "eval")
+    return value, labels
 
 
 def computed(

@@ -385,20 +385,21 @@ def _parsed(text: object) -> Labels:
     return parse_labels(text, "labels")
 
 
-def result_labels(text: object, value: XLabelled, operation: str) -> Labels:
-    """Return the labels of a result, which every term must have.
+def result_labels(text: object, value: XLabelled) -> Labels:
+    """Return the labels of a result that `eval` is given, which every term must have.
 
     Raises
     ------
     ShapeError
-        For malformed or repeated labels, and for those that a term does not have.
+        For none, for malformed or repeated labels, and for those that a term does not have.
     """
+    if text is None:
+        example = ",".join(value.labels)
+        raise ShapeError(f"eval: {value!r} needs the labels of the result, such as {example!r}")
     try:
-        labels = _parsed(text)
+        return _parsed(text)
     except (ShapeError, TypeError):
-        labels = parse_labels(text, operation)  # which names the operation
-    value.check_result(labels, operation)
-    return labels
+        return parse_labels(text, "eval")  # which names the operation
 
 
 def check_destination(

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeGuard
 
 from .._config import settings
+from .._tables import kept
 from ..blas.stacks import Located, Product, Recipe
 from ..dtypes.names import DType
 from ..ir.node import Leaf, Node
@@ -120,6 +121,4 @@ def remember(call: Call, product: Product, recipe: Recipe) -> None:
     in_place = all([m.is_same(x.snapshot) for m, x in zip(memories, call[1:], strict=True)])
     packs = product.gemm.pack_left is not None or product.gemm.pack_right is not None
     if in_place and not packs and recipe.nbytes:
-        if len(_recipes) >= _LIMIT:
-            _recipes.clear()
-        _recipes[call[0]] = recipe
+        kept(_recipes, call[0], recipe, _LIMIT)

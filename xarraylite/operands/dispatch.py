@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .._tables import kept
 from ..ir.kind import Kind
 from ..memory.shield import Shield
 from .namespace import namespace
@@ -59,11 +60,9 @@ class ShieldedRecipe(ViewRecipe):
 
 def remember(attribute: str, of: Any, view: Any) -> None:
     """Keep how a view is made that is an attribute of a container."""
-    known = FRONTS.setdefault(attribute, {})
-    if len(known) >= _CAPACITY:
-        known.clear()
     key = (of.__class__, of._kind, of._shape)
-    known[key] = ViewRecipe(view._kind, view._shape, view._start - of._start)
+    recipe = ViewRecipe(view._kind, view._shape, view._start - of._start)
+    kept(FRONTS.setdefault(attribute, {}), key, recipe, _CAPACITY)
 
 
 def function_named(name: str) -> Any:

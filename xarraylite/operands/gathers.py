@@ -14,7 +14,7 @@ from ..index.indices import Selection
 from ..ir import build
 from ..ir.node import Leaf, Node
 from ..ir.translation import node_of
-from ..ir.walk import with_args
+from ..ir.walk import depth_first, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.histories import held, still
@@ -123,23 +123,19 @@ def gathered_again(root: Node) -> Node:
     What several leaves are copies of is one node, else steps of a loop that use the one before
     twice would double it.
     """
-    instead: dict[int, Node] = {}
+    instead: dict[Node, Node] = {}
     wholes: dict[int, Node | None] = {}
-    made: dict[int, Node] = {}
-    stack = [root]
-    while stack:
-        node = stack[-1]
-        own = instead.get(id(node))
-        if own is None:
-            own = instead[id(node)] = _uncopied(node, wholes)
-        missing = [x for x in (node.args if own is node else (own,)) if id(x) not in made]
-        if missing:
-            stack += missing
-            continue
-        stack.pop()
-        args = tuple([made[id(arg)] for arg in node.args])
-        made[id(node)] = with_args(node, args) if own is node else made[id(own)]
-    return made[id(root)]
+    made: dict[Node, Node] = {}
+
+    def parts(node: Node) -> tuple[Node, ...]:
+        own = instead[node] = _uncopied(node, wholes)
+        return node.args if own is node else (own,)
+
+    for node in depth_first([root], parts):
+        own = instead[node]
+        args = tuple([made[arg] for arg in node.args])
+        made[node] = with_args(node, args) if own is node else made[own]
+    return made[root]
 
 
 def _uncopied(node: Node, wholes: dict[int, Node | None]) -> Node:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._records import record
+from .._tables import kept
 from .op import Op
 
 
@@ -211,9 +212,7 @@ def settled(function: Any) -> Any:
         return function
     found = _settled.get((code, *outside))
     if found is None:
-        if len(_settled) >= _KEPT:
-            _settled.clear()
-        found = _settled[code, *outside] = frozen(function)
+        found = kept(_settled, (code, *outside), frozen(function), _KEPT)
         if not outside and not global_names(code):
             _settled[id(code)] = found
     return found

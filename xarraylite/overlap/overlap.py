@@ -29,6 +29,7 @@ from functools import lru_cache
 from math import gcd
 from typing import Final, NamedTuple
 
+from .._tables import kept
 from .levels import ABOVE, BELOW, Box, Read, Write, meet, sides
 from .sums import Budget, OutOfWork, Sums
 
@@ -128,9 +129,7 @@ def classify(dst: Span, src: Span, *, max_work: int = MAX_WORK) -> Direction:
         direction = _relate(*geometry)
         if direction is None:
             return Direction.DISJOINT
-        if len(_remembered) >= _MOST_REMEMBERED:
-            _remembered.clear()
-        _remembered[geometry] = direction
+        kept(_remembered, geometry, direction, _MOST_REMEMBERED)
     return direction
 
 
@@ -154,9 +153,7 @@ def may_share(a: Span, b: Span, *, max_work: int = MAX_WORK) -> bool:
         shared = _share(*geometry)
         if shared is None:
             return False
-        if len(_shared) >= _MOST_REMEMBERED:
-            _shared.clear()
-        _shared[geometry] = shared
+        kept(_shared, geometry, shared, _MOST_REMEMBERED)
     return shared
 
 

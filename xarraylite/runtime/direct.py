@@ -140,47 +140,47 @@ def _falls(leaf: Kind) -> bool:
 def _program(
     kind: Kind, target: Kind, same: tuple[bool, ...] | None, short: bool = False
 ) -> Direct | None:
-    if not can_launch() or kind.rank > MOST_DIMENSIONS:
+    """Return a kernel, and the record by which the launcher fills its argument block.
+
+    Leaves are in the order of an expression's operands, and so are the record's entries.  The
+    kernel numbers those in memory, which it reads behind its destination, and the scalars apart:
+    ``places`` has the number of each.  None if no one kernel does for all shapes.
+    """
+    fold = kind.op if isinstance(kind.op, Reduction) else None
+    body = kind if fold is None else kind.args[0]
+    if not can_launch() or max(kind.rank, body.rank) > MOST_DIMENSIONS:
         return None
-    fold = isinstance(kind.op, Reduction)
-    body = kind.args[0] if fold else kind
-    leaves = list(leaves_of(body))
-    found = lowered_of(kind) if body.rank <= MOST_DIMENSIONS else None
+    found = lowered_of(kind)
     if found is None:
         return None
     lowered, places = found
+    leaves = list(leaves_of(body))
+    # Memory without gaps is one loop, whatever its rank.
     flat = _is_row(target, kind.rank) and all([_is_row(leaf, body.rank) for leaf in leaves])
-    if fold and not flat and body.rank > 1:
+    if fold is not None and not flat and body.rank > 1:
         return None
     marks = _marks(leaves, same)
-    order = sorted([k for k, leaf in enumerate(leaves) if not leaf.scalar], key=places.__getitem__)
-    kinds = [target, *[leaves[k] for k in order]]
-    accesses = [Access.SHARED, *[Access.SAME if marks[k] else Access.APART for k in order]]
-    pairs = zip(kinds, accesses, strict=True)
-    operands = tuple([Operand(one.dtype, _inner(one), access) for one, access in pairs])
+    read = sorted([k for k, leaf in enumerate(leaves) if not leaf.scalar], key=places.__getitem__)
+    memory = [target, *[leaves[k] for k in read]]
+    accesses = [Access.SHARED, *[Access.SAME if marks[k] else Access.APART for k in read]]
+    operands = tuple(map(_operand, memory, accesses))
     kernel, block, most = _kernel(kind, operands, lowered.body, 1 if flat else kind.rank, short)
     if len(block.values) > MOST_WORDS:
         return None
-    block.inner(
-        [
-            one.strides[-1] * one.itemsize if one.strides and operand.inner is Inner.ANY else 0
-            for operand, one in zip(operands, kinds, strict=True)
-        ]
-    )
+    block.inner([_step(leaf) for leaf in memory])
     index = block.words.index
     entries = [_entry(target, index["p0"], body.rank, False)]
     for leaf, number, mark in zip(leaves, places, marks, strict=True):
         word = index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         entries.append(_entry(leaf, word, body.rank, mark))
-    folds = kind.op if isinstance(kind.op, Reduction) else None
-    limit, held = _limits(lowered.body, kinds, folds, flat)
+    limit, held = _limits(lowered.body, memory, fold, flat)
     limit = min(limit, most or limit)
-    alike, itemsize = twins(kind), target.dtype.itemsize
+    alike, itemsize, folds = twins(kind), target.dtype.itemsize, fold is not None
     twice = max([operations for _, _, operations in alike], default=0)
-    flags = [int(flag) for flag in (same is not None, flat, itemsize, fold, twice, held)]
+    flags = [int(flag) for flag in (same is not None, flat, itemsize, folds, twice, held)]
     made_of = packed(kernel.address, body.rank, limit, entries, block.values, flags)
     call = launcher(made_of)
-    return Direct(call, made_of, itemsize, limit, fold, alike, target, kernel, most > 0)
+    return Direct(call, made_of, itemsize, limit, folds, alike, target, kernel, most > 0)
 
 
 def _limits(body: Body, kinds: list[Kind], fold: Reduction | None, flat: bool) -> tuple[int, int]:
@@ -275,6 +275,15 @@ def _inner(leaf: Kind) -> Inner:
     if leaf.strides is None or leaf.strides[-1] == 1:
         return Inner.UNIT
     return Inner.STILL if leaf.strides[-1] == 0 else Inner.ANY
+
+
+def _operand(leaf: Kind, access: Access) -> Operand:
+    return Operand(leaf.dtype, _inner(leaf), access)
+
+
+def _step(leaf: Kind) -> int:
+    """Return the bytes from element to element of the inner loop, where the kernel is told them."""
+    return leaf.strides[-1] * leaf.itemsize if leaf.strides and _inner(leaf) is Inner.ANY else 0
 
 
 def _marks(leaves: list[Kind], same: tuple[bool, ...] | None) -> list[bool]:

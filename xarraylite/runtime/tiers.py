@@ -29,10 +29,20 @@ import numpy as np
 
 from .._config import settings
 from .._lazy_import import later
+from .._tables import kept
 from ..compiler.graph import Graph
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.names import kind as kind_of
-from ..ir.kind import Form, Kind, elementwise, leaves_of, reduction, row_major, strides_of
+from ..ir.kind import (
+    Form,
+    Kind,
+    elementwise,
+    leaves_of,
+    parts_of,
+    reduction,
+    row_major,
+    strides_of,
+)
 from ..ir.node import Concat, Elementwise, Iota, Leaf, Node, Reduce, Scalar, Shape, View
 from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
@@ -170,9 +180,7 @@ def _form(kind: Kind) -> tuple[Any, ...]:
 def _count(key: tuple[Any, ...], cost: int) -> int:
     """Count what has a structure; return what was counted before."""
     met = _begun.get(key, 0)
-    if len(_begun) >= _CAPACITY:
-        _begun.clear()
-    _begun[key] = met + cost
+    kept(_begun, key, met + cost, _CAPACITY)
     return met
 
 
@@ -291,16 +299,13 @@ def is_exact(op: Op | Reduction, loops: tuple[DType, ...]) -> bool:
 
 
 def _parts(kind: Kind) -> Iterable[_Part | None]:
-    stack = [kind]
-    while stack:
-        top = stack.pop()
-        if isinstance(top.op, Form):
-            yield from _node_parts(postorder(top.op.root))
-        elif isinstance(top.op, Reduction) and not _lies_by_rows(top.args[0]):
+    for part in parts_of(kind):
+        if isinstance(part.op, Form):
+            yield from _node_parts(postorder(part.op.root))
+        elif isinstance(part.op, Reduction) and not _lies_by_rows(part.args[0]):
             yield None
         else:
-            yield top.op, tuple([arg.dtype for arg in top.args]), top.dtype
-        stack.extend(top.args)
+            yield part.op, tuple([arg.dtype for arg in part.args]), part.dtype
 
 
 def _lies_by_rows(body: Kind) -> bool:

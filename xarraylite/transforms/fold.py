@@ -159,11 +159,7 @@ def _in_one_line(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: boo
     shape = tuple([node.shape[k] for k in kept])
     length = math.prod([node.shape[k] for k in axes])
     done = build.reduce(op, build.reshape(lines, (*shape, length)), (len(kept),), False)
-    return (
-        build.reshape(done, [1 if k in axes else n for k, n in enumerate(node.shape)])
-        if keepdims
-        else done
-    )
+    return build.reshape(done, build.folded(node.shape, axes, keepdims))
 
 
 @lru_cache(maxsize=512)
@@ -193,8 +189,7 @@ def _folding(function: Callable[..., object], dtype: DType, initial: complex) ->
         lines = values.transpose(*axis, *kept).reshape(-1, *[values.shape[k] for k in kept])
         start = np.full(lines.shape[1:], initial, lines.dtype)
         done = fold_left(lambda a, b: np.asarray(combine.numpy(a, b), lines.dtype), lines, start)
-        shape = [1 if k in axis else n for k, n in enumerate(values.shape)]
-        return done.reshape(shape) if keepdims else done
+        return done.reshape(build.folded(values.shape, axis, keepdims))
 
     ordered = not folds_in_any_order(function)
     known = "" if ordered else known_fold(function)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from ...ir.walk import depth_first
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from ..order import depth_first
 
 _NAMES: Final = frozenset(
     ("add-dependency", "bitcast", "domain", "get-tuple-element", "opt-barrier", "tuple", "while")
@@ -56,7 +56,8 @@ def timeline(computation: HloComputation, size_of: Callable[[ArraySpec], int]) -
         Bytes of a value of a spec.
     """
     peaks: dict[HloComputation, int] = {}
-    for inner in depth_first([computation], _run_by)[:-1]:
+    *called, _ = depth_first([computation], _run_by)
+    for inner in called:
         given = sum([size_of(parameter.shape) for parameter in inner.parameters])
         peaks[inner] = _scheduled(inner, size_of, peaks).peak - given
     return _scheduled(computation, size_of, peaks)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
+from ...ir.walk import depth_first
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from ..order import depth_first
 from .elementwise import ELEMENTWISE
 from .moves import VIEWS, is_chain_of_views, major_to_minor
 from .reductions import is_place_of_extreme

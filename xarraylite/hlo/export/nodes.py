@@ -24,7 +24,7 @@ from ...dtypes.names import kind
 from ...index.transform import FIXED, Reshape, Transform
 from ...ir import node as ir
 from ...ir.build import CAST
-from ...ir.walk import postorder
+from ...ir.walk import depth_first, postorder
 from ...labels.assignment import lazily, resulting
 from ...labels.labelled import XLabelled
 from ...layout.layout import Layout
@@ -42,7 +42,7 @@ from ...transforms.planned import results_of
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
-from ..order import callees_first, depth_first
+from ..order import callees_first
 from ..values import Signature, SliceDimension
 from .calls import CALLS
 from .contractions import contracted

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
-from ..instruction import HloComputation, HloInstruction, arity_fits, no_attributes
+from ..instruction import HloComputation, HloInstruction, no_attributes
 from ..opcodes import OPCODES
 from ..order import callees_first
 from ..rules.inference import infer_shape
@@ -135,8 +135,7 @@ class BodyReader(AttributeReader):
             shape = attributes["literal"].shape if opcode == "constant" else shape
         else:
             operands = self.operands(scope, opcode, shape, plain, operands_at)
-            if not arity_fits(opcode, len(operands)):
-                self.wrong_arity(opcode, len(operands), operands_at)
+            self.check_arity(opcode, len(operands), operands_at)
         called: Called = ()
         extra: dict[str, Any] = _NOTHING
         if OPCODES[opcode].required or _COMMA.match(scan.text, scan.at):
@@ -308,8 +307,7 @@ class BodyReader(AttributeReader):
             stack.pop()
             if not stack:
                 return tuple(found)
-            if not arity_fits(opcode, len(found)):
-                self.wrong_arity(opcode, len(found), at)
+            self.check_arity(opcode, len(found), at)
             missing = [
                 needed
                 for needed in sorted(OPCODES[opcode].required)
@@ -395,10 +393,11 @@ class BodyReader(AttributeReader):
                 self.anonymous.unique(name)
         return self.anonymous.unique(f"{opcode}.anon")
 
-    def wrong_arity(self, opcode: str, count: int, at: int) -> NoReturn:
-        """Raise for a wrong number of operands."""
+    def check_arity(self, opcode: str, count: int, at: int) -> None:
+        """Refuse a wrong number of operands, as far as the operation's row says."""
         wanted = OPCODES[opcode].arity
-        self.scan.fail(f"{opcode} takes {wanted} operands, not {count}", at)
+        if wanted not in (None, count):
+            self.scan.fail(f"{opcode} takes {wanted} operands, not {count}", at)
 
     def asynchronous(
         self,
