@@ -288,6 +288,13 @@ def test_targets_that_workers_cannot_reach_are_written_here(
         made.file.close()
 
 
+def test_narrow_values_come_back(client: Any) -> None:
+    e = xl.astype(xl.open(Kept(VALUES, (20, 30))) / 100, xl.float8_e5m2)
+    made = np.zeros(e.shape, e.dtype)
+    xl.store(e, made, client=client)
+    assert made.tobytes() == (VALUES / 100).astype(e.dtype).tobytes()
+
+
 @given(cases())
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_expressions_on_a_cluster(client: Any, engine: str, case: Any) -> None:

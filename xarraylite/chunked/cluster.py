@@ -23,7 +23,7 @@ from .._config import config, settings
 from .._errors import ShapeError, SizeError
 from ..codegen import store
 from ..compiler.graph import canonical
-from ..dtypes.names import NumpyArray
+from ..dtypes.names import NumpyArray, is_narrow
 from ..ir.build import describe
 from ..ir.node import Node
 from ..layout.strided import Strided
@@ -192,8 +192,9 @@ def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
         for key in keys:
             piece = work.make(key)
             values = computed_of(piece)
-            if work.write is None:
-                made.append(values)
+            if work.write is None:  # the name of a narrow type is not known on the way
+                narrow = is_narrow(values.dtype)
+                made.append(values.view(f"u{values.itemsize}") if narrow else values)
             else:
                 work.write(piece.box, values)
     return made
@@ -286,7 +287,7 @@ class DaskCluster:
                 for key, values in self._ended(waves.popleft(), take is not None):
                     done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
                     if take is not None:
-                        take(done, values)
+                        take(done, values.view(done.node.dtype))
                     yield done
         except BaseException:
             self.client.cancel([future for wave in waves for _, future in wave])
