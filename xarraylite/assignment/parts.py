@@ -17,16 +17,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._lazy_import import later
-from ..ir.kind import (
-    NODE,
-    Kind,
-    elementwise,
-    leaf_of,
-    leaves_of,
-    reduction,
-    row_major,
-    strides_of,
-)
+from ..ir.kind import NODE, Kind, elementwise, leaf_of, leaves_of, reduction, row_major, strides_of
 from ..ir.node import Shape
 from ..layout.strided import row_major_strides
 from ..memory.buffer import Buffer

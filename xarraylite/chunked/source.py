@@ -26,17 +26,7 @@ from ..index.broadcast import as_shape
 from .frames import new_array
 from .places import Carried, chunks_in, identity_of, library_of, refuse_shortened
 from .retries import chunk_by_chunk
-from .selection import (
-    Box,
-    Selection,
-    as_slices,
-    hull,
-    owners_of,
-    place_of,
-    runs,
-    shape_of,
-    size_of,
-)
+from .selection import Box, Selection, as_slices, hull, owners_of, place_of, runs, shape_of, size_of
 from .zarrs import ZarrReader, refuse_missing
 
 _NOTHING = np.empty(0)

@@ -17,13 +17,7 @@ import numpy as np
 from .._errors import StaleOperandError, TracedValueError
 from .._records import record
 from ..ir.build import describe
-from ..ir.node import (
-    Leaf,
-    Node,
-    Scalar,
-    Source,
-    Stored,
-)
+from ..ir.node import Leaf, Node, Scalar, Source, Stored
 from ..ir.walk import postorder, structure
 from ..layout.tiled import Map
 from ..memory.block import Memory

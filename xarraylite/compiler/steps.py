@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from ..codegen.emit.body import VECTOR
+from ..codegen.emit.body import VECTOR, Body
 from ..codegen.emit.folding import BLOCK_BYTES, Form, ReduceSpec, block_of
 from ..codegen.emit.hard import Near
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
@@ -32,15 +32,7 @@ from .arguments import (
 from .boxes import still
 from .identities import identity_words
 from .limits import CHUNK, LONG_CHUNK, NEAR_FROM, STREAM_BYTES
-from .loops import (
-    Nest,
-    address_stream,
-    deepen,
-    move_to_end,
-    normalise,
-    reverse,
-    split,
-)
+from .loops import Nest, address_stream, deepen, move_to_end, normalise, reverse, split
 from .lower import Lowered, Use
 from .program import KernelStep, Work
 from .tiling import LEAST_SIDE, crossed, in_whole_lines, tall_dimension
@@ -87,26 +79,14 @@ def map_step(
     shallow = max(0, depth - len(nest.extents))
     nest = deepen(nest, depth)
     mode = order or _pick_mode(nest, lowered, memory, to)
-    if mode is Mode.FALLING:
-        nest = reverse(nest, len(nest.extents) - 1)
-    tall = tall_dimension(nest, lowered) if mode is Mode.TILED else -1
-    if tall >= 0:
-        nest = move_to_end(nest, tall, len(nest.extents) - 1)
-    lanes = 1
-    if mode is Mode.INTERLEAVED:
-        nest, lanes = _interleave(nest, lowered, to)
+    nest, lanes = _ordered(nest, mode, lowered, to)
     operands = operands_of(nest.streams, lowered, memory, to, lanes=lanes)
     rank = len(nest.extents) - (2 if mode is Mode.INTERLEAVED else 1)
     past, lines = False, 1
     if mode is Mode.TILED:
         operands, lines = crossed(nest, lowered, operands)
         past = _is_large(nest, lowered, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
-    body, near = lowered.body, Near.NONE
-    if mode not in _SECOND and body.has_near:
-        if nest.outer * nest.extents[-1] >= NEAR_FROM:
-            near = Near.MANY
-        elif body.is_steep:
-            near = Near.FEW
+    near = _near(mode, nest, lowered.body)
     spec = MapSpec(
         mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines, near
     )
@@ -136,6 +116,27 @@ def map_step(
 #: Modes of maps whose outer loop may be divided anywhere, and folds of a row each.
 _BY_ROWS = (Mode.DIRECT, Mode.NONTEMPORAL)
 _SECOND = (Mode.TILED, Mode.INTERLEAVED)
+
+
+def _ordered(nest: Nest, mode: Mode, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
+    """Return the loops in the order of a mode, and how many lanes one element of it has."""
+    last = len(nest.extents) - 1
+    if mode is Mode.FALLING:
+        return reverse(nest, last), 1
+    if mode is Mode.TILED:
+        return move_to_end(nest, tall_dimension(nest, lowered), last), 1
+    return _interleave(nest, lowered, to) if mode is Mode.INTERLEAVED else (nest, 1)
+
+
+def _near(mode: Mode, nest: Nest, body: Body) -> Near:
+    """Return by which of its bodies a function is computed that is easier for usual numbers."""
+    if mode in _SECOND or not body.has_near:
+        return Near.NONE
+    if nest.outer * nest.extents[-1] >= NEAR_FROM:
+        return Near.MANY
+    return Near.FEW if body.is_steep else Near.NONE
+
+
 _ROWS = (Form.ALONG, 1, 0)
 
 

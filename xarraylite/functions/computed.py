@@ -27,16 +27,7 @@ from ..operands.moving import Parted, of_parts
 from ..operands.nodes import HasNode, Lifted, unwrapped
 from ..operands.tracing import writer as trace_writer
 from ..runtime.floating_errors import silently
-from .arrays_of_numpy import (
-    COMMON,
-    COPIED,
-    MOVED,
-    Narrow,
-    into,
-    numpy_of,
-    refusal,
-    results,
-)
+from .arrays_of_numpy import COMMON, COPIED, MOVED, Narrow, into, numpy_of, refusal, results
 
 P = ParamSpec("P")
 R = TypeVar("R")

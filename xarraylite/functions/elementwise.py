@@ -36,16 +36,7 @@ from .arguments import whole
 from .arrays_of_numpy import into
 from .data_types import in_common_dtype
 from .searching import nonzero
-from .ufuncs import (
-    Binary,
-    Unary,
-    applied,
-    binary,
-    check_options,
-    unary,
-    wanted_of,
-    written,
-)
+from .ufuncs import Binary, Unary, applied, binary, check_options, unary, wanted_of, written
 
 if TYPE_CHECKING:
     from ..xtensor_views import regular

@@ -33,16 +33,7 @@ from ..operands.nodes import Lifted, as_operand, borrow_array
 from ..ops.reductions import ALL, Reduction
 from ..ops.table import OPS
 from ..shapes.jagged import JaggedShape
-from .groups import (
-    GIVE_INITIAL,
-    Axes,
-    Axis,
-    Groups,
-    Lazy,
-    dense_groups,
-    refuse_empty,
-    with_initial,
-)
+from .groups import GIVE_INITIAL, Axes, Axis, Groups, Lazy, dense_groups, refuse_empty, with_initial
 
 
 def groups_of(x: Lifted, axis: Axis, keepdims: bool, operation: str) -> tuple[Node, Groups]:

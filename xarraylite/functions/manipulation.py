@@ -17,13 +17,7 @@ from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..index import transform as steps
 from ..index.box import is_vector
-from ..index.broadcast import (
-    as_shape,
-    broadcast_shapes,
-    check_axes,
-    check_rank,
-    infer_extent,
-)
+from ..index.broadcast import as_shape, broadcast_shapes, check_axes, check_rank, infer_extent
 from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node

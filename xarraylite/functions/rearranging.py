@@ -29,15 +29,7 @@ from ..operands.moving import Parted, moves
 from .arguments import whole
 from .arrays_of_numpy import Narrow, container, numpy_of
 from .copied import computed_at_once
-from .manipulation import (
-    Axes,
-    broadcast_to,
-    expand_dims,
-    flip,
-    moveaxis,
-    permute_dims,
-    reshape,
-)
+from .manipulation import Axes, broadcast_to, expand_dims, flip, moveaxis, permute_dims, reshape
 
 Ints = SupportsIndex | Iterable[SupportsIndex]
 

@@ -116,9 +116,6 @@ def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex | HasExtents, si
         return shape
     told = unwrap_shape(shape)
     raw: Any = tuple(told) if is_vector(told) else (told,)
-    usual = type(told) is tuple and all([type(e) is int and e > 0 for e in raw])
-    if usual and len(raw) <= MAX_RANK and math.prod(raw) == size:
-        return raw  # type: ignore[no-any-return]  # nothing to infer, nothing wrong
     unknown = [i for i, extent in enumerate(raw) if not isinstance(extent, bool) and extent == -1]
     if len(unknown) > 1:
         raise ShapeError(f"reshape: only one extent may be -1, got {raw}")

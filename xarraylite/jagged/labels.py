@@ -21,14 +21,7 @@ from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
 from ..assignment.assign import check_writable
 from ..labels.assignment import assign_labelled, check_cast, computed, is_filled, let_go
-from ..labels.labelled import (
-    Labels,
-    Term,
-    XLabelled,
-    labels_for,
-    require_labelled,
-    result_labels,
-)
+from ..labels.labelled import Labels, Term, XLabelled, labels_for, require_labelled, result_labels
 from ..labels.notes import Note
 from ..operands.nodes import Evaluates
 from ..shapes.jagged import JaggedShape

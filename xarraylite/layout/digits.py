@@ -27,13 +27,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from .._records import record
-from ..index.radix import (
-    compose,
-    contiguous_strides,
-    inverse,
-    ravel_multi_index,
-    unravel_index,
-)
+from ..index.radix import compose, contiguous_strides, inverse, ravel_multi_index, unravel_index
 from .tile import COMBINE
 
 Digits = tuple[tuple[int, int], ...]

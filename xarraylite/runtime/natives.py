@@ -20,17 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..codegen.assembly import Assembly
-from ..codegen.cpython.api import (
-    ANY,
-    LISTED,
-    METHODS,
-    NOTHING,
-    ONE,
-    SEVERAL,
-    SIZE,
-    TOGETHER,
-    TWO,
-)
+from ..codegen.cpython.api import ANY, LISTED, METHODS, NOTHING, ONE, SEVERAL, SIZE, TOGETHER, TWO
 from ..codegen.cpython.basics import BASE_CLASS, DIGIT_BITS
 from ..codegen.cpython.outside import STATE
 from ..codegen.emit.routine import OBJECTS

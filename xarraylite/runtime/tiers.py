@@ -33,16 +33,7 @@ from .._tables import kept
 from ..compiler.graph import Graph
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.names import kind as kind_of
-from ..ir.kind import (
-    Form,
-    Kind,
-    elementwise,
-    leaves_of,
-    parts_of,
-    reduction,
-    row_major,
-    strides_of,
-)
+from ..ir.kind import Form, Kind, elementwise, leaves_of, parts_of, reduction, row_major, strides_of
 from ..ir.node import Concat, Elementwise, Iota, Leaf, Node, Reduce, Scalar, Shape, View
 from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided

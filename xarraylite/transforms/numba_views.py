@@ -25,14 +25,7 @@ from numba.extending import (
 )
 
 from ..dtypes.names import is_narrow
-from .numba_placed import (
-    PlacedIterator,
-    PlacedType,
-    chipped,
-    coders,
-    stored_kind,
-    types,
-)
+from .numba_placed import PlacedIterator, PlacedType, chipped, coders, stored_kind, types
 
 
 def _is_index(placed: PlacedType, index: Any) -> bool:

@@ -21,12 +21,7 @@ from typing import Final, TypeAlias, cast
 
 from .._errors import IndexRangeError, LayoutError, SizeError
 from .._records import record
-from ..dtypes.element_types import (
-    ELEMENT_TYPES,
-    ELEMENT_TYPES_BY_NUMBER,
-    ElementType,
-    element_type,
-)
+from ..dtypes.element_types import ELEMENT_TYPES, ELEMENT_TYPES_BY_NUMBER, ElementType, element_type
 from ..dtypes.names import DType
 from ..index.broadcast import HasExtents, unwrap_shape
 from ..layout.fields import check_order, check_padded

@@ -9,8 +9,9 @@ by the usual formulas.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -129,12 +130,13 @@ def _batch_norm(instruction: HloInstruction) -> Work:
     return Work(6 * elements(instruction.operands[0]))
 
 
+def _sum(parts: Iterable[Work]) -> Work:
+    return functools.reduce(Work.plus, parts, Work())
+
+
 def _called(instruction: HloInstruction) -> Work:
     """Everything that is called, once."""
-    total = Work()
-    for computation in instruction.called_computations:
-        total = total.plus(work_within(computation))
-    return total
+    return _sum(map(work_within, instruction.called_computations))
 
 
 def _loop(instruction: HloInstruction) -> Work:
@@ -181,10 +183,7 @@ _FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
 @lru_cache(maxsize=4096)
 def work_within(computation: HloComputation) -> Work:
     """Return the operations of a computation; those of its callees, if they are known, at once."""
-    total = Work()
-    for instruction in computation.instructions:
-        total = total.plus(work_of(instruction))
-    return total
+    return _sum(map(work_of, computation.instructions))
 
 
 def work_of(instruction: HloInstruction) -> Work:

@@ -12,18 +12,7 @@ from ..instruction import HloInstruction
 from ..rules.call import Call
 from ..rules.callers import scan_shape
 from .loops import counted
-from .values import (
-    TOKEN,
-    Evaluator,
-    Runner,
-    Value,
-    array,
-    container,
-    integer,
-    same,
-    stored,
-    taken,
-)
+from .values import TOKEN, Evaluator, Runner, Value, array, container, integer, same, stored, taken
 
 
 def _call(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
