@@ -346,7 +346,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         """
         if key.__class__ is not int:
             key = with_ints(key)
-        number = value._value if isinstance(value, XScalar) else value
+        number = value._value if isinstance(value, XScalar) else few.number(value, self._kind)
         if number.__class__ not in self._kind.stored:
             number = elements.fitting(self._kind, number)
         if number is not None:

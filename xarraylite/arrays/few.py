@@ -213,6 +213,14 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     return True
 
 
+def number(value: Any, kind: Kind) -> Any:
+    """Return one value of another dtype than what stores it as Python's; all else as it is."""
+    one = isinstance(value, XExpression) and not value._shape and value._kind is not NODE
+    if not one or value._kind.dtype is kind.dtype or tracing.is_active():
+        return value
+    return values_of(value).item()
+
+
 def stored(to: Any, key: Any, value: XExpression, held: bool) -> bool:
     """Write one value, computed first; tell whether it is done.
 
