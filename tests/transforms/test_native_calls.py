@@ -11,6 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests import references
+from xarraylite._errors import NoAliasError
 from xarraylite.arrays.container import XContainer
 from xarraylite.ops.table import OPS
 from xarraylite.runtime import natives as loading
@@ -425,6 +426,34 @@ def test_what_numpy_runs_is_a_part_of_few_elements() -> None:
             o = xl.zeros(n, dtype="complex128")
             o[...] = 2 * xl.tan(a + o)
             np.testing.assert_allclose(o, 2 * np.tan(v), rtol=1e-13)
+
+
+def test_a_value_is_never_updated_in_place() -> None:
+    """The product of two vectors is memory, and a value: a history keeps what it took."""
+    for _ in range(3):
+        x, history = xl.asarray([1.0, 2.0, 4.0]), []
+        t = x @ x
+        for _ in range(3):
+            history.append(t)
+            t += x @ x
+            t /= 2
+        assert [float(one) for one in history] == [21.0] * 3
+        t += x
+        assert t.tolist() == [22.0, 23.0, 25.0]
+        whole = xl.asarray(3.0)
+        same_one = whole
+        whole += x @ x
+        assert same_one.tolist() == 24.0, "memory that somebody made is written"
+
+
+def test_a_promise_is_checked_where_one_value_is_stored() -> None:
+    for _ in range(3):
+        a = xl.ones(10)
+        with xl.config(check_noalias=True), pytest.raises(NoAliasError):
+            xl.noalias(a)[0] = xl.sum(a)
+        assert a.tolist() == [1.0] * 10
+        xl.noalias(a)[0] = xl.sum(a)
+        assert a[0] == 10.0
 
 
 def test_one_value_is_stored() -> None:

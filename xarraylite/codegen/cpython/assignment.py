@@ -291,9 +291,14 @@ def overlaps_itself(to: int) -> bool:
     return rank == 0
 
 
+def is_checked() -> bool:
+    """Tell whether promises of `noalias` are checked."""
+    return get(word(w.SETTINGS), w.CHECK_NOALIAS) != word(w.FALSE)
+
+
 def unchecked(to: int, value: int) -> bool:
     """Assign what was promised to read no element in another place; tell whether it is done."""
-    if not is_container(to) or get(word(w.SETTINGS), w.CHECK_NOALIAS) != word(w.FALSE):
+    if not is_container(to) or is_checked():
         return False
     key = pair(get(to, w.KIND), word(w.NONE)) if not overlaps_itself(to) else 0
     if key == 0:
@@ -423,6 +428,8 @@ def renewed(to: int, value: int, key: int) -> bool:
 def joined(to: int, value: int, key: int) -> bool:
     """Update a container by an array of another shape, as an assignment; tell whether done."""
     if is_traced() or not is_container(to) or not is_array(value):
+        return False
+    if load(get(to, w.SHAPE) + SIZE) == 0:  # maybe a value
         return False
     give_snapshot(to)
     made = combined(to, give_snapshot(value), key)

@@ -8,6 +8,7 @@ from .api import CLASS, SIZE, load, store, word
 from .assignment import (
     assigned,
     destination_of,
+    is_checked,
     is_part,
     is_promise,
     selector,
@@ -89,7 +90,7 @@ def has_set(to: int, key: int, value: int) -> bool:
     if not promise:
         let_go(target, value, key)
     if is_array(value):
-        if stored_value(target, key, value):
+        if not (promise and is_checked()) and stored_value(target, key, value):
             return True
         if not promise and (put_down(target, key, value) or put_by_numpy(target, key, value)):
             return True
