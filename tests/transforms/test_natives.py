@@ -492,18 +492,3 @@ def test_a_broken_promise_is_told_where_that_is_wanted() -> None:
             xl.noalias(c)[:, ::2] = c[:, 1::2] + 1
             with pytest.raises(xl.NoAliasError):
                 xl.noalias(c)[1:] = c[:-1] + 1
-
-
-def test_products_of_vectors_are_values_that_no_operator_changes() -> None:
-    def work() -> Any:
-        x, array = xl.asarray([1.0, 2.0, 4.0]), xl.asarray(3.0)
-        total, same, history = x @ x, array, []
-        for k in range(3):
-            history.append(total)
-            total += (x @ x, 21, np.float64(21))[k]
-        same += x @ x
-        total += x
-        return [float(t) for t in history], np.asarray(total).tolist(), float(array)
-
-    fast, slow = both(work)
-    assert fast == slow == ([21.0, 42.0, 63.0], [85.0, 86.0, 88.0], 24.0)
