@@ -105,6 +105,7 @@ CASES: dict[str, Case] = {
     "dtype name": (lambda: xl.zeros(2, dtype="floaty"), xl.DTypeError, "'floaty'"),
     "large int": (lambda: xl.asarray([1], dtype="u1") + 256, OverflowError, "256.*uint8"),
     "huge int": (lambda: A + 2**2000, OverflowError, "int"),
+    "negative power of no sign": (lambda: B.astype("u1") ** -1, OverflowError, "-1 out of bounds"),
     "negative power": (lambda: B**-1, ValueError, r"pow\(int64, -1\).*negative integer powers"),
     # writing
     "update of an expression": (

@@ -53,6 +53,16 @@ def test_roll_and_repeat(shape: tuple[int, ...], how: int, data: st.DataObject) 
     same(xl.repeat(x, np.array(counts, int), axis=axis), np.repeat(y, np.array(counts, int), axis))
 
 
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_one_value_is_repeated_along_the_axis_of_a_vector(axis: int | None) -> None:
+    for number in (0, 2, [3]):
+        same(
+            xl.repeat(xl.asarray(3.0), number, axis=axis), np.repeat(np.asarray(3.0), number, axis)
+        )
+    with pytest.raises(xl.AxisError, match="repeat"):
+        xl.repeat(xl.asarray(3.0), 2, axis=1)
+
+
 @FEW
 @given(SHAPES, st.integers(0, 3), st.lists(st.integers(0, 3), max_size=4), st.data())
 def test_tile_and_pad(

@@ -506,3 +506,22 @@ def test_numpy_gets_the_same_memory(dtype: str, part: Any) -> None:
     assert [x.sum() for x in seen] == [0.0, 0.0, 100.0, 100.0]
     del kept, other
     assert [x.sum() for x in seen] == [0.0, 0.0, 100.0, 100.0]
+
+
+def test_products_of_vectors_are_values_that_no_operator_changes() -> None:
+    def work() -> Any:
+        x, array = xl.asarray([1.0, 2.0, 4.0]), xl.asarray(3.0)
+        total, same, history = x @ x, array, []
+        for k in range(3):
+            history.append(total)
+            total += (x @ x, 21, np.float64(21))[k]
+        same += x @ x
+        total += x
+        return [float(t) for t in history], np.asarray(total).tolist(), float(array)
+
+    expected = [21.0, 42.0, 63.0], [85.0, 86.0, 88.0], 24.0
+    natives.install()
+    for _ in range(3):
+        assert work() == expected
+    natives.remove()
+    assert work() == expected

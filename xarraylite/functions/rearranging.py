@@ -312,8 +312,8 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
     XArray([1, 2, 2, 2])
     """
     array = as_array(a, "repeat")
-    if axis is None:
-        array, axis = reshape(array, (-1,)), 0
+    if axis is None or not array.ndim:  # of one value as of a vector of it, also along its axis
+        array, axis = reshape(array, (-1,)), axis or 0
     along = check_axis(axis, array.ndim, "repeat")
     extent = array.shape[along]
     counts = np.asarray(numpy_of(repeats, "repeat", Narrow()))

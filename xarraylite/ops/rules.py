@@ -260,10 +260,11 @@ def refuse_negative_powers(
     Raises
     ------
     ValueError
-        If the loop dtype is an integer and the exponent a negative Python int.
+        If the loop dtype is a signed integer and the exponent a negative Python int, which no
+        unsigned one holds.
     """
     exponent = values.get(1, 0)
-    if kind(loops[0]) in "iu" and type(exponent) is int and exponent < 0:
+    if kind(loops[0]) == "i" and type(exponent) is int and exponent < 0:
         raise ValueError(
             f"{name}({dtype_name(loops[0])}, {exponent}): integers to negative integer powers are "
             "not integers; cast the base to a float dtype first"

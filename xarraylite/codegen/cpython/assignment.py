@@ -429,8 +429,6 @@ def joined(to: int, value: int, key: int) -> bool:
     """Update a container by an array of another shape, as an assignment; tell whether done."""
     if is_traced() or not is_container(to) or not is_array(value):
         return False
-    if load(get(to, w.SHAPE) + SIZE) == 0:  # maybe a value
-        return False
     give_snapshot(to)
     made = combined(to, give_snapshot(value), key)
     if made == 0:
@@ -450,6 +448,9 @@ def joined(to: int, value: int, key: int) -> bool:
 def in_place(to: int, value: int, row: int) -> int:
     """``to += value`` of an array or a promise, for each operation with such an operator."""
     again = not is_promise(to)
+    value_like = again and is_container(to) and load(get(to, w.SHAPE) + SIZE) == 0
+    if value_like and get(get(to, w.OWN_BUFFER), w.SPECIAL) != word(w.FALSE):
+        return 0  # a product of two vectors is a value
     if again:
         let_go(to, value, word(w.NONE))
     if updated(destination_of(to), value, word(row), again) or renewed(to, value, word(row)):
