@@ -27,7 +27,6 @@ from ..runtime import tiers
 from ..runtime.counting import evaluations
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct, HostCall
-from ..runtime.tiers import Tier
 from . import elements, totals
 from .parts import FEW_ASKED, computed, fold_of, materialised, program_of, repeats
 
@@ -106,17 +105,8 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     Its class is ``usual`` where nothing of the shape is fixed.  In the place of a snapshot may
     stand a buffer, to read what it holds now.
     """
-    if kind.fresh:
-        return _compiled(usual, kind, shape, operands)
-    tier = tiers.tier_of(kind, shape, operands)
-    if tier is not Tier.INTERPRETED:
-        with tiers.unless_made(tier, kind):
-            return _compiled(usual, kind, shape, operands)
-    return _interpreted(usual, kind, shape, operands)
-
-
-def _compiled(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
-    """Return the values that kernels compute; None if it is not done."""
+    if kind.fresh is None and tiers.begins(kind, shape, operands):
+        return _interpreted(usual, kind, shape, operands)
     program = program_of(kind)
     if program is None:
         return again(usual, kind, shape, operands)
@@ -143,30 +133,23 @@ def _compiled(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
 
 
 def _interpreted(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
-    """Return the values of an evaluation of the first tier; None if it is not done."""
-    nbytes = math.prod(shape) * kind.itemsize
-    if not nbytes or nbytes > settings.max_result_bytes:
-        return None
-    values = interpreted(usual, kind, shape, operands)
-    if values is None:
-        return None
-    buffer = Buffer.allocate(nbytes)
-    buffer.array(kind.dtype, shape)[...] = values
-    place = row_major(kind.dtype, kind.rank, kind.fixed if kind.fixed <= SHAPE else FREE)
-    return container(usual, place, shape, buffer, ROW_MAJOR)
-
-
-def interpreted(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
-    """Return the values of an evaluation of the first tier as an array; None if it is not done."""
+    """Return the values of one of the first evaluations of a kind; None if it is not done."""
 
     def by_kernel(*part: Any) -> Any:
         made = evaluated(usual, *part)
         return None if made is None else elements.array_of(made)
 
+    nbytes = math.prod(shape) * kind.itemsize
+    if not nbytes or nbytes > settings.max_result_bytes:
+        return None
     values = tiers.interpreted(kind, shape, operands, by_kernel)
-    if values is not None:
-        evaluations.value += 1
-    return values
+    if values is None:
+        return None
+    evaluations.value += 1
+    buffer = Buffer.allocate(nbytes)
+    buffer.array(kind.dtype, shape)[...] = values
+    place = row_major(kind.dtype, kind.rank, kind.fixed if kind.fixed <= SHAPE else FREE)
+    return container(usual, place, shape, buffer, ROW_MAJOR)
 
 
 def container(usual: type[Any], kind: Kind, shape: Shape, buffer: Buffer, policy: object) -> Any:

@@ -25,11 +25,9 @@ from ..ops.op import Op
 from ..runtime import tiers
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
-from ..runtime.tiers import Tier
-from . import elements
 from .parts import materialised, overlapping, places_of, repeats
 from .readers import freed, own_of
-from .results import ONCE, TWICE, count_launch, interpreted, is_plan, plan_of, remember
+from .results import ONCE, TWICE, count_launch, is_plan, plan_of, remember
 
 if TYPE_CHECKING:
     from ..runtime import direct, launch, replay
@@ -109,47 +107,27 @@ def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
     if target is NODE or kind is NODE or kind.dtype is not to._dtype or uses_reference():
         return False
     near = _near(to, operands)
-    if math.prod(to._shape) >= PARALLEL_FROM:
-        return _planned(to, kind, operands, own, near)
-    key = (target, to._shape, *near.items())
-    if is_plan(kind.replays.get(key)):
-        return _planned_again(to, kind, operands, own, near, key)
-    tier = tiers.tier_of(kind, to._shape, operands)
-    if tier is not Tier.INTERPRETED:
-        with tiers.unless_made(tier, kind):
-            return _planned_again(to, kind, operands, own, near, key)
-    values = interpreted(to._container, kind, to._shape, operands)
-    if values is None or not freed(to._buffer, own):
-        return False
-    elements.array_of(to)[...] = values
-    return True
-
-
-def _planned_again(
-    to: Any, kind: Kind, operands: Operands, own: int, near: Mapping[int, int], key: Any
-) -> bool:
-    """Write what is small; it is planned so that it can be run again when that is asked for."""
-    known = kind.replays.get(key)
-    if known is None or known is ONCE:
-        remember(kind, key, ONCE if known is None else TWICE)
-        if freed(to._buffer, own) and _written_in_parts(to, kind, operands, near):
-            return True
-        if known is None:
+    if math.prod(to._shape) < PARALLEL_FROM:
+        key: Any = (target, to._shape, *near.items())
+        known = kind.replays.get(key)
+        if not is_plan(known) and tiers.begins(kind, to._shape, operands):
             return False
-    if known in (ONCE, TWICE) and launch.can_launch():
-        made = replay.rewrite_of(kind, to._shape, operands, to._kind, near)
-        known = made or False
-        remember(kind, key, known)
-        if made is not None:
-            place = (to._kind, to._shape)
-            kind.keep(place, made.before(kind.writes.get(place)))
-    if is_plan(known) and freed(to._buffer, own) and rewritten(known, to, operands):
-        return True
-    return _planned(to, kind, operands, own, near)
-
-
-def _planned(to: Any, kind: Kind, operands: Operands, own: int, near: Mapping[int, int]) -> bool:
-    plan = plan_of(kind, to._kind, to._shape, operands, near)
+        if known is None or known is ONCE:
+            remember(kind, key, ONCE if known is None else TWICE)
+            if freed(to._buffer, own) and _written_in_parts(to, kind, operands, near):
+                return True
+            if known is None:
+                return False
+        if known in (ONCE, TWICE) and launch.can_launch():
+            made = replay.rewrite_of(kind, to._shape, operands, target, near)
+            known = made or False
+            remember(kind, key, known)
+            if made is not None:
+                place = (target, to._shape)
+                kind.keep(place, made.before(kind.writes.get(place)))
+        if is_plan(known) and freed(to._buffer, own) and rewritten(known, to, operands):
+            return True
+    plan = plan_of(kind, target, to._shape, operands, near)
     if plan is None or not freed(to._buffer, own):
         return False
     return plan.run(to._buffer, to._start, operands)
@@ -318,17 +296,9 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     (kind, operands), size, buffer = known, math.prod(to.shape), to.buffer
     address = buffer.address + to.map.byte_start(to.dtype.itemsize)
     same = _same(kind, target, operands, address)
-    program: Any = kind.writes.get(_key(same, target))
-    if program is None:
-        tier = tiers.tier_of(kind, to.shape, operands)
-        if tier is not Tier.INTERPRETED:
-            with tiers.unless_made(tier, kind):
-                program = _program(kind, target, same)
-        if program is None:
-            values = interpreted(to._container, kind, to.shape, operands)
-            if values is not None:
-                elements.array_of(to)[...] = values
-            return values is not None
+    if _key(same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
+        return False
+    program = _program(kind, target, same)
     if not program and getattr(value, "_kind", NODE) is kind:
         kind.keep(target, kind.writes.get(target, False))  # from now on a plan for one shape
     if not program or repeats(program, operands, size):

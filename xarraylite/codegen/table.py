@@ -77,11 +77,6 @@ class Table(Generic[K, V]):
             Compared by Python's own types (str, bytes, int, tuples of them).
         make : callable
             Called without arguments.  Where two callers bring different ones, one of them.
-
-        Raises
-        ------
-        worker.NotMade
-            If it is being made, and this thread would not wait (`worker.not_waiting`).
         """
         entry = self._entries.get(key)
         if entry is not None:
@@ -90,7 +85,7 @@ class Table(Generic[K, V]):
         if worker.inside():  # nobody else would finish a flight that this thread waits for
             return worker.run(lambda: self._make(key, make))
         flight = worker.Job(lambda: self._make(key, make))
-        return worker.result_of(self._flights.setdefault(key, flight))
+        return self._flights.setdefault(key, flight).wait()
 
     def clear(self) -> None:
         """Drop all values; flights under way land as usual."""

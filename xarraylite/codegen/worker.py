@@ -35,7 +35,7 @@ import contextlib
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
@@ -136,13 +136,6 @@ _closed = Latch()
 _notices: deque[Callable[[], object]] = deque()
 
 
-def result_of(job: Job[T]) -> T:
-    """Return what a job makes, or raise the error, as soon as there is one; see `not_waiting`."""
-    if getattr(_local, "hurries", False) and job.submit():
-        raise NotMade
-    return job.wait()
-
-
 def is_worker() -> bool:
     """Tell whether the calling thread is the worker."""
     return getattr(_local, "worker", False)
@@ -185,21 +178,6 @@ def post(call: Callable[[], object]) -> None:
     state = _state
     if state is not None:  # at the very end of the process modules lose their names
         state.queue.put(Job(call))
-
-
-class NotMade(Exception):
-    """What was asked for is being made, and who asked would not wait for it."""
-
-
-@contextlib.contextmanager
-def not_waiting() -> Iterator[None]:
-    """Have this thread get `NotMade` in the block where it would wait for a value of a table."""
-    before = getattr(_local, "hurries", False)
-    _local.hurries = True
-    try:
-        yield
-    finally:
-        _local.hurries = before
 
 
 class Closing:

@@ -30,7 +30,6 @@ from ..memory.snapshots import Snapshot, pinned
 from ..memory.target import Target
 from . import tiers
 from .counting import evaluations
-from .tiers import Tier
 
 if TYPE_CHECKING:
     from ..codegen import kernel
@@ -131,23 +130,14 @@ def execute(graph: Graph, target: Target, noalias: bool) -> None:
             planning.plan(graph, target, noalias)  # which checks the promise; there are no kernels
         write(target.buffer, target.dtype, target.map, reference.compute(graph))
         return
-    tier, program = tiers.tier_of_graph(graph, noalias), None
-    if tier is not Tier.INTERPRETED:
-        with tiers.unless_made(tier, graph):
-            program = program_of(graph, target, noalias)
-    if program is None:
+    if tiers.begins_graph(graph, noalias):
         write(target.buffer, target.dtype, target.map, tiers.compute(graph, evaluate))
-    else:
-        _run(program, graph, target)
-
-
-def _run(program: Program, graph: Graph, target: Target) -> None:
-    """Run a program over the memory of a graph and a target."""
+        return
     try:
         memory = [target.buffer, *[leaf.snapshot for leaf in graph.leaves]]
         starts = [target.map.byte_start(target.dtype.itemsize)]
         starts += [leaf.map.byte_start(leaf.dtype.itemsize) for leaf in graph.leaves]
-        running.run(program, memory, starts, graph.nodes)
+        running.run(program_of(graph, target, noalias), memory, starts, graph.nodes)
     except kernel.KernelRaised:
         reference.compute(graph)  # which raises what the user's function raises
         raise XarrayliteError(

@@ -3,9 +3,8 @@
 A kernel takes ten to two hundred milliseconds to make, and some to load; NumPy computes a small
 expression, operation by operation, in tens of microseconds.  A program of loops meets many
 expressions only a few times, while it grows into those that it repeats.  So with ``engine="auto"``
-the first `FIRST` evaluations of a small expression are interpreted.  Then kernels are asked for,
-and it is interpreted until they are made, on their own thread (`unless_made`): nobody waits for a
-compiler.  With ``engine="compiled"`` all kernels are made, and waited for, at once.
+the first `FIRST` evaluations of a small expression are interpreted, and what it is evaluated by is
+made when it is asked for once more.  With ``engine="compiled"`` all kernels are made at once.
 
 What has a kind is interpreted by that (`interpreted`), all else by its nodes (`compute`).
 
@@ -19,9 +18,7 @@ Other folds of floats, and users' functions, are compiled at once.  All NaNs cou
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -46,20 +43,12 @@ from ..ops.reductions import REDUCTIONS, Reduction
 from ..ops.table import OPS
 
 if TYPE_CHECKING:
-    from ..codegen import worker
     from . import reference
 else:
-    worker = later(".codegen.worker")
     reference = later(".runtime.reference")
 
 #: Evaluations that are interpreted, if they are small: a kernel costs more to load than these.
 FIRST = 16
-
-#: Evaluations that are interpreted before kernels that were being made are asked for again.
-_AGAIN = 8
-
-#: Stands for the count of what is never interpreted.
-_NEVER = 1 << 62
 
 #: Bytes, of all operations together, that count as one more evaluation, and the most of one.
 _MORE, _MOST = 1 << 16, 1 << 22
@@ -75,17 +64,8 @@ _NODES = (Concat, Iota, Scalar, View)
 _begun: dict[tuple[Any, ...], int] = {}
 
 
-class Tier(Enum):
-    """What an evaluation is computed by."""
-
-    INTERPRETED = 0
-    EITHER = 1
-    """By kernels, or interpreted while these are being made."""
-    COMPILED = 2
-
-
-def tier_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Tier:
-    """Tell what computes an evaluation of a kind that has no kernel yet, and count it.
+def begins(kind: Kind, shape: Shape, operands: Sequence[Any]) -> bool:
+    """Tell whether an evaluation is one of its kind's first, which are interpreted, and count it.
 
     Parameters
     ----------
@@ -96,62 +76,36 @@ def tier_of(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Tier:
     operands : tuple
         Where it is a fold, the shape of what is folded is among them.
     """
-    if kind.begun >= _NEVER or settings.engine != "auto":
-        return Tier.COMPILED
+    if kind.begun >= FIRST or settings.engine != "auto":
+        return False
     if kind.begun == 0 and not _serves(_parts(kind)):
-        kind.begun = _NEVER
-        return Tier.COMPILED
+        kind.begun = FIRST
+        return False
     folded = [prod(item) for item in operands if item.__class__ is tuple]
     nbytes = kind.weight * kind.itemsize * max(prod(shape), *folded, 0)
     if nbytes > _MOST:
-        return Tier.COMPILED
-    if kind.begun >= FIRST:
-        return Tier.EITHER
-    return Tier.INTERPRETED if _counts(kind, 1 + nbytes // _MORE) else Tier.EITHER
+        return False
+    return _counts(kind, 1 + nbytes // _MORE)
 
 
-def tier_of_graph(graph: Graph, noalias: bool) -> Tier:
-    """Tell what computes an evaluation of a graph, and count it.
+def begins_graph(graph: Graph, noalias: bool) -> bool:
+    """Tell whether an evaluation of a graph is one of its first, and count it.
 
     Graphs that differ in extents or strides alone are counted together.
     """
     if settings.engine != "auto" or (noalias and settings.check_noalias):
-        return Tier.COMPILED
-    key = _structure(graph)
+        return False
+    key = tuple([(node.__class__, getattr(node, "op", None), node.dtype) for node in graph.nodes])
+    count = _begun.get(key, 0)
+    if count >= FIRST:
+        return False
     nbytes = sum([prod(node.shape) * node.dtype.itemsize for node in graph.nodes])
     if nbytes > _MOST:
-        return Tier.COMPILED
+        return False
     if not _serves(_node_parts(graph.nodes)):  # which strides decide, too
-        return Tier.COMPILED
-    if _begun.get(key, 0) >= FIRST:
-        return Tier.EITHER
+        return False
     _count(key, 1 + nbytes // _MORE)
-    return Tier.INTERPRETED
-
-
-def _structure(graph: Graph) -> tuple[Any, ...]:
-    return tuple([(node.__class__, getattr(node, "op", None), node.dtype) for node in graph.nodes])
-
-
-@contextlib.contextmanager
-def unless_made(tier: Tier, of: Kind | Graph) -> Iterator[None]:
-    """Leave the block where what can be interpreted lacks a kernel, which is made from then on.
-
-    What follows the block interprets it, and so are the next evaluations.
-    """
-    if tier is not Tier.EITHER:
-        yield
-        return
-    try:
-        with worker.not_waiting():
-            yield
-    except worker.NotMade:
-        if isinstance(of, Graph):
-            _begun[_structure(of)] = FIRST - _AGAIN
-        else:
-            of.begun = FIRST - _AGAIN
-            if of.formed:
-                _begun[_form(of)] = of.begun
+    return True
 
 
 def _counts(kind: Kind, cost: int) -> bool:
@@ -159,13 +113,9 @@ def _counts(kind: Kind, cost: int) -> bool:
 
     Kinds of fixed extents that differ in these alone are counted together.
     """
-    met = _count(_form(kind), cost) if kind.formed else kind.begun
-    kind.begun = min(met + cost, FIRST)
+    met = _count((repr(kind), kind.weight), cost) if kind.formed else kind.begun
+    kind.begun = met + cost
     return met < FIRST
-
-
-def _form(kind: Kind) -> tuple[Any, ...]:
-    return repr(kind), kind.weight
 
 
 def _count(key: tuple[Any, ...], cost: int) -> int:
@@ -182,7 +132,7 @@ ByKernel = Callable[[Kind, Shape, tuple[Any, ...]], NumpyArray | None]
 def interpreted(
     kind: Kind, shape: Shape, operands: Sequence[Any], by_kernel: ByKernel
 ) -> NumpyArray | None:
-    """Return the values of an expression of the first tier, computed without nodes.
+    """Return the values of an expression that `begins`, computed without nodes.
 
     None where only those do: where forms, late operands or the order of dimensions count.
     """
@@ -337,7 +287,7 @@ def compute(graph: Graph, evaluate: Callable[[Node], tuple[Buffer, Any]]) -> Num
     Parameters
     ----------
     graph : Graph
-        What `tier_of_graph` was asked about.
+        What `begins_graph` was asked about.
     evaluate : callable
         Evaluates a node by a kernel.
     """
