@@ -14,30 +14,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._config import settings
+from .._lazy_import import later
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
 from ..arrays.memo import growing
 from ..arrays.ownership import standing
 from ..arrays.recomputed import Part, Recomputed, node_of_part, outlined
 from ..assignment import elements, results
+from ..assignment.parts import program_of
+from ..assignment.results import count_launch
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
 from ..ir import build
-from ..ir.kind import NODE, Form, parts_of, row_major
-from ..ir.node import FREE, RANK, Concat, Node, Shape
+from ..ir.kind import NODE, Form, Kind, Operands, parts_of, row_major
+from ..ir.node import FREE, RANK, Concat, Leaf, Node, Shape
 from ..ir.translation import MOST_FORMED
+from ..ir.translation import of as kind_of
 from ..ir.walk import postorder
+from ..layout.strided import Strided
 from ..memory.histories import held
 from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
+from ..ops.reductions import Reduction
+from ..runtime.program import Direct
 from .arrays_of_numpy import COMMON
+
+if TYPE_CHECKING:
+    from ..runtime import axis_folds
+else:
+    axis_folds = later(".runtime.axis_folds")
 
 #: The most bytes of an operand that is computed first, and of all others and results.
 FEW, _MOST = 1 << 16, 1 << 20
@@ -132,6 +144,75 @@ def computed_at_once(
     except (TypeError, ValueError, IndexError, OverflowError):
         return None
     return copy_with(values, min(a._kind.fixed, RANK), Recomputed(found[1], lazily, values.dtype))
+
+
+def folded_at_once(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node | None:
+    """Return a small array folded along some axes, in a loop over ever new extents.
+
+    Where the whole function has no rule (`arrays.any_length`), as results that are stretched along
+    an inner dimension have strides of other extents.  None of all others, and of folds along no
+    axis or all.
+
+    Parameters
+    ----------
+    op : Reduction
+        How it is folded.
+    node : Node
+        The operand.
+    axes : tuple of int
+        The axes.
+    keepdims : bool
+        Whether these stay, with extent 1.
+    """
+    if not 0 < len(axes) < len(node.shape):
+        return None
+    shape = build.folded(node.shape, axes, keepdims)
+
+    def lazily(part: Node) -> Node:
+        return build.reduce(op, part, axes, keepdims)
+
+    def fold(kind: Kind, operands: Operands, to: Snapshot) -> bool:
+        return axis_folds.fold(op, kind, node.shape, operands, axes, to)
+
+    return _at_once(node, shape, lazily, fold)
+
+
+def settled_at_once(node: Node) -> Node:
+    """Return what is computed for each element as memory, in a loop over ever new extents.
+
+    All others as they are.  Memory may be stretched along extents of 1 without a plan.
+    """
+
+    def fill(kind: Kind, operands: Operands, to: Snapshot) -> bool:
+        program = program_of(kind)
+        size = math.prod(node.shape)
+        if program.__class__ is not Direct or program.folds or size > program.limit:
+            return False
+        return program.call(to.address, node.shape, *operands) is None
+
+    made = _at_once(node, node.shape, lambda part: part, fill)
+    return node if made is None else made
+
+
+def _at_once(
+    node: Node,
+    shape: Shape,
+    lazily: Callable[[Node], Node],
+    compute: Callable[[Kind, Operands, Snapshot], bool],
+) -> Node | None:
+    """Return memory of what is made of a node, if ``compute`` does fill it."""
+    if not growing.value or tracing.running.value:
+        return None
+    known = kind_of(node)
+    if known is None or known[0].formed:
+        return None
+    kind, operands = known
+    part = kind, node.shape, outlined(kind, operands)
+    to = Snapshot.alone(math.prod(shape) * kind.itemsize, Recomputed(part, lazily, kind.dtype))
+    if not compute(kind, operands, to):
+        return None
+    count_launch()
+    return Leaf(shape, kind.dtype, to, Strided.row_major(shape), min(kind.fixed, RANK))
 
 
 class Joined(Gathers):

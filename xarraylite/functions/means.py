@@ -14,13 +14,14 @@ from ..arrays.memo import memoised_values
 from ..dtypes.names import DType, as_dtype, float32, float64, int64, is_narrow_float, kind
 from ..ir import build
 from ..ir.build import Operand
-from ..ir.node import Node
+from ..ir.node import Leaf, Node
 from ..operands.nodes import as_node
 from ..ops.reductions import SUM
 from ..ops.rules import real_part
 from ..ops.table import OPS
 from .arguments import check_numbers
 from .arrays_of_numpy import into
+from .copied import settled_at_once
 from .groups import Axis, Groups, Lazy, takes_jagged
 from .partials import sibling
 from .reducers import chosen_of, operand_and_groups, others
@@ -57,7 +58,8 @@ def _count(
 
 def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
     total = groups.fold(SUM, others(node, chosen, 0))
-    return build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
+    made = build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
+    return settled_at_once(made) if isinstance(total, Leaf) else made
 
 
 def _counting(name: str, where: object, node: Node, dtype: object) -> Node | None:
