@@ -57,7 +57,7 @@ format: $(VENV)/.installed-lint  ## Rewrite the files the way `make lint` wants 
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-routines: $(VENV)/.installed-demo  ## Compile the scalar bodies into xarraylite/codegen/routines.bin
+routines: $(VENV)/.installed-demo  ## Compile scalar bodies and methods into xarraylite/codegen/routines.bin
 	$(PY) -m xarraylite.transforms.shipped
 
 docs: $(VENV)/.installed-docs  ## Build docs/_build/html, warnings are errors

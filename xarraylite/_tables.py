@@ -17,7 +17,7 @@ def kept(table: dict[K, V], key: K, value: V, most: int) -> V:
     >>> kept(table, 3, "three", most=2), table
     ('three', {3: 'three'})
     """
-    if len(table) >= most:
+    if len(table) >= most and key not in table:
         table.clear()
     table[key] = value
     return value

@@ -136,3 +136,30 @@ def test_ever_new_extents_along_axes(axis: Any) -> None:
                         / max(own.size / own.mean(axis).size - 1.5, 0)
                     )
             np.testing.assert_allclose(made, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("shapes", ["wide", "tall"])
+def test_diagonals_have_as_many_elements_as_the_shorter_dimension(shapes: str) -> None:
+    """Traced for wide matrices and for tall ones, whichever a loop begins with."""
+    values = np.arange(10_000.0).reshape(100, 100)
+    array = xl.asarray(values)
+    extents = [(n, 2 * n) for n in range(4, 45)] + [(2 * n, n) for n in range(4, 45)]
+    for m, n in extents if shapes == "wide" else extents[::-1]:
+        part, same = array[:m, :n], values[:m, :n]
+        assert xl.trace(part) == np.trace(same)
+        assert xl.trace(part * 2, offset=1) == np.trace(same * 2, offset=1)
+        assert xl.mean(xl.diagonal(part)) == np.mean(np.diagonal(same))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("less", [3, 2.5])
+def test_less_is_left_of_a_later_axis_than_was_traced(less: float) -> None:
+    """A variance of fewer elements than are subtracted is infinite."""
+    rng = np.random.default_rng(3)
+    for shape in [*((k, k + 7) for k in range(5, 45)), (8, 2), (9, 3), (20, 1)]:
+        values = rng.random(shape)
+        for found, expected in (
+            (xl.var(xl.asarray(values), axis=1, ddof=less), np.var(values, axis=1, ddof=less)),
+            (xl.std(xl.asarray(values), axis=1, ddof=less), np.std(values, axis=1, ddof=less)),
+        ):
+            np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-12)

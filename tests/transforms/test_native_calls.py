@@ -386,7 +386,7 @@ def test_operations_that_numpy_runs(name: str, dtype: str) -> None:
         x = xl.asarray(values[: int(np.prod(shape))].reshape(shape).astype(dtype))
 
         def said(
-            of: Callable[[], Any], operands: tuple[Any, ...] = (x, x[::-1].copy())[:arity]
+            of: Callable[[], Any], operands: tuple[Any, ...] = (x, x[::-1].copy(), x)[:arity]
         ) -> Callable[[], Any]:
             def work() -> Any:
                 made = xl.eval(of(*operands))
@@ -400,7 +400,12 @@ def test_operations_that_numpy_runs(name: str, dtype: str) -> None:
             works[f"inside {shape}"] = said(lambda *o: function(*o) * o[0][::-1])
         if dtype.startswith("c") and arity == 2:
             works[f"of a number {shape}"] = said(lambda v, _: function(v, 2 + 1j))
-    all_same(works)
+    known = all_same(works)
+    try:
+        OPS[name].rule(name, (np.dtype(dtype),) * arity)
+    except xl.DTypeError:
+        return
+    assert [said for said in known.values() if isinstance(said[0], type)] == []
 
 
 def test_operations_that_numpy_runs_read_what_was_there() -> None:
@@ -426,24 +431,6 @@ def test_what_numpy_runs_is_a_part_of_few_elements() -> None:
             o = xl.zeros(n, dtype="complex128")
             o[...] = 2 * xl.tan(a + o)
             np.testing.assert_allclose(o, 2 * np.tan(v), rtol=1e-13)
-
-
-def test_a_value_is_never_updated_in_place() -> None:
-    """The product of two vectors is memory, and a value: a history keeps what it took."""
-    for _ in range(3):
-        x, history = xl.asarray([1.0, 2.0, 4.0]), []
-        t = x @ x
-        for _ in range(3):
-            history.append(t)
-            t += x @ x
-            t /= 2
-        assert [float(one) for one in history] == [21.0] * 3
-        t += x
-        assert t.tolist() == [22.0, 23.0, 25.0]
-        whole = xl.asarray(3.0)
-        same_one = whole
-        whole += x @ x
-        assert same_one.tolist() == 24.0, "memory that somebody made is written"
 
 
 def test_a_promise_is_checked_where_one_value_is_stored() -> None:

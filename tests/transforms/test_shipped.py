@@ -70,7 +70,7 @@ def test_a_process_that_launches_often_compiles_kernels_alone(tmp_path: Path) ->
 
 
 def test_elsewhere_and_where_it_does_not_link_llvm_makes_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[bool] = []
     compile_object = machine.compile_object

@@ -1,8 +1,9 @@
 """What functions make of arrays of any length: recipes without extents.
 
 The mean of rows is their sum over the number of rows, whatever that is.  So a function is traced
-for arrays of three shapes, two of them chosen so that no extents are equal by chance, and the
-traces are compared: where they do the same in the same order, extents, and numbers of what is
+for arrays of three shapes, in two of which no extents are equal, the first extent being the least
+of one and the largest of the other (a diagonal has as many elements as the shorter dimension), and
+the traces are compared: where they do the same in the same order, extents, and numbers of what is
 folded, or those less something, are all that may differ.  What differs in anything else has no
 rule.
 
@@ -36,8 +37,9 @@ from .expression import handle
 from .recipes import Recipe
 from .recomputed import Recomputed, RecomputedOfSeveral, outlined
 
-#: Of each of the arrays that are traced the extents, above the least, and those of another trace.
-_FEW, _MORE = (0, 1, 3, 4, 7, 9), (41, 59, 75, 93, 111, 137)
+#: Of each of the arrays that are traced the extents, above the least, and those of another trace,
+#: in the other order.
+_FEW, _MORE = (0, 1, 3, 4, 7, 9), (137, 111, 93, 75, 59, 41)
 
 
 @record(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class Loose:
         Where the extents of what is computed or folded are found, and those of what it makes.
     constants : tuple
         Of each of the recipe's constants: itself, as a tuple where extents are found, or as a list
-        the number of elements that is meant and what is subtracted from it.
+        the number of elements that is meant, what is subtracted from it, its class, and the least
+        such number for which that is known.
     """
 
     part: Part
@@ -157,6 +160,8 @@ class AnyLength:
             body, shape = _extents(part.body, extents), _extents(part.shape, extents)
             count = math.prod(shape)
             sizes.append(math.prod(body) // count)
+            if any([c.__class__ is list and sizes[c[0]] < c[3] for c in part.constants]):
+                return None  # what is subtracted may be more
             items = own.recipe.operands(given, part.found(extents, sizes))
             made = self._from(arrays, kind.dtype) if part is last else None
             to = Snapshot.alone(count * kind.itemsize, made)
@@ -416,5 +421,5 @@ def _constant(
     for which, counts in enumerate(zip(*sizes, strict=True)):
         less = {n - value for n, value in zip(counts, values, strict=True)}
         if len(less) == 1:
-            return [which, less.pop(), one.__class__]
+            return [which, less.pop(), one.__class__, min(counts)]
     return None

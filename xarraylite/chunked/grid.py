@@ -41,11 +41,13 @@ class Grid:
     def __iter__(self) -> Iterator[Box]:
         """Yield the blocks strip by strip."""
         counts = self.counts
+        if not all(counts):
+            return
         sides = [
             [range(low, min(low + s, n)) for low in range(0, n, s)]
             for n, s in zip(counts, self.strip or counts, strict=True)
         ]
-        for strip in itertools.product(*sides) if all(counts) else ():
+        for strip in itertools.product(*sides):
             for index in itertools.product(*strip):
                 yield self.box(index)
 
