@@ -37,6 +37,7 @@ OUTSIDE = {found.name for found in outside.functions().values()}
 # --- the file ------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("by_python")
 def test_the_archive_is_that_of_the_sources() -> None:
     shipped = archive.archive()
     assert shipped.index, f"the bodies were edited; {AGAIN}"

@@ -13,6 +13,7 @@ import pytest
 import xarraylite as xl
 from tests.transforms.test_natives import V, both
 from xarraylite.runtime import natives as loading
+from xarraylite.transforms import natives
 
 pytestmark = [
     pytest.mark.usefixtures("compiled", "installed"),
@@ -251,3 +252,22 @@ def test_numbers_beside_short_floats_are_rounded_once(dtype: str) -> None:
     if dtype == "float16":
         with np.errstate(all="ignore"):
             assert fast == work(np, np.asarray)
+
+
+def test_products_of_vectors_are_values_that_no_operator_changes() -> None:
+    def work() -> Any:
+        x, array = xl.asarray([1.0, 2.0, 4.0]), xl.asarray(3.0)
+        total, same, history = x @ x, array, []
+        for k in range(3):
+            history.append(total)
+            total += (x @ x, 21, np.float64(21))[k]
+        same += x @ x
+        total += x
+        return [float(t) for t in history], np.asarray(total).tolist(), float(array)
+
+    expected = [21.0, 42.0, 63.0], [85.0, 86.0, 88.0], 24.0
+    natives.install()
+    for _ in range(3):
+        assert work() == expected
+    natives.remove()
+    assert work() == expected

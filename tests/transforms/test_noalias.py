@@ -265,3 +265,14 @@ def test_the_environment_switches_checking_on() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("caught noalias")
+
+
+@pytest.mark.usefixtures("compiled", "installed")
+def test_a_promise_is_checked_where_one_value_is_stored() -> None:
+    for _ in range(3):
+        a = xl.ones(10)
+        with xl.config(check_noalias=True), pytest.raises(xl.NoAliasError):
+            xl.noalias(a)[0] = xl.sum(a)
+        assert a.tolist() == [1.0] * 10
+        xl.noalias(a)[0] = xl.sum(a)
+        assert a[0] == 10.0

@@ -29,6 +29,7 @@ usual = pytest.mark.skipif(
 
 @usual
 @pytest.mark.skipif(llvmlite.__version__[:4] != "0.50", reason="another LLVM made them")
+@pytest.mark.usefixtures("by_python")
 def test_llvm_makes_the_same_of_the_sources() -> None:
     for assembly in shipped.assemblies():
         found = archive.archive().find_object(assembly.name)

@@ -7,12 +7,13 @@ destination's elements.  Where a function says that it did not write, nothing ha
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._config import settings
-from .._lazy_import import later
+from .._lazy_import import later, uncollected
 from ..compiler.limits import PARALLEL_FROM
 from ..ir.kind import NODE, Kind, Operands, folds_inside, leaves_of
 from ..ir.node import Node, Shape
@@ -128,9 +129,12 @@ def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
         if is_plan(known) and freed(to._buffer, own) and rewritten(known, to, operands):
             return True
     plan = plan_of(kind, target, to._shape, operands, near)
-    if plan is None or not freed(to._buffer, own):
+    if plan is None:
         return False
-    return plan.run(to._buffer, to._start, operands)
+    # What the collector calls back may read: none comes between the question and a small write.
+    small = math.prod(to._shape) < PARALLEL_FROM
+    with uncollected() if small else contextlib.nullcontext():
+        return freed(to._buffer, own) and plan.run(to._buffer, to._start, operands)
 
 
 def _written_in_parts(to: Any, kind: Kind, operands: Operands, near: Mapping[int, int]) -> bool:

@@ -76,8 +76,11 @@ def lies_so(checks: int, to: int, items: int) -> bool:
     return True
 
 
-def ran_over(plan: int, to: int, items: int) -> bool:
-    """Run a plan that writes a container, if all operands lie as it says; tell whether it did."""
+def ran_over(plan: int, to: int, items: int, waiting: int) -> bool:
+    """Run a plan that writes a container, if all operands lie as it says; tell whether it did.
+
+    Not where others wait for its bytes than those who did when that was asked.
+    """
     if get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
         return False
     checks = get(plan, w.REWRITE_RECORD) + word(w.BYTES_DATA)
@@ -86,7 +89,7 @@ def ran_over(plan: int, to: int, items: int) -> bool:
     keep(plan)
     record = checks + 8 + CHECK * load(checks)
     buffer, temporary, place = get(to, w.OWN_BUFFER), 0, 0
-    waiting, nbytes = waiting_for(buffer), load(record + 16)
+    nbytes = load(record + 16)
     if nbytes != 0:
         temporary = new_buffer(nbytes)
         place = address_of(temporary) if temporary != 0 else 0
@@ -105,6 +108,8 @@ def ran_over(plan: int, to: int, items: int) -> bool:
 
 def written_again(to: int, kind: int, items: int) -> bool:
     """Write by one of the plans for these extents (`runtime.replay`), if there are any."""
+    # From here on whatever is allocated may run others, who may read.
+    waiting = waiting_for(get(to, w.OWN_BUFFER))
     key = pair(get(to, w.KIND), get(to, w.SHAPE))
     if key == 0:
         return False
@@ -114,7 +119,7 @@ def written_again(to: int, kind: int, items: int) -> bool:
         return False
     keep(plan)
     while not done and load(plan + CLASS) == word(w.REWRITE):
-        done = ran_over(plan, to, items)
+        done = ran_over(plan, to, items, waiting)
         another = keep(get(plan, w.REWRITE_NEXT))
         c.Py_DecRef(plan)
         plan = another
@@ -125,7 +130,10 @@ def written_again(to: int, kind: int, items: int) -> bool:
 def rewritten(arguments: int) -> int:
     """``rewritten(plan, to, operands)``."""
     plan, to, operands = load(arguments), load(arguments + 8), load(arguments + 16)
-    done = is_container(to) and ran_over(plan, to, operands + word(w.TUPLE_ITEMS))
+    if not is_container(to):
+        return 0
+    waiting = waiting_for(get(to, w.OWN_BUFFER))
+    done = ran_over(plan, to, operands + word(w.TUPLE_ITEMS), waiting)
     return keep(word(w.TRUE)) if done else 0
 
 
