@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from .._lazy_import import later
 from .._records import record
 from ..assignment.parts import program_of
 from ..assignment.results import count_launch
@@ -30,12 +31,16 @@ from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot, Snapshot
-from ..runtime import axis_folds
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
 from .expression import handle
 from .recipes import Recipe
 from .recomputed import Recomputed, RecomputedOfSeveral, outlined
+
+if TYPE_CHECKING:
+    from ..runtime import axis_folds
+else:
+    axis_folds = later(".runtime.axis_folds")
 
 #: Of each of the arrays that are traced the extents, above the least, and those of another trace,
 #: in the other order.
