@@ -171,7 +171,7 @@ class AnyLength:
             made = self._from(arrays, kind.dtype) if part is last else None
             to = Snapshot.alone(count * kind.itemsize, made)
             if own.op is None:
-                done = _filled(kind, to, shape, count, items)
+                done = filled(kind, to, shape, items)
             else:
                 done = axis_folds.fold(own.op, kind, body, items, own.axes, to)
             if not done:
@@ -192,10 +192,10 @@ def _differ(arrays: Sequence[Any], extents: Shape) -> bool:
     return len(arrays) > 1 and any([array._shape != extents for array in arrays])
 
 
-def _filled(kind: Any, to: Snapshot, shape: Shape, size: int, items: tuple[Any, ...]) -> bool:
+def filled(kind: Any, to: Snapshot, shape: Shape, items: Sequence[Any]) -> bool:
     """Compute what is computed for each element; tell whether one launch does so."""
     program = program_of(kind)
-    if program.__class__ is not Direct or program.folds or size > program.limit:
+    if program.__class__ is not Direct or program.folds or math.prod(shape) > program.limit:
         return False
     return program.call(to.address, shape, *items) is None
 

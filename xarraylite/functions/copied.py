@@ -20,13 +20,13 @@ import numpy as np
 
 from .._config import settings
 from .._lazy_import import later
+from ..arrays.any_length import filled
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
 from ..arrays.memo import growing
 from ..arrays.ownership import standing
 from ..arrays.recomputed import Part, Recomputed, node_of_part, outlined
 from ..assignment import elements, results
-from ..assignment.parts import program_of
 from ..assignment.results import count_launch
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
@@ -43,7 +43,6 @@ from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
 from ..ops.reductions import Reduction
-from ..runtime.program import Direct
 from .arrays_of_numpy import COMMON
 
 if TYPE_CHECKING:
@@ -184,11 +183,7 @@ def settled_at_once(node: Node) -> Node:
     """
 
     def fill(kind: Kind, operands: Operands, to: Snapshot) -> bool:
-        program = program_of(kind)
-        size = math.prod(node.shape)
-        if program.__class__ is not Direct or program.folds or size > program.limit:
-            return False
-        return program.call(to.address, node.shape, *operands) is None
+        return filled(kind, to, node.shape, operands)
 
     made = _at_once(node, node.shape, lambda part: part, fill)
     return node if made is None else made
