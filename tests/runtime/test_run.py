@@ -314,7 +314,7 @@ def test_long_results_in_parts(
     shape: tuple[int, ...], axis: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(steps, "CHUNK", 700)
-    monkeypatch.setattr(steps, "LONG_CHUNK", 1 << 19)
+    monkeypatch.setattr(steps, "LONG_RESULT", 1 << 12)
     a = numbers(*shape)
     check(xl.sum(xl.asarray(a), axis=axis), a.sum(axis=axis))
 

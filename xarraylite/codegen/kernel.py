@@ -113,12 +113,13 @@ class Kernels:
         text = routines.assembled(module)
         helpers = routines.helpers(text)
         private = helpers or any(routines.is_private(routine) for routine, _ in module.routines)
-        code, origin, nbytes = _made(text, not private, helpers)
+        key = key_of(text)
+        code, origin, nbytes = _made(key, text, not private, helpers)
         if origin == "disk":
             self.loaded += 1
         else:
             self.compiled += 1
-        return Kernel(code, origin, emit, nbytes, "" if private else key_of(text))
+        return Kernel(code, origin, emit, nbytes, "" if private else key)
 
     def clear(self) -> None:
         """Forget the kernels in memory."""
@@ -133,10 +134,9 @@ def _size(kernel: Kernel) -> int:
 
 
 def _made(
-    text: str, lasting: bool, helpers: Sequence[str] = (), plain: bool = False
+    key: str, text: str, lasting: bool, helpers: Sequence[str] = (), plain: bool = False
 ) -> tuple[machine.Code, str, int]:
     """Return machine code from disk or from LLVM, which it was, and its size in bytes."""
-    key = key_of(text)
     image = store.load(key) if lasting else None
     if image is not None:
         try:
@@ -155,9 +155,12 @@ def code_of(assembly: Assembly) -> machine.Code:
 
     It comes with the package where that has it for this kind of processor.
     """
-    return worker.run(
-        lambda: _shipped(assembly.name) or _made(assembly.text(), True, plain=True)[0]
-    )
+
+    def made() -> machine.Code:
+        text = assembly.text()
+        return _made(key_of(text), text, True, plain=True)[0]
+
+    return worker.run(lambda: _shipped(assembly.name) or made())
 
 
 def _shipped(name: bytes) -> machine.Code | None:

@@ -25,5 +25,8 @@ NEAR_FROM = 1 << 16
 #: Elements of one fixed part of a reduction with few results.
 CHUNK = 1 << 17
 
-#: Cost of what one result is folded from without a look at signals: about 10 ms.
+#: Elements of one fixed part of a reduction with many results: 1 ms, or 100 of a hundred operations.
+LONG_RESULT = 1 << 19
+
+#: Cost of what runs without a look at signals: about 10 ms.
 LONG_CHUNK = 1 << 24

@@ -31,7 +31,7 @@ from .arguments import (
 )
 from .boxes import still
 from .identities import identity_words
-from .limits import CHUNK, LONG_CHUNK, NEAR_FROM, STREAM_BYTES
+from .limits import CHUNK, LONG_RESULT, NEAR_FROM, STREAM_BYTES
 from .loops import Nest, address_stream, deepen, move_to_end, normalise, reverse, split
 from .lower import Lowered, Use
 from .program import KernelStep, Work
@@ -372,7 +372,7 @@ def form_of_nests(kept: Nest, reduced: Nest, uses: Sequence[Use]) -> Form:
 def chunk_ranges(
     lowered: Lowered, axes: tuple[int, ...], several: bool = True, ends: bool = False
 ) -> tuple[Range, ...]:
-    """Return the fixed parts of a reduction; a function of the expression alone.
+    """Return the fixed parts of a reduction; a function of shapes and strides alone.
 
     There is more than one part where too few results could be computed side by side, and where
     one result takes so long that a Ctrl-C would have to wait for it.  A fold that may end early
@@ -389,7 +389,7 @@ def chunk_ranges(
     rows = reduced.outer * (1 if along else reduced.extents[-1])
     width = (reduced if along else kept).extents[-1]
     few = units < 8 and total >= 2 * CHUNK and not (ends and along)
-    size = CHUNK if few else max(CHUNK, LONG_CHUNK // lowered.body.cost)
+    size = CHUNK if few else LONG_RESULT
     if not several or (not few and total <= units * size):
         return ((0, rows, 0, width),)
     size = max(size, rows * width // MOST_PARTS)

@@ -40,7 +40,7 @@ from .tokens import token
 #: loops at the end of a block's folding cost a fixed time, so a block should not be smaller.
 BLOCK_BYTES = 16 << 10
 
-#: Cost of a value up to which rows of values are folded before they are put into scratch.
+#: Cost of a value up to which it is folded onto another row without being put into scratch before.
 CHEAP = 8
 
 #: Rows of a block: as many values are added one after another, all others in pairs.
@@ -178,11 +178,13 @@ def _is_cheap(spec: ReduceSpec) -> bool:
 
 
 def block_size(spec: ReduceSpec) -> int:
-    """Return how many values are folded into one: a row of cheap ones takes half the scratch."""
-    size = block_of(spec.body.dtype)
+    """Return how many values are folded into one, whatever they cost: a row takes half the scratch.
+
+    So a sum has the same bits whether its values are computed on the way or lie in memory.
+    """
     if spec.sided:
         return ROW_BYTES // value_bytes(spec.body.dtype) * SIDED
-    return size // 2 * FOLDED if _is_cheap(spec) else size
+    return block_of(spec.body.dtype) // 2 * FOLDED
 
 
 @record(frozen=True, slots=True)
@@ -314,27 +316,30 @@ class Fold:
     def fill(self, low: Value, width: Value) -> Value:
         """Emit what puts ``width`` values into scratch; return how many there are then.
 
-        Passing through scratch costs as much as a cheap value, so rows of those, an eighth of a
-        block, are folded onto each other.  Memory is read strictly in order, which the prefetcher
-        needs.
+        Rows of an eighth of a block are folded onto each other; what is left beyond the last whole
+        one lies beside them.  Memory is read strictly in order, which the prefetcher needs.
         """
         b, place = self.b, self.values
-        if self.spec.short or not _is_cheap(self.spec):
+        if self.spec.short:
             self.each(low, low + width, low)
             return width
         row = block_size(self.spec) // FOLDED
         end = low + width
         with b.loop(low, end, row, Pace.SLOW) as start:
             rest = (end - start).least(row)
-            first = start.equals(low)
-            with b.either((rest < row) | first) as branches:
-                # The first row, and what is left beyond the last whole one, beside each other.
-                to = b.select(first, b.integer(0), row)
-                with b.loop(0, rest, 1, Pace.SLOW) as j:
-                    self.push(self.value(start + j), place, to + j)
-                branches.otherwise()
-                with b.loop(0, row) as j:
-                    self.push(self.combine(self.pull(place, j), self.value(start + j)), place, j)
+            later = start > low
+            onto, to = later & rest.equals(row), b.select(later, b.integer(row), 0)
+            if _is_cheap(self.spec):  # passing through scratch would cost as much again
+                with b.either(onto) as branches:
+                    with b.loop(0, row) as j:
+                        self.push(self.combine(self.pull(place, j), self.value(start + j)), place, j)
+                    branches.otherwise()
+                    with b.loop(0, rest, 1, Pace.SLOW) as j:
+                        self.push(self.value(start + j), place, to + j)
+            else:  # computed at one place, which is less code
+                self.each(start, start + rest, start - to)
+                with b.when(onto), b.loop(0, row) as j:
+                    self.push(self.combine(self.pull(place, j), self.pull(place, j + row)), place, j)
         return b.select(width > row, width % row + row, width)
 
     def sides(self, low: Value, width: Value) -> Value:
