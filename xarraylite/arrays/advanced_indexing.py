@@ -30,7 +30,8 @@ from ..operands.nodes import HasNode, OneValue, is_masked, unwrapped, values_in
 from . import ownership
 from .recomputed import Recomputed, outlined
 
-_BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
+_FINAL = frozenset((int, type(None), type(Ellipsis), str))
+_BASIC = _FINAL | {slice}
 _PLAIN = (HasNode, OneValue, np.ndarray, np.generic, str)
 
 
@@ -41,11 +42,11 @@ def with_ints(key: Any) -> Any:
     """
     cls = key.__class__
     if cls is tuple or cls is list:
-        items = [item if item.__class__ in _BASIC else with_ints(item) for item in key]
+        items = [item if item.__class__ in _FINAL else with_ints(item) for item in key]
         return key if all(map(operator.is_, items, key)) else cls(items)
     if cls is slice:
         bounds = (key.start, key.stop, key.step)
-        plain = tuple([with_ints(bound) for bound in bounds])
+        plain = tuple([x if x.__class__ in _FINAL else with_ints(x) for x in bounds])
         return key if all(map(operator.is_, plain, bounds)) else slice(*plain)
     number = key._value if isinstance(key, OneValue) else key
     if number.__class__ is int or isinstance(number, np.integer):

@@ -2,8 +2,8 @@
 
 BLAS reads memory, and NumPy, which multiplies few whole numbers, does too: so lazy operands are
 evaluated first, and what has another dtype than the product is converted.  What neither multiplies
-(short floats, many lazy whole numbers) is a fold: of small operands the kind of that fold is learned,
-and the next such product is evaluated as any expression of a kind is.
+(short floats, many lazy whole numbers) is a fold: of small operands the kind of that fold is
+learned, and the next such product is evaluated as any expression of a kind is.
 """
 
 from __future__ import annotations

@@ -274,12 +274,11 @@ class Buffer(Memory):
 
     def shared_waiting(self) -> int:
         """Count the references to shared bytes' only snapshot; -1 if it is another buffer's too."""
-        if COUNTS:
-            with guard.held:
-                alive = self._live()
-                if len(alive) == 1 and alive[0] is getattr(self, "_snapshot", None):
-                    alive.clear()
-                    return sys.getrefcount(self._snapshot) - ALONE
+        with guard.held:
+            alive = self._live() if COUNTS else []
+            if len(alive) == 1 and alive.pop() is getattr(self, "_snapshot", None):
+                return sys.getrefcount(self._snapshot) - ALONE
+            alive.clear()  # it would count as a reader
         return -1 if self.is_awaited() else 0
 
     def release(self, own: int = 0, which: int = 0) -> Snapshot | None:
