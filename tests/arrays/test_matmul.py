@@ -149,3 +149,21 @@ def test_results_of_products_are_told_of_in_what_is_computed_of_them(held: bool)
     made[0, 0] = 100.0
     assert np.array_equal(np.asarray(e), np.asarray(a) @ np.asarray(b) + 1)
     assert "BLAS" not in str(xl.explain(made + 1.0))
+
+
+MIXED = ["float64", "float32", "int64", "uint8", "bool", "complex128"]
+
+
+@pytest.mark.parametrize("dtypes", [(a, b) for a in MIXED for b in MIXED if a != b], ids=str)
+def test_products_of_two_dtypes_are_numpys(dtypes: tuple[str, str]) -> None:
+    for shapes in SHAPES:
+        x, y = [rng.integers(0, 3, s).astype(d) for s, d in zip(shapes, dtypes, strict=True)]
+        a, b = xl.asarray(x), xl.asarray(y)
+        for made in (a @ b, (a * a) @ b, a @ (b * b)):
+            assert made.dtype == (x @ y).dtype
+        assert np.array_equal(np.asarray(a @ b), x @ y)
+        assert np.array_equal(np.asarray((a * a) @ b), (x * x) @ y)
+    with pytest.raises(ValueError, match="matmul"):
+        xl.ones((2, 3), dtypes[0]) @ xl.ones((2, 3), dtypes[1])
+    with pytest.raises(ValueError, match="matmul"):
+        (xl.ones((), dtypes[0]) + xl.ones((), dtypes[0])) @ xl.ones(3, dtypes[1])

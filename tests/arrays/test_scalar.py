@@ -321,3 +321,20 @@ def test_evaluated_values_are_arrays_of_their_own(dtype: str, layout: str | None
     assert not xl.may_share_memory(made, other)
     made[...] = 0
     assert value == other.item() == 1
+
+
+@pytest.mark.parametrize("other", [2, -3, 0, 0.5, -0.0, float("inf"), 1j, 2 - 1j, 1 << 80])
+def test_complex_values_meet_pythons_numbers_as_arrays_do(other: complex) -> None:
+    parts = [0.0, -0.0, 1.5, -2.25, math.inf, -math.inf, 5e-324]
+    array = xl.asarray([complex(a, b) for a in parts for b in parts])
+    for f in (operator.add, operator.sub, operator.mul, operator.truediv, operator.eq):
+        for g in (f, lambda a, b, f=f: f(b, a)):
+            wanted = np.asarray(g(array, other))
+            found = np.asarray([np.asarray(g(value, other)) for value in array])
+            np.testing.assert_array_equal(found, wanted)
+            known = wanted == wanted
+            assert found[known].tobytes() == wanted[known].tobytes()
+    for f in (xl.exp, xl.sqrt, xl.log):
+        np.testing.assert_array_equal([f(z) for z in array], np.asarray(f(array)))
+        assert np.asarray(f(1 + other * 1j)).dtype == np.complex128
+    assert xl.conj(array)[3] == array[3].conjugate()

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from xarraylite.arrays import basic_indexing
+from xarraylite.arrays.advanced_indexing import with_ints
 from xarraylite.testing import assert_same_bits
 
 #: Sequences of integers of other classes, alone and beside other items.
@@ -83,3 +85,28 @@ def test_positions_out_of_bounds_in_what_was_selected() -> None:
     for key in ((slice(None), [0, 4]), ([2],), (slice(None), [0.5])):
         with pytest.raises(IndexError, match=r"\[2, 4\]|2, 4|index"):
             picked[key]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "int32"])
+def test_values_in_an_index_become_ints(dtype: str) -> None:
+    one = xl.asarray([1, 2], dtype=dtype)[1]
+    found = with_ints((one, slice(one, None, one), np.uint8(3), slice(0, 1)))
+    assert found == (2, slice(2, None, 2), 3, slice(0, 1))
+    assert {type(x) for x in (found[0], found[1].start, found[1].step, found[2])} == {int}
+    plain = (1, slice(0, 2), None, ...)
+    assert with_ints(plain) is plain
+
+
+EMPTY = [slice(2, 2), (slice(4, None), 1), (0, slice(3, 1)), (slice(9, 6), slice(None, None, 2))]
+
+
+@pytest.mark.parametrize("key", EMPTY)
+def test_an_empty_view_is_made_as_others_are(key: Any) -> None:
+    x = np.arange(12.0).reshape(4, 3)
+    a = xl.asarray(x)
+    view = basic_indexing.part(a, key)
+    assert view.shape == x[key].shape
+    a[key] = 7.0
+    a[key] += view
+    assert_same_bits(a, x)
+    assert_same_bits(xl.concatenate([view.ravel() + 1, a[0]]), x[0])

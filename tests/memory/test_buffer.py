@@ -357,6 +357,18 @@ def test_borrowed_buffers_over_the_same_bytes_know_each_other() -> None:
     assert left.snapshot() is not snapshot
 
 
+def test_references_to_shared_bytes_are_counted_if_they_are_one_buffers() -> None:
+    memory = np.arange(10.0)
+    whole, left = Buffer.borrow(memory), Buffer.borrow(memory[:5])
+    assert whole.shared_waiting() == 0
+    mine = whole.snapshot()
+    twice = [mine, mine]
+    assert whole.shared_waiting() == 1 + len(twice)
+    assert left.shared_waiting() == -1
+    del mine, twice
+    assert whole.shared_waiting() == left.shared_waiting() == 0
+
+
 @pytest.mark.parametrize("given", ["data", "array", "share"])
 def test_memory_that_was_given_away_may_be_written_through_another_buffer(given: str) -> None:
     buffer = Buffer.allocate(64)

@@ -27,6 +27,7 @@ from tests.numpy_programs import (
     objects,
     recipes,
     science,
+    textbooks,
     texts,
     values,
     writing,
@@ -86,6 +87,7 @@ PROGRAMS: list[Program] = [
     *texts.PROGRAMS,
     *science.PROGRAMS,
     *recipes.PROGRAMS,
+    *textbooks.PROGRAMS,
 ]
 
 

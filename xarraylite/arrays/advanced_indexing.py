@@ -30,21 +30,27 @@ from ..operands.nodes import HasNode, OneValue, is_masked, unwrapped, values_in
 from . import ownership
 from .recomputed import Recomputed, outlined
 
-_BASIC = frozenset((int, slice, type(None), type(Ellipsis), str))
+_FINAL = frozenset((int, type(None), type(Ellipsis), str))
+_BASIC = _FINAL | {slice}
 _PLAIN = (HasNode, OneValue, np.ndarray, np.generic, str)
 
 
 def with_ints(key: Any) -> Any:
     """Return an index with ints for whole numbers of rank 0, which are computed; itself without.
 
-    So `argmin` of an array is an index as quick as the int, and so are values of int64.
+    So `argmin` of an array is an index as quick as the int, and so are values of integers.
     """
     cls = key.__class__
     if cls is tuple or cls is list:
-        items = [item if item.__class__ in _BASIC else with_ints(item) for item in key]
+        items = [item if item.__class__ in _FINAL else with_ints(item) for item in key]
         return key if all(map(operator.is_, items, key)) else cls(items)
-    if cls is np.int64 or (isinstance(key, OneValue) and key._value.__class__ is int):
-        return operator.index(key)
+    if cls is slice:
+        bounds = (key.start, key.stop, key.step)
+        plain = tuple([x if x.__class__ in _FINAL else with_ints(x) for x in bounds])
+        return key if all(map(operator.is_, plain, bounds)) else slice(*plain)
+    number = key._value if isinstance(key, OneValue) else key
+    if number.__class__ is int or isinstance(number, np.integer):
+        return operator.index(number)
     of: Any = key
     if not isinstance(key, HasNode) or of._shape or kind(of.dtype) not in "iu":
         return key

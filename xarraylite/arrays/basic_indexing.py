@@ -44,9 +44,9 @@ def part(of: Any, key: Any) -> Any:
     for item, extent, step in zip(key, shape, steps, strict=False):
         if item.__class__ is slice:
             found = _resolved(item, extent)
-            if found is None or found[1] <= 0:
+            if found is None:
                 return None
-            low, length, pace = found
+            low, length, pace = found if found[1] > 0 else _NOTHING
             start += low * step
             own += (length,)
             paces += (step * pace,)
@@ -103,6 +103,9 @@ def _with_new_axes(of: Any, key: tuple[Any, ...]) -> Any:
 #: Classes of what an index may have that takes no dimension, and of all that `part` knows.
 _TAKEN = frozenset((type(None), type(Ellipsis)))
 _BASIC = _TAKEN | {int, slice}
+
+#: First position, length and step of a slice that selects nothing.
+_NOTHING = (0, 0, 1)
 
 #: Classes of what NumPy and `part` both take.
 _PLAIN = _BASIC | {np.int64}

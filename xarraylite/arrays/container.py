@@ -376,7 +376,11 @@ class XContainer(Placed, DescribedMemory, XExpression):
             to = self if key is Ellipsis else basic_indexing.part(self, key)
             if to is not None and writes.assigned(to, value, held, noalias):
                 return
-            if to is not None and not noalias and elements.stretched(to, value):
+            if to is not None and not noalias and elements.put_array(to, value):
+                return
+        elif value.__class__ is _NumpyArray and not noalias:
+            to = self if key is Ellipsis else basic_indexing.part(self, key)
+            if to is not None and elements.put_array(to, value):
                 return
         if key is Ellipsis:
             node = node_of(value, self)

@@ -1,8 +1,9 @@
 """Matrix products that need not be planned.
 
-BLAS reads memory, so lazy operands are evaluated first.  What it does not multiply (short floats,
-lazy whole numbers) is a fold: of small operands the kind of that fold is learned, and the next such
-product is evaluated as any expression of a kind is.
+BLAS reads memory, and NumPy, which multiplies few whole numbers, does too: so lazy operands are
+evaluated first, and what has another dtype than the product is converted.  What neither multiplies
+(short floats, many lazy whole numbers) is a fold: of small operands the kind of that fold is
+learned, and the next such product is evaluated as any expression of a kind is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from .._config import settings
 from .._lazy_import import later
 from ..assignment import elements, results
 from ..blas import calls
+from ..dtypes.promotion import result_type
 from ..ir.kind import NODE
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
@@ -66,7 +68,9 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
         known = (_long_dot if long else _alike)(plain, left, right)
         if known is not None:
             return known
-    if left.dtype.char not in _BLAS or _is_summed(left):
+    if left.dtype != right.dtype:
+        return _mixed(left, right)
+    if left.dtype.char not in _BLAS + _WRAPPING or _is_summed(left):
         return _folded(plain, left, right)
     if not _is_evaluated_first(plain, left, right):
         return None
@@ -80,18 +84,39 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
 def _is_evaluated_first(plain: type[Any], left: Any, right: Any) -> bool:
     """Tell whether lazy operands become memory, which BLAS multiplies then.
 
-    So do operands of one dtype that are matrices, matrix and vector, or short vectors.
+    So do operands that are matrices, matrix and vector, or short vectors.
     """
     lazy = [x for x in (left, right) if x.lasting]
     if not lazy or any([type(x) is not plain or x._kind is NODE for x in lazy]):
         return False
-    if left.dtype != right.dtype or 0 in left.shape + right.shape:
+    if not _is_one_call(left, right):
+        return False
+    shape = (*left.shape[:-1], *right.shape[1:])
+    return left.dtype.char in _BLAS or is_learned(shape, left.shape[-1])
+
+
+def _is_one_call(left: Any, right: Any) -> bool:
+    """Tell whether operands are matrices, matrix and vector, or short vectors that fit."""
+    if 0 in left.shape + right.shape:
         return False
     if (left.ndim, right.ndim) == (1, 1):
         return bool(left.shape == right.shape and left.shape[0] <= _SHORT)
     if (left.ndim, right.ndim) not in _MATRICES or left.shape[-1] != right.shape[0]:
         return False
     return bool(max((*left.shape[:-1], *right.shape[1:])) > 1)
+
+
+def _mixed(left: Any, right: Any) -> Any:
+    """Return the product of operands of two dtypes, by their common one; None where that is none.
+
+    None also of what is not multiplied by one call, which has the messages.
+    """
+    known = left.dtype.char in _BLAS + _WRAPPING and right.dtype.char in _BLAS + _WRAPPING
+    if not known or not _is_one_call(left, right):
+        return None
+    dtype = result_type(left.dtype, right.dtype)
+    one, other = [x if x.dtype == dtype else x.astype(dtype) for x in (left, right)]
+    return one @ other
 
 
 def _alike(plain: type[Any], left: Any, right: Any) -> Any:
@@ -174,7 +199,7 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool
     # `product` learns those that it computes first.
     lazy = any([x.__class__ is plain and x.lasting for x in operands])
     summed = _is_summed(left) and right.ndim == 1
-    if not summed and (code in _BLAS or (code in _WRAPPING and not lazy)):
+    if not summed and code in _BLAS + _WRAPPING:
         if not lazy:
             learn_product(left, right, made, in_place)
         if code in "fd" and _is_long(left, right) and right.dtype == left.dtype:

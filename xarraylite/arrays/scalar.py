@@ -110,6 +110,8 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
 
     def __new__(cls, value: object, dtype: object = None) -> XScalar:  # noqa: PYI034
         """Return the value in the class of its dtype."""
+        if dtype is None and isinstance(value, XScalar):
+            return value
         if dtype is None and isinstance(value, np.generic) and value.__class__ in CLASSES:
             return scalar_of(value)
         if isinstance(value, Number) and not isinstance(value, _KNOWN):  # a fraction, say

@@ -124,8 +124,15 @@ _WEAK: frozenset[Any] = frozenset((float, int))
 #: Classes of numbers beside which float64 stays what it is.
 _REAL: frozenset[Any] = frozenset((float, np.float64, int))
 
+#: Classes of numbers that become complex128 beside one of it, and the operations that round alike.
+_PLANE: frozenset[Any] = frozenset((int, float, complex, np.complex128))
+_OF_PLANE = frozenset(("add", "subtract", "multiply", "divide", "equal", "not_equal"))
+
 #: Python's numbers, each class before those that it is made into.
 _NUMBERS = (bool, int, float, complex)
+
+#: Classes of what becomes a simpler operation, or has an exponent of its own class.
+_DOUBLE: frozenset[Any] = frozenset((np.float64, np.complex128))
 
 #: The bounds of int64.
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
@@ -195,11 +202,11 @@ class _Kernel:
 
 def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     """Return an operation on NumPy's scalars and Python's numbers by the third or fourth way."""
-    if op is POWER and operands[0].__class__ is np.float64 and operands[1].__class__ in _WEAK:
+    if op is POWER and operands[0].__class__ in _DOUBLE and operands[1].__class__ in _WEAK:
         return _powered(*operands)
     types = tuple([x.__class__ for x in operands])
     own = _meant(op, types)
-    if own is not None and (own is np.float64 or all([_LOW <= x <= _HIGH for x in operands])):
+    if own is not None and all([_LOW <= x <= _HIGH for x in operands if x.__class__ is int]):
         made = _run(op, tuple(map(own, operands)))
         known = ways.get((own,) * len(types))
         if known is not None and len(ways) < _KEPT:
@@ -223,18 +230,27 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
 
 
 def _meant(op: Op, types: tuple[type, ...]) -> Any:
-    """Return NumPy's class that Python's numbers are of among themselves; None if they vary."""
+    """Return NumPy's class that Python's numbers are of, alone or beside a complex one; or None."""
+    beside = types.count(np.complex128) == 1 and op.name in _OF_PLANE and _PLANE.issuperset(types)
+    if beside or types == (complex,):
+        return np.complex128
     if types == (int,) or (types == (int, int) and op is not POWER and not op.scalars):
         return np.int64
     return np.float64 if float in types and _FLOATS.issuperset(types) and not op.scalars else None
 
 
-def _kernel_for(node: Node, types: tuple[type, ...]) -> Way | None:
-    """Return the kernel of an operation on NumPy's scalars, each an operand of its own."""
+def _kernel_for(node: Elementwise, types: tuple[type, ...]) -> Way | None:
+    """Return what computes an operation on NumPy's scalars, each an operand of its own.
+
+    That is a kernel, or NumPy's function where there is no body.
+    """
+    if not all([issubclass(cls, np.generic) for cls in types]):
+        return None
+    dtypes = [arg.dtype for arg in node.args]
+    if dtypes == [np.dtype(cls) for cls in types] and node.op.body(tuple(dtypes)) is None:
+        return node.op.numpy
     found = kind_of(node)
     if found is None or uses_reference():
-        return None
-    if not all([issubclass(cls, np.generic) for cls in types]):
         return None
     dtypes = scalars_of(found[0])
     return _Kernel(found[0], dtypes) if len(dtypes) == len(types) else None
@@ -254,10 +270,10 @@ def _same_of_numpy(op: Op, operands: tuple[Any, ...], result: Any) -> Way | None
 
 
 def _powered(base: Any, exponent: float) -> Any:
-    """Return a power of a float64 by a Python number: what `build.elementwise` makes of it."""
+    """Return a power by a Python number of its kind: what `build.elementwise` makes of it."""
     alone = simpler(POWER, (base, exponent), base.dtype)
     if alone is None:
-        return _run(POWER, (base, np.float64(exponent)))
+        return _run(POWER, (base, base.__class__(exponent)))
     return applied(alone, base, lambda op, *operands: _run(op, operands))
 
 

@@ -107,16 +107,21 @@ def put(to: Any, key: Any, value: Any) -> bool:
     return True
 
 
-def stretched(to: Any, value: Any) -> bool:
-    """Write memory of another shape and the same dtype, stretched; tell whether it is done."""
-    if value.lasting or value._kind is NODE or to._kind is NODE or value._dtype is not to._dtype:
+def put_array(to: Any, value: Any) -> bool:
+    """Write memory of the same dtype, stretched perhaps, also NumPy's; tell whether it is done."""
+    if value.__class__ is not np.ndarray:
+        if value.lasting or value._kind is NODE:
+            return False
+        dtype, rank = value._dtype, len(value._shape)
+    else:
+        dtype, rank = value.dtype, value.ndim
+    if dtype is not to._dtype or to._kind is NODE or to.size > MANY or tracing.is_active():
         return False
-    if value._shape == to._shape or to.size > MANY or tracing.is_active():
-        return False
-    if len(value._shape) > len(to._shape) or not readers.freed(to._buffer):
+    if rank > len(to._shape) or not readers.freed(to._buffer):
         return False
     try:
-        array, values = array_of(to), array_of(value)
+        array = array_of(to)
+        values = value if value.__class__ is np.ndarray else array_of(value)
         array[...] = values.copy() if np.may_share_memory(array, values) else values
     except REFUSED:
         return False

@@ -178,7 +178,7 @@ def waiting_for(buffer: Buffer) -> int:
     if buffer.special and not buffer.is_ordinary():
         return -1
     if buffer.shared:
-        return -1 if buffer.is_awaited() else 0
+        return buffer.shared_waiting()
     try:
         return sys.getrefcount(buffer._snapshot) - ALONE
     except AttributeError:

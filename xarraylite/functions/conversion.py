@@ -284,7 +284,7 @@ def copy(a: object, order: MemoryOrder = "K", subok: bool = False) -> XContainer
     >>> xl.copy(xl.arange(3)[1:])
     XArray([1, 2])
     """
-    if order in ("A", "K", "a", "k") and isinstance(a, XContainer | Parted):
+    if order in ("A", "K", "a", "k") and isinstance(a, XExpression | Parted):
         return cast("XContainer", cast("Any", a).copy())
     return asarray(a, order=order, copy=True)
 

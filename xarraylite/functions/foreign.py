@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.expression import XExpression
+from ..arrays.few import values_of
 from ..operands.nodes import HasNode, unwrapped
 from .arrays_of_numpy import Narrow, numpy_of, refusal, results
 
@@ -35,7 +36,7 @@ def called(function: Callable[..., Any], name: str, fills: bool = False) -> Call
     def call(*args: Any, **kwargs: Any) -> Any:
         narrow = Narrow()
         to = args[0] if fills and args else kwargs.get("out") if kwargs else None
-        written = np.array(to.numpy()) if isinstance(to, XExpression) else None
+        written = np.array(values_of(to)) if isinstance(to, XExpression) else None
         taken, named = list(args), kwargs
         if written is not None and fills:
             taken[0] = written

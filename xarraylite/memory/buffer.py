@@ -272,6 +272,15 @@ class Buffer(Memory):
                 return _are_held(self._live())
             return hasattr(self, "_snapshot") and sys.getrefcount(self._snapshot) > ALONE
 
+    def shared_waiting(self) -> int:
+        """Count the references to shared bytes' only snapshot; -1 if it is another buffer's too."""
+        with guard.held:
+            alive = self._live() if COUNTS else []
+            if len(alive) == 1 and alive.pop() is getattr(self, "_snapshot", None):
+                return sys.getrefcount(self._snapshot) - ALONE
+            alive.clear()  # it would count as a reader
+        return -1 if self.is_awaited() else 0
+
     def release(self, own: int = 0, which: int = 0) -> Snapshot | None:
         """Let every expression that refers to these bytes keep them, before they are written.
 
