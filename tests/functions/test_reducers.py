@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import inspect
+import itertools
 import warnings
 from typing import Any
 
