@@ -359,11 +359,8 @@ def library() -> dict[str, FunctionType]:
 
 def from_narrow(array: NDArray[Any]) -> NDArray[Any]:
     """Return `array` in its `loop_dtype`, which holds every value; wide arrays come back as is."""
-    wide = loop_dtype(names.as_dtype(array.dtype))
-    if wide == array.dtype:
-        return array
     with np.errstate(invalid="ignore"):  # signalling NaNs are no news
-        return array.astype(wide)
+        return array.astype(loop_dtype(names.as_dtype(array.dtype)), copy=False)
 
 
 def to_narrow(array: NDArray[Any], dt: DType) -> NDArray[Any]:
