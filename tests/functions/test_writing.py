@@ -241,11 +241,12 @@ def test_python_numbers_are_written_as_numpy_writes_them(dtype: str) -> None:
             assert np.isin(made.tolist(), [0, whole[0, 0].item()]).all()
     with pytest.raises(OverflowError):
         xl.put(xl.zeros(3, "int8"), [0], 300)
+    with pytest.raises(OverflowError):
+        xl.pad(xl.zeros(3, "int8"), 1, constant_values=300)
     writes: list[Callable[[Any, Any, Any], Any]] = [
         lambda xp, a, x: xp.put(a, [0], x),
         lambda xp, a, x: xp.fill_diagonal(a, x),
         lambda xp, a, x: xp.copyto(a, x, where=[True, False]),
-        lambda xp, a, x: xp.pad(a, 1, constant_values=x),
     ]
     for number in (float("nan"), 1e300, -1):
         for write in writes:
