@@ -83,3 +83,15 @@ def test_positions_out_of_bounds_in_what_was_selected() -> None:
     for key in ((slice(None), [0, 4]), ([2],), (slice(None), [0.5])):
         with pytest.raises(IndexError, match=r"\[2, 4\]|2, 4|index"):
             picked[key]
+
+
+@pytest.mark.usefixtures("compiled", "installed")
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_positions_along_a_dimension_that_is_not_there(shape: tuple[int, ...]) -> None:
+    """The items of a shape end where it does, for machine code too."""
+    a = xl.zeros(shape)
+    for positions in ([0, 1], np.array([0, 1]), xl.asarray([0, 1])):
+        for more in range(4):
+            whole = (slice(None),) * (len(shape) + more)
+            with pytest.raises(IndexError, match="too many indices"):
+                a[(*whole, positions)]
