@@ -9,6 +9,7 @@ import pytest
 
 import xarraylite as xl
 from xarraylite.arrays import expression
+from xarraylite.testing import assert_same_bits
 
 DTYPES = ["int64", "uint8", "bool", "float16", "bfloat16", "complex64", "complex128", "float64"]
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
@@ -121,6 +122,28 @@ def test_products_of_several_shapes_are_known_at_once(monkeypatch: pytest.Monkey
     for _ in range(3):
         for (a, b), values in zip(pairs, expected, strict=True):
             assert np.asarray(a @ b).tobytes() == values.tobytes()
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("dtype", ["float64", "int64", "complex128"])
+def test_vectors_of_any_length_are_not_planned(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor those of no element or one, with which eliminations begin; nor matrices of none."""
+    m = (rng.normal(size=(30, 30)) * 9).astype(dtype)
+    m[:, 0] = -0.0
+    a = xl.asarray(m)
+    for y in (a[3, :7], a[:7, 2]) if dtype != "complex128" else (a[3, :7],):
+        a[2, :7] @ y
+    b = xl.asarray(m[:7, :7])
+    b @ b
+    monkeypatch.setattr(expression.products, "product", None)
+    for n in (*range(30), 4, 4, 4):
+        if n == 1 and dtype == "complex128":
+            continue
+        assert_same_bits(a[2, :n] @ a[3, :n], np.asarray(m[2, :n] @ m[3, :n]))
+        if dtype != "complex128":
+            assert_same_bits(a[2, :n] @ a[:n, 2], np.asarray(m[2, :n] @ m[:n, 2]))
+    for left, right in ((b[:, :0], b[:0]), (b[:0], b), (b, b[:, :0])):
+        assert_same_bits(left @ right, np.asarray(left) @ np.asarray(right))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int64"])

@@ -110,3 +110,15 @@ def test_an_empty_view_is_made_as_others_are(key: Any) -> None:
     a[key] += view
     assert_same_bits(a, x)
     assert_same_bits(xl.concatenate([view.ravel() + 1, a[0]]), x[0])
+
+
+@pytest.mark.usefixtures("compiled", "installed")
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_positions_along_a_dimension_that_is_not_there(shape: tuple[int, ...]) -> None:
+    """The items of a shape end where it does, for machine code too."""
+    a = xl.zeros(shape)
+    for positions in ([0, 1], np.array([0, 1]), xl.asarray([0, 1])):
+        for more in range(4):
+            whole = (slice(None),) * (len(shape) + more)
+            with pytest.raises(IndexError, match="too many indices"):
+                a[(*whole, positions)]

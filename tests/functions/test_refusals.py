@@ -245,6 +245,9 @@ INTEGERS: dict[str, tuple[type[Exception], str]] = {
     "xp.average(m, weights=2)": (TypeError, "average"),
     "xp.average(m, 1.5, v)": (TypeError, "average: axis"),
     "xp.average(m, ..., v)": (TypeError, "average: axis"),
+    "xp.average(v[:0], 0, v[:0])": (ZeroDivisionError, "average"),
+    "xp.triu(3.0)": (TypeError, "triu"),
+    "xp.bincount(v[:0] * 1j)": (TypeError, "bincount"),
     "xp.fromiter([1, 2], float, 7)": (ValueError, "fromiter: 7 elements"),
 }
 

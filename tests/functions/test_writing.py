@@ -241,22 +241,45 @@ def test_python_numbers_are_written_as_numpy_writes_them(dtype: str) -> None:
             assert np.isin(made.tolist(), [0, whole[0, 0].item()]).all()
     with pytest.raises(OverflowError):
         xl.put(xl.zeros(3, "int8"), [0], 300)
+    with pytest.raises(OverflowError):
+        xl.pad(xl.zeros(3, "int8"), 1, constant_values=300)
+    writes: list[Callable[[Any, Any, Any], Any]] = [
+        lambda xp, a, x: xp.put(a, [0], x),
+        lambda xp, a, x: xp.fill_diagonal(a, x),
+        lambda xp, a, x: xp.copyto(a, x, where=[True, False]),
+    ]
+    for number in (float("nan"), 1e300, -1):
+        for write in writes:
+            a = xl.zeros((2, 2), "uint8")
+            with pytest.raises((ValueError, OverflowError, TypeError)) as found:
+                write(np, np.zeros((2, 2), "uint8"), number)
+            with pytest.raises(found.type):
+                write(xl, a, number)
+            assert not a.any()
 
 
-@pytest.mark.parametrize("name", ["mean", "nanmean", "var", "nanvar", "std", "nanstd", "median"])
-@pytest.mark.parametrize("dtype", [np.float64, np.int64])
-def test_folds_write_into_integers_where_numpy_does(name: str, dtype: type) -> None:
-    values = np.array([[1, 2], [4, 9]], dtype)
-    expected, out = np.zeros(2, int), xl.zeros(2, dtype=int)
+NAMES = ("mean", "nanmean", "var", "nanvar", "std", "nanstd", "median")
+FOLDS = [(name, dtype, "i8") for name in NAMES for dtype in ("f8", "i8")]
+FOLDS += [("nanargmax", "f8", out) for out in ("f8", "i4")]
+FOLDS += [("ptp", *both) for both in (("u8", "i8"), ("f8", "f4"), ("i1", "i8"))]
+FOLDS += [(name, "c16", "f4") for name in ("mean", "nanmean")]
+
+
+@pytest.mark.parametrize(("name", "dtype", "to"), FOLDS)
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_folds_write_into_dtypes_where_numpy_does(name: str, dtype: str, to: str) -> None:
+    values = np.array([[1, 100], [4, 27], [3, -100]]).astype(dtype)
+    expected, out = np.zeros(2, to), xl.zeros(2, dtype=to)
     try:
-        getattr(np, name)(values, axis=0, out=expected)
+        with np.errstate(invalid="ignore"):
+            getattr(np, name)(values, axis=0, out=expected)
     except TypeError:
         with pytest.raises(xl.CastError):
             getattr(xl, name)(xl.asarray(values), axis=0, out=out)
         assert out.tolist() == [0, 0]
     else:
         getattr(xl, name)(xl.asarray(values), axis=0, out=out)
-        assert_same_bits(out, expected)
+        np.testing.assert_allclose(out, expected, rtol=1e-6)
 
 
 def test_select_takes_tuples() -> None:

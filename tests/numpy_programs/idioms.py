@@ -186,7 +186,7 @@ a.astype(dtype=xp.float32), xp.float64(3.7).astype(dtype=int)
 xp.concatenate([v.astype("f4"), v], out=xp.zeros(6, "i4"), casting="unsafe")
 xp.logspace(0, 2, 3, base=v), xp.logspace(v, 3, 2, base=xp.array([[2.0], [3.0]]))
 xp.einsum(a, xp.array([0, 1]), v, [1]), xp.einsum_path(a, [0, 1], v, [1])[0]
-xp.bincount([]), xp.bincount([], minlength=2)
+xp.bincount([]), xp.bincount([], minlength=2), xp.squeeze(xp.asarray(3.0), -1)
 xp.add([1, 2], 2, sig="dd->d"), xp.sqrt(i, **({} if xp is np else {"out": ...}))
 xp.add.reduce([20000, 16056], out=xp.zeros((), "i2")), xp.maximum.reduce(v, out=xp.zeros((), "i2"))
 isinstance(xp.array(["a", "b"]), xp.ndarray), isinstance(i, xp.ndarray), isinstance([1], xp.ndarray)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._config import settings
 from .._lazy_import import later
+from .._tables import kept
 from ..assignment import elements, results
 from ..blas import calls
 from ..dtypes.promotion import result_type
@@ -43,6 +44,9 @@ _FOLD, _FEW = "fold of products", 1 << 12
 
 #: The key of dot products that BLAS makes in several calls.
 _LONG = "long dot product"
+
+#: The key of shapes that were met lately, and how many these are.
+_MET, _SHAPES = "shapes of products", 8
 
 
 def product(plain: type[Any], left: Any, right: Any) -> Any:
@@ -122,24 +126,40 @@ def _mixed(left: Any, right: Any) -> Any:
 def _alike(plain: type[Any], left: Any, right: Any) -> Any:
     """Return the product of operands that differ from learned ones in extents alone; else None.
 
-    How BLAS is called follows from strides where no extent is 1.
+    How BLAS is called follows from strides where no extent is 1, and for real vectors always.  It
+    is not called where there is nothing to add up.
     """
-    entry = left._kind.leads(PRODUCT, right._kind)
+    one, other = left._kind, right._kind
+    entry = one.leads(PRODUCT, other)
     if entry is None or settings.engine == "reference":
         return None
-    (*outer, inner), shape = left._shape, (*left._shape[:-1], *right._shape[1:])
-    extents, learned = (*outer, *right._shape), (*entry[0], *entry[1])
-    if inner != right._shape[0] or min(*extents, *learned) < 2 or not is_learned(shape, inner):
+    inner, shape = left._shape[-1], (*left._shape[:-1], *right._shape[1:])
+    if inner != right._shape[0]:
         return None
-    kind = entry[4]
-    if math.prod(shape) * kind.itemsize > settings.max_result_bytes:
+    empty = inner == 0 or 0 in shape
+    if not (empty or is_learned(shape, inner)):
         return None
-    buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
-    made = results.container(plain._container, kind, shape, buffer, ROW_MAJOR)
-    dense = left._kind.strides is None and right._kind.strides is None
-    (calls.dot if dense else calls.strided)(*map(elements.array_of, (left, right, made)))
+    told = empty or not (shape or one.dtype.char in "FD")
+    if not told and min(*left._shape, *right._shape, *entry[0], *entry[1]) < 2:
+        return None
+    nbytes = math.prod(shape) * entry[4].itemsize
+    if nbytes > settings.max_result_bytes:
+        return None
+    buffer = Buffer.allocate(nbytes)
+    made = results.container(plain._container, entry[4], shape, buffer, ROW_MAJOR)
+    values = elements.array_of(made)
+    if empty:
+        values[...] = 0
+    else:
+        call = calls.dot if one.strides is None and other.strides is None else calls.strided
+        call(elements.array_of(left), elements.array_of(right), values)
     buffer.made, buffer.special = _told(left, right), True
-    learn_product(left, right, made, True)
+    # Of lengths that come once alone nothing is kept, as that takes longer than the product.
+    met = one.table.setdefault(_MET, {})
+    if (shapes := (other, left._shape, right._shape)) in met:
+        learn_product(left, right, made, True)
+    else:
+        kept(met, shapes, True, _SHAPES)
     return made
 
 

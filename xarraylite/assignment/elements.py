@@ -141,22 +141,24 @@ def array_of(container: Any) -> NumpyArray:
     try:
         made = container._array
     except AttributeError:
-        still = container._still()
-        made = _made_array(still)
-        if container._buffer is still._buffer and container._shape is still._shape:
+        # With no call between, where another thread could give it another place.
+        buffer, kind, shape, start = (
+            container._buffer,
+            container._kind,
+            container._shape,
+            container._start,
+        )
+        if kind.strides is None and 0 not in shape:
+            made = np.ndarray(shape, kind.dtype, buffer._memory, buffer._start + start)
+        else:
+            still = container._still()
+            buffer, shape = still._buffer, still._shape
+            made = buffer.view(still._dtype, still._map)
+            if still._kind.strides is not None and made.flags.writeable:
+                span = overlap.Span(0, made.shape, made.strides, made.itemsize)
+                made.flags.writeable = not overlap.self_overlaps(span)
+        if container._buffer is buffer and container._shape is shape:
             container._array = made  # it does not lie elsewhere by now
-    return made
-
-
-def _made_array(container: Any) -> NumpyArray:
-    buffer, shape = container._buffer, container._shape
-    if container._kind.strides is None and 0 not in shape:
-        start = buffer._start + container._start
-        return np.ndarray(shape, container._dtype, buffer._memory, start)
-    made: NumpyArray = buffer.view(container._dtype, container._map)
-    if container._kind.strides is not None and made.flags.writeable:
-        span = overlap.Span(0, made.shape, made.strides, made.itemsize)
-        made.flags.writeable = not overlap.self_overlaps(span)
     return made
 
 

@@ -13,7 +13,7 @@ the bits.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._lazy_import import later
@@ -93,7 +93,7 @@ def repeats(program: Direct, operands: Sequence[Any], size: int) -> bool:
 
 
 def materialised(
-    kind: Kind, shape: Shape, operands: Sequence[Any], copied: Container[int] = ()
+    kind: Kind, shape: Shape, operands: Sequence[Any], copied: Collection[int] = ()
 ) -> Part | None:
     """Return an expression in which folds are memory of one value, and some operands copies.
 
@@ -101,7 +101,7 @@ def materialised(
     ----------
     kind, shape, operands
         The expression.
-    copied : container of int
+    copied : collection of int
         The places of the memory to copy among the operands.
 
     Returns
@@ -169,7 +169,7 @@ class _Parts:
 
     __slots__ = ("copied", "known", "operands")
 
-    def __init__(self, operands: tuple[Any, ...], copied: Container[int]) -> None:
+    def __init__(self, operands: tuple[Any, ...], copied: Collection[int]) -> None:
         self.operands = operands
         self.copied = copied
         self.known: dict[Any, Part] = {}
@@ -177,6 +177,8 @@ class _Parts:
     def of(self, kind: Kind, shape: Shape, start: int) -> Part | None:
         """Return what is left of a part whose operands begin at ``start``; None if it fails."""
         own = shape[len(shape) - kind.rank :]
+        if not (self.copied or kind.apart):
+            return kind, self.operands[start : start + kind.items]
         if kind.op is None:
             items = self.operands[start : start + kind.items]
             return self.copy(kind, own, items) if start in self.copied else (kind, items)
@@ -195,8 +197,7 @@ class _Parts:
         kinds = tuple([part[0] for part in parts])
         made = kind if kinds == kind.args else elementwise(kind.op, kind.dtype, kinds)
         items = sum([part[1] for part in parts], ())
-        hosted = kind.op.body(tuple([arg.dtype for arg in kinds])) is None
-        return self.asked(made, own, items) if hosted else (made, items)
+        return self.asked(made, own, items) if kind.hosted else (made, items)
 
     def value(self, op: Reduction, shape: Shape, body: Kind, items: tuple[Any, ...]) -> Part | None:
         """Return a fold over all elements as memory of one value."""

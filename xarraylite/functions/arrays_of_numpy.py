@@ -22,7 +22,7 @@ from ..arrays.few import values_of
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment import elements, readers
-from ..assignment.assign import check_update
+from ..assignment.assign import check_cast, check_update
 from ..assignment.elements import FEW
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import (
@@ -31,6 +31,7 @@ from ..dtypes.names import (
     NumpyArray,
     as_dtype,
     dtype_name,
+    int64,
     is_narrow,
     is_narrow_float,
 )
@@ -201,9 +202,9 @@ def results(made: Any, narrow: Narrow) -> Any:
 def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = "same_kind") -> T:
     """Return a result, or write it into ``out`` by the rule of updates and return that.
 
-    Folds and running folds are written with the rule "unsafe", as NumPy does.  A lazy ``out`` gets
-    memory of its own, as in any other assignment.  Nobody but the callers has a ``fresh`` result,
-    so its operands may lie in ``out``.
+    Folds and running folds are written with the rule "unsafe", as NumPy does, and "positions" too,
+    to dtypes that cast to theirs.  A lazy ``out`` gets memory of its own, as in any other
+    assignment.  Nobody but the callers has a ``fresh`` result, so its operands may lie in ``out``.
 
     Raises
     ------
@@ -216,6 +217,9 @@ def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = 
         (out,) = out
     if not isinstance(out, XExpression | np.ndarray):
         raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
+    if rule == "positions":
+        check_cast(operation, "out", out.dtype, int64, "safe")
+        rule = "unsafe"
     if isinstance(out, np.ndarray) and not (out.dtype.isnative and apart_by_elements(out)):
         out[...] = into(out.astype(out.dtype.newbyteorder("=")), made, operation, rule=rule)
         return cast("T", out)

@@ -143,16 +143,12 @@ def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
     return x
 
 
-#: Functions that write into ``out`` whatever its dtype: folds, and those that pick elements.
-_FOLDS = (
-    "choose",
-    "compress",
-    "cumprod",
-    "cumsum",
-    "cumulative_prod",
-    "cumulative_sum",
-    "median",
-)
+#: By which rule they write into ``out``: folds and what picks elements, whatever its dtype.
+_RULES = {
+    **dict.fromkeys(("choose", "compress", "cumprod", "cumsum", "median"), "unsafe"),
+    **dict.fromkeys(("cumulative_prod", "cumulative_sum"), "unsafe"),
+    **dict.fromkeys(("argmax", "argmin"), "positions"),
+}
 
 
 def invoked(
@@ -246,7 +242,7 @@ class _Invocation:
         self._optional = {x for x in takes if signature.parameters[x].default is None}
         self._out = names.index("out") if "out" in names else None
         self._typed = names.index("dtype") if "dtype" in names else None
-        self._rule = "unsafe" if name.removeprefix("nan") in _FOLDS else "same_kind"
+        self._rule = _RULES.get(name.removeprefix("nan"), "same_kind")
         self.common = _OF_THE_DTYPE.get(name, COMMON if arithmetic else MOVED)
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

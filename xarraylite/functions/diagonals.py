@@ -11,7 +11,7 @@ from typing import SupportsIndex
 
 import numpy as np
 
-from .._errors import AxisError, ShapeError
+from .._errors import AxisError, AxisTypeError, ShapeError
 from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
@@ -119,7 +119,8 @@ def _distance(shape: tuple[int, ...]) -> Node:
 def _triangle(x: object, k: int, name: str, upper: bool) -> XExpression:
     array = as_array(x, name)
     shape = array.shape * 2 if array.ndim == 1 else array.shape
-    build.require_rank(array.node, 1, name)
+    if not array.ndim:  # where NumPy lacks an extent
+        raise AxisTypeError(f"{name}({describe(array.node)}): rank must be at least 1")
     last = whole(k, name, "k", cut=True)
 
     def lazily(node: Node) -> Node:
@@ -150,7 +151,7 @@ def tril(m: object, k: int = 0) -> XExpression:
 
     Raises
     ------
-    AxisError
+    AxisTypeError
         If the rank is 0.
 
     Examples

@@ -278,7 +278,7 @@ def squeeze(a: object, axis: Axes | None = None) -> XExpression:
     (3,)
     """
     array = as_array(a, "squeeze")
-    if axis is None:
+    if axis is None or (not array.ndim and axis in (0, -1)):  # as NumPy's functions of an axis
         axis = [k for k, extent in enumerate(array.shape) if extent == 1]
     axes = check_axes(axis, array.ndim, "squeeze")
     for k in axes:

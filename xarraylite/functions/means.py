@@ -11,7 +11,16 @@ import math
 
 from .._errors import DTypeError
 from ..arrays.memo import memoised_values
-from ..dtypes.names import DType, as_dtype, float32, float64, int64, is_narrow_float, kind
+from ..dtypes.names import (
+    SUPPORTED,
+    DType,
+    as_dtype,
+    float32,
+    float64,
+    int64,
+    is_narrow_float,
+    kind,
+)
 from ..ir import build
 from ..ir.build import Operand
 from ..ir.node import Leaf, Node
@@ -79,13 +88,15 @@ def _counting(name: str, where: object, node: Node, dtype: object) -> Node | Non
     return known if chosen is None else build.elementwise(OPS["logical_and"], known, chosen)
 
 
-def _casting(name: str, a: object) -> str:
+def _casting(name: str, a: object, out: object) -> str:
     """Return the rule by which NumPy writes results into ``out``.
 
     Square roots are no folds; what skips NaN refuses integers where there may be NaN.
     """
-    skips = name.startswith("nan") and kind(as_node(a, name).dtype) not in "biu"
-    return "same_kind" if skips or name.endswith("std") else "unsafe"
+    if name.startswith("nan") and kind(as_node(a, name).dtype) not in "biu":
+        to = getattr(out, "dtype", None)
+        return "unsafe" if to in SUPPORTED and kind(to) in "fc" else "same_kind"
+    return "same_kind" if name.endswith("std") else "unsafe"
 
 
 def averaged(
@@ -103,7 +114,7 @@ def averaged(
     chosen = _counting(name, where, node, dtype)
     node, end = _float_node(node, dtype)
     made = groups.wrap(build.cast(_mean(node, groups, chosen), end))
-    return made if out is None else into(out, made, name, rule=_casting(name, a))
+    return made if out is None else into(out, made, name, rule=_casting(name, a, out))
 
 
 @takes_jagged
@@ -206,7 +217,7 @@ def spread(
     node, groups, end = _variance(a, name, axis, dtype, keepdims, less, where, mean)
     node = build.elementwise(OPS["sqrt"], node) if name.endswith("std") else node
     made = groups.wrap(build.cast(node, end))
-    return made if out is None else into(out, made, name, rule=_casting(name, a))
+    return made if out is None else into(out, made, name, rule=_casting(name, a, out))
 
 
 @takes_jagged

@@ -24,6 +24,7 @@ from ..ir import build
 from ..ir.build import describe
 from ..ir.node import Node
 from ..layout.strided import DYNAMIC
+from ..operands.convert import check_representable
 from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
 from .arguments import whole
@@ -399,6 +400,8 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
     widths = _pairs(pad_width, x, "pad_width")
     if mode == "constant" and not options.keys() - {"constant_values"}:
         values = _pairs_of(options.get("constant_values", 0), x, "constant_values")
+        real = [v for pair in values for v in pair if v.__class__ is not complex]
+        check_representable(real, x.dtype, "pad")
         shape = tuple([n + builtins.sum(more) for n, more in zip(x.shape, widths, strict=True)])
 
         def lazily(node: Node) -> Node:

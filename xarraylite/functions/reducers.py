@@ -17,9 +17,7 @@ import numpy as np
 from .._errors import DTypeError, ShapeError
 from .._lazy_import import later
 from ..arrays import expression
-from ..arrays.expression import XExpression
 from ..arrays.memo import memoised_values
-from ..assignment.assign import check_cast
 from ..dtypes.names import DType, as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
@@ -357,8 +355,6 @@ def _position(
     axes: Any = (asked,) if isinstance(asked, Iterable) else asked
     node, groups = operand_and_groups(a, axes, keepdims, name)
     refuse_empty(groups, name, node)
-    if isinstance(out, XExpression | np.ndarray):  # as NumPy: what holds all positions
-        check_cast(name, "out", out.dtype, int64, "safe")
 
     def lazily(node: Node) -> Node:
         return _first(MIN if name == "argmin" else MAX, node, groups)
@@ -367,7 +363,7 @@ def _position(
     if kind(node.dtype) != "c":
         made = computed_at_once(getattr(np, name), a, lazily, (), axis=axis, keepdims=keepdims)
     made = groups.wrap(lazily(node)) if made is None else made
-    return made if out is None else into(out, made, name, rule="unsafe")
+    return made if out is None else into(out, made, name, rule="positions")
 
 
 def _first(op: Reduction, node: Node, groups: Groups) -> Node:

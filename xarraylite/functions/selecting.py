@@ -179,7 +179,7 @@ def digitize(x: Array, bins: Array, right: bool = False) -> Any:
 
 def _counts(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """Return NumPy's `bincount`; an empty list has become an array of floats."""
-    given = x if np.size(x) else np.asarray(x, np.int64)
+    given = x if np.size(x) or x.dtype != np.float64 else x.astype(np.int64)
     return np.bincount(given, weights, minlength)
 
 

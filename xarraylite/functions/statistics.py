@@ -302,6 +302,8 @@ def ptp(a: object, axis: Axis = None, out: object = None, keepdims: bool = False
     """
     high = reducers.max(a, axis, None, keepdims)
     low = reducers.min(a, axis, None, keepdims)
+    if isinstance(out, XExpression | numpy.ndarray):  # NumPy subtracts from what it put there
+        high = high.astype(out.dtype)
     return into(out, high - low, "ptp")
 
 
@@ -330,12 +332,14 @@ def average(
     Returns
     -------
     XExpression, or a pair
-        The means; NaN where the weights add up to 0.
+        The means; NaN where the weights add up to 0, but for no weights.
 
     Raises
     ------
     ShapeError
         If the weights have another shape than the array, or than the axes.
+    ZeroDivisionError
+        If there are none.
 
     Examples
     --------
@@ -354,6 +358,8 @@ def average(
         array = array.astype(float)
     scale = reducers.sum(wide, axis, keepdims=keepdims, dtype=(array * wide).dtype)
     mean = reducers.sum(array * wide, axis, keepdims=keepdims) / scale
+    if mean.size and not wide.size:
+        raise ZeroDivisionError(f"average({describe(array.node)}): there are no weights to add up")
     return (mean, broadcast_to(scale, mean.shape)) if returned else mean
 
 

@@ -73,6 +73,8 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
     number = x if x.__class__ in to._kind.stored else elements.fitting(to._kind, x)
     if number is not None:
         return np.asarray(number, to.dtype)
+    if type(x) is float and to.dtype.char in np.typecodes["AllInteger"]:
+        np.empty((), to.dtype)[()] = x  # which NumPy refuses if it is NaN, or beyond all integers
     values = _values(x, operation)
     if values.ndim and not isinstance(x, list | tuple):
         own = x.dtype if isinstance(x, XExpression) else values.dtype  # not that of computing
@@ -262,6 +264,7 @@ def copyto(
         return
     if isinstance(where, list | tuple | int | float):
         where = np.array(where, bool)  # as NumPy: only arrays must be bool already
+    check_representable(src, to.dtype, "copyto")
     mask = XExpression(as_node(where, "copyto"))
     if mask.dtype != bool_:
         raise DTypeError(f"copyto: where must be bool, got {dtype_name(mask.dtype)}")

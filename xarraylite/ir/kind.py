@@ -110,6 +110,10 @@ class Kind:
         Length of the tuple of operands.
     weight : int
         Number of operations, shared ones counted each time.
+    apart : bool
+        Whether a part may be computed before the rest: a fold, or what NumPy computes.
+    hosted : bool
+        Whether NumPy runs the last operation.
     expensive : bool
         Whether computing it again takes longer than reading it: what folds, joins or gathers,
         costly operations and many cheap ones.
@@ -143,6 +147,7 @@ class Kind:
     """
 
     __slots__ = (
+        "apart",
         "args",
         "begun",
         "dtype",
@@ -150,6 +155,7 @@ class Kind:
         "fixed",
         "formed",
         "fresh",
+        "hosted",
         "items",
         "itemsize",
         "noted",
@@ -189,7 +195,10 @@ class Kind:
         self.items = items
         self.formed: bool = isinstance(op, Form) or any([arg.formed for arg in args])
         self.weight: int = 1 + sum([arg.weight for arg in args])
-        own = isinstance(op, Reduction) or (isinstance(op, Op) and op.cost >= COSTLY)
+        folds, loops = isinstance(op, Reduction), tuple([arg.dtype for arg in args])
+        self.hosted: bool = isinstance(op, Op) and op.body(loops) is None
+        self.apart: bool = self.hosted or folds or any([arg.apart for arg in args])
+        own = folds or (isinstance(op, Op) and op.cost >= COSTLY)
         long = self.weight > _MANY
         self.expensive: bool = own or long or any([arg.expensive for arg in args])
         self.noted: bool = self.expensive or self.weight > _ONE

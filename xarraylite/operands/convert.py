@@ -184,6 +184,8 @@ def plain_array(
         raise DTypeError(
             f"{operation}: got {type(values).__name__} of {array.dtype}; elements must be numbers"
         )
+    if array.dtype.isnative and array.flags.c_contiguous:
+        return array
     native = array.astype(array.dtype.newbyteorder("="), copy=False)
     return np.ascontiguousarray(native).reshape(array.shape)
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
-from ..dtypes.names import NumpyArray, as_dtype
+from ..dtypes.names import DType, NumpyArray, as_dtype, bool_, float64, int64
 from ..ir.build import WEAK_TYPES, Operand, scalar, weak_scalar
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import FREE, RANK, SHAPE, Leaf, Node
@@ -280,11 +280,20 @@ def array_of_list(values: list[Any] | tuple[Any, ...] | range, operation: str) -
 def values_in(values: Any) -> Any:
     """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
     if isinstance(values, list | tuple):
-        return [values_in(item) for item in values]
+        return [
+            x if x.__class__ in NUMBERS else x._value if isinstance(x, OneValue) else values_in(x)
+            for x in values
+        ]
     if isinstance(values, HasNode):
-        read = getattr(values, "_values", None)  # which gives its memory to nobody
-        return np.asarray(values) if read is None else read()
+        array: Any = values
+        read = getattr(array, "_values", None)  # which gives its memory to nobody
+        one = None if read is None or array.shape else _ALONE.get(array.dtype)
+        return np.asarray(array) if read is None else read() if one is None else one(array)
     return unwrapped(values)
+
+
+#: Python's numbers that stand in lists for elements of these dtypes.
+_ALONE: dict[DType, type[Any]] = {float64: float, int64: int, bool_: bool}
 
 
 def as_item(value: Any, low: Any, high: Any) -> complex:

@@ -314,7 +314,7 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
     buffer, rank, made = keep(get(thing, w.OWN_BUFFER)), load(shape + SIZE), 0
     count = load(given + LENGTH)
     extent = whole(item(shape, axis)) if axis < rank else 0
-    store(words, extent_of(shape, 0, axis))
+    store(words, extent_of(shape, 0, axis if axis < rank else rank))
     store(words + 8, count)
     store(words + 16, extent)
     store(words + 24, extent_of(shape, axis + 1, rank) * itemsize_of(kind))
