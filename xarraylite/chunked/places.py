@@ -9,6 +9,7 @@ the object is known.
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import itertools
 import mmap
@@ -100,22 +101,49 @@ def path_of(array: Any) -> Path | None:
 def kept_in(array: Any) -> Iterator[Any]:
     """Yield an array, and what it reads: what xarray has around it, and what is in dask's graphs.
 
-    Of graphs of which each block is known by itself, some blocks of each layer are looked at.
+    Of graphs of which each block is known by itself, some blocks of each layer are looked at.  What
+    virtual data sets of HDF5 are made of is open as long as this runs.
     """
     left = [array]
-    for _ in range(_LOOKED):
-        if not left:
-            return
-        item = left.pop()
-        yield item
-        if library_of(item) == "xarray":
-            inner = [getattr(item, name, None) for name in ("_data", "array", "_array")]
-            left.extend([part for part in inner if part is not None])
-        elif library_of(item) == "dask" and hasattr(item, "dask"):
-            for layer in item.dask.layers.values():
-                if layer.is_materialized():
-                    left.extend(itertools.islice(layer.values(), _DEEP))
-                left.extend([part for part, at in getattr(layer, "indices", ()) if at is None])
+    with contextlib.ExitStack() as files:
+        for _ in range(_LOOKED):
+            if not left:
+                return
+            item = left.pop()
+            yield item
+            if library_of(item) == "xarray":
+                inner = [getattr(item, name, None) for name in ("_data", "array", "_array")]
+                left.extend([part for part in inner if part is not None])
+            elif library_of(item) == "dask" and hasattr(item, "dask"):
+                for layer in item.dask.layers.values():
+                    if layer.is_materialized():
+                        left.extend(itertools.islice(layer.values(), _DEEP))
+                    left.extend([part for part, at in getattr(layer, "indices", ()) if at is None])
+            elif getattr(item, "is_virtual", False):
+                left.extend(_viewed(item, files))
+
+
+def _viewed(array: Any, files: contextlib.ExitStack) -> Iterator[Any]:
+    """Yield the data sets that a virtual one of HDF5 is made of, of those that are there.
+
+    Names are relative to its own file, or to where the process is; ``%b`` counts files.
+    """
+    own = Path(array.file.filename)
+    for name, inside in dict.fromkeys(
+        [(x.file_name, x.dset_name) for x in array.virtual_sources()]
+    ):
+        if name == ".":
+            found = [own]
+        else:
+            some = glob.escape(name).replace("%b", "*")
+            found = [
+                at / path
+                for at in (own.parent, Path())
+                for path in glob.glob(some, root_dir=at)  # noqa: PTH207 (any)
+            ]
+        for path in found:
+            with contextlib.suppress(KeyError, OSError):
+                yield files.enter_context(imported("h5py", "hdf5").File(path, "r"))[inside]
 
 
 def holds(place: Path | str, array: Any) -> bool:
@@ -259,7 +287,8 @@ def identity_of(array: Any) -> Iterator[str]:
         known = [x for x in inside if path_of(x) is not None or hasattr(x, "store_path")]
         yield from identity_of(known[0]) if around and known else _token(array)
     elif path is not None:
-        yield from _state(path)
+        for known in dict.fromkeys([path, *[path_of(x) or path for x in kept_in(array)]]):
+            yield from _state(known)
     elif isinstance(array, np.ndarray):
         masks = [np.ma.getmaskarray(array)] if isinstance(array, np.ma.MaskedArray) else []
         for part in (array, *masks):
