@@ -287,8 +287,8 @@ def identity_of(array: Any) -> Iterator[str]:
         known = [x for x in inside if path_of(x) is not None or hasattr(x, "store_path")]
         yield from identity_of(known[0]) if around and known else _token(array)
     elif path is not None:
-        for known in dict.fromkeys([path, *[path_of(x) or path for x in kept_in(array)]]):
-            yield from _state(known)
+        for file in dict.fromkeys([path, *[path_of(x) or path for x in kept_in(array)]]):
+            yield from _state(file)
     elif isinstance(array, np.ndarray):
         masks = [np.ma.getmaskarray(array)] if isinstance(array, np.ma.MaskedArray) else []
         for part in (array, *masks):
