@@ -20,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import StorageError
 from .extras import imported
+from .retries import patiently
 
 #: What tells HDF5 files and zip files by their names.
 HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
@@ -373,7 +375,11 @@ def _contents(array: Any) -> dict[str, Any]:
     async def taken() -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key in itertools.chain(_METADATA, chunks):
-            value = await (array.store_path / key).get(form)
+            try:
+                value = await (array.store_path / key).get(form)
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+                raise StorageError(f"read: {name_of(array)}, chunk {key}: {reason}") from error
             if value is not None:
                 found[key] = value
         return found
@@ -397,8 +403,8 @@ class Carried:
         if library_of(a) == "h5py":
             return _dataset, (a.file.filename, a.name)
         if library_of(a) == "zarr" and _is_in_memory(a.store):
-            zarr = imported("zarr", "zarr")
-            a = zarr.open_array(zarr.storage.MemoryStore(_contents(a)), mode="r")
+            zarr, found = imported("zarr", "zarr"), patiently(lambda: _contents(a))
+            return Carried, (zarr.open_array(zarr.storage.MemoryStore(found), mode="r"),)
         return Carried, (a,)
 
     def again(self) -> Any:
