@@ -274,6 +274,30 @@ def test_large_parts_of_sums_fit_small_budgets(
         assert values.tobytes() == expected.tobytes()
 
 
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    ("shape", "chunks", "dtype", "memory"),
+    [
+        ((35, 24577), (10, 500), "f8", 2_200_000),
+        ((6, 7, 15010), (3, 2, 4000), "f4", 1_700_000),
+        ((33, 20001), (16, 3000), "c8", 6_000_000),
+    ],
+)
+def test_rows_of_chunks_that_are_too_much_are_read_once(
+    shape: tuple[int, ...], chunks: tuple[int, ...], dtype: str, memory: int
+) -> None:
+    """Leaves of a sum, of cheap values and of others, are filled by several blocks each."""
+    values = (np.random.default_rng(5).normal(size=shape) * 9).astype(dtype)
+    for write in (lambda a: xl.sum(a * 2), lambda a: xl.sum(xl.exp(a) / 7)):
+        kept, found = Kept(values, chunks), np.zeros((), dtype)
+        e = write(xl.open(kept))
+        told = xl.explain(e, found, memory=memory).passes[0]
+        assert told.peak <= memory
+        xl.store(e, found, memory=memory)
+        assert told.read == kept.moved == values.nbytes
+        assert found.tobytes() == xl.eval(write(xl.asarray(values))).numpy().tobytes()
+
+
 @pytest.mark.parametrize("rows", [9, 200, 700, 1500])
 def test_sums_of_picked_elements_are_those_of_memory(rows: int) -> None:
     """A few are copied when they are picked, so that they are added as what is in one piece."""

@@ -25,8 +25,9 @@ from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .budget import BudgetError
 from .cut import Request, requests
-from .division import Begin, Result, divided, lengths_of
+from .division import FINER, Begin, Result, divided, lengths_of
 from .joins import leaf_of
+from .leaves import Blocks
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
@@ -93,16 +94,16 @@ def fold(
         yield from _joined(node, run, chunks, begin, known)
         return
     tree = tree_in_memory(node)
-    most = piece_of(node.arg, whole(node.arg.shape)).moved / WORTH
     one = tree is not None and len(tree.parts) == 1
+    most = piece_of(node.arg, whole(node.arg.shape)).moved / (WORTH if one else FINER)
     found: list[Way] = []
     short: list[BudgetError] = []
-    for way in (_complete, _in_parts) if one else (_in_parts, _complete):
+    for way in (_complete, _in_parts) if one else (_in_parts, _in_blocks, _complete):
         try:
             found.extend(way(node, tree, run, chunks, begin, known))
         except BudgetError as error:
             short.append(error)
-        if found and (not one or found[0][0] <= most):
+        if found and (found[0][0] <= most or way is _in_blocks):
             break
     if not found:
         raise min(short, key=lambda error: error.least)
@@ -124,6 +125,20 @@ def _in_parts(
         if division is not None:
             return [(division.moved, division.results(run, begin))]
     return []
+
+
+def _in_blocks(
+    node: Reduce,
+    tree: Tree | None,
+    run: Run,
+    chunks: Sequence[int] | None,
+    begin: Begin,
+    known: Sequence[int] | None,
+) -> list[Way]:
+    """Return the sum of everything, of blocks of any shape."""
+    plan = None if tree is None else Parts.of(node, tree)
+    blocks = None if plan is None else Blocks.of(plan, run)
+    return [] if blocks is None else [(blocks.moved, blocks.results(run, begin))]
 
 
 # --- folds that do not round --------------------------------------------------------------------
