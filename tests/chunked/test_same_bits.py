@@ -258,7 +258,7 @@ _WIDE: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", _WIDE)
-@pytest.mark.parametrize("shape", [(150, 11003), (4500, 70), (20, 20001)])
+@pytest.mark.parametrize("shape", [(120, 5501), (2250, 70), (12, 20001)])
 def test_large_parts_of_sums_fit_small_budgets(
     name: str, shape: tuple[int, int], engine: str
 ) -> None:
@@ -302,10 +302,13 @@ def test_rows_of_chunks_that_are_too_much_are_read_once(
 def test_sums_of_picked_elements_are_those_of_memory(rows: int) -> None:
     """A few are copied when they are picked, so that they are added as what is in one piece."""
     rng = np.random.default_rng(rows)
-    for shape, key in (((rows, 9), [3, -1, 3, 0]), ((rows, 3, 9), [1, 1, 0])):
+    for shape, key, folds in (
+        ((rows, 9), [3, -1, 3, 0], (xl.sum, xl.std)),
+        ((rows, 3, 9), [1, 1, 0], (xl.sum, xl.prod)),
+    ):
         values = rng.normal(size=shape)
         expected, e = xl.asarray(values), xl.open(Kept(values, (5, *shape[1:])))
-        for fold in (xl.sum, xl.prod, xl.std):
+        for fold in folds:
             one, other = (
                 [
                     fold(x[:, key]),
