@@ -3,9 +3,10 @@
 Leaves of a sum (`joins`) are neighbours in memory, so they lie in parts of several chunks beside
 each other, and most begin inside of a row and end in the next one.  A piece of whole leaves has
 whole rows; where a row of chunks is more than the budget has room for, pieces decode each chunk
-again and again.  Here blocks are as the chunks are: their values are put into leaves, of which
-those that have only some of theirs are kept, one for each row that a block has.  A leaf that has
-all of them is folded as the kernels fold it.
+again and again.  Here blocks are as the chunks are: their values are put into leaves as the kernels
+put them into a block's scratch.  What begins in the middle of a leaf waits until what is before it
+is there, which is the end of the row above; so two leaves have only some of their values for each
+row that a block has.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Blocks:
     choice : Choice
         The blocks.
     aside : int
-        Bytes of leaves that have only some of their values.
+        Bytes of leaves that have only some of their values, at most.
     """
 
     plan: Parts
@@ -76,7 +77,7 @@ class Blocks:
 
         def aside(box: Box) -> int:
             rows = sum(itertools.accumulate(shape_of(box)[:-1], operator.mul), 1)
-            return int(rows * leaves.leaf * node.dtype.itemsize)
+            return int(rows * (leaves.leaf + _width(leaves)) * node.dtype.itemsize)
 
         make, shape, lengths = Cutter(Parcel(node.arg)), node.arg.shape, lengths_of(node.arg)
         budget, twice = run.budget, 2 * aside(whole(lengths))
@@ -134,15 +135,13 @@ class _Leaves:
         Shape of all values.
     """
 
-    __slots__ = ("_done", "_join", "_next", "_open", "_plan", "_row", "_shape")
+    __slots__ = ("_done", "_join", "_next", "_open", "_plan", "_shape")
 
     def __init__(self, plan: Parts, shape: tuple[int, ...]) -> None:
         self._plan, self._shape = plan, shape
-        self._open: dict[int, tuple[NumpyArray, int]] = {}  # values, and how many are there
+        self._open: dict[int, _Leaf] = {}
         self._done: dict[int, Any] = {}
         self._next, self._join = 0, Join(plan.node, plan.tree, ())
-        rows = FOLDED if plan.leaf > block_of(plan.node.dtype) else 1
-        self._row = np.empty(plan.leaf // rows, plan.node.dtype)
 
     def take(self, piece: Piece, values: NumpyArray) -> None:
         """Take the values of a block."""
@@ -151,11 +150,12 @@ class _Leaves:
         along = max([k for k, s in enumerate(box) if len(s) != shape[k]], default=0)
         inner = math.prod(shape[along + 1 :])
         neighbours = values.reshape(-1, len(box[along]) * inner)
-        for index, own in zip(itertools.product(*box[:along]), neighbours, strict=True):
-            row = 0
-            for k, extent in zip(index, shape, strict=False):
-                row = row * extent + k
-            self._put((row * shape[along] + box[along][0]) * inner, own)
+        with np.errstate(all="ignore"):
+            for index, own in zip(itertools.product(*box[:along]), neighbours, strict=True):
+                row = 0
+                for k, extent in zip(index, shape, strict=False):
+                    row = row * extent + k
+                self._put((row * shape[along] + box[along][0]) * inner, own)
         while self._next in self._done:
             value, until = self._done.pop(self._next), (self._next + 1) * self._plan.leaf
             self._count(np.array([value]), until)
@@ -168,29 +168,12 @@ class _Leaves:
             number, place = divmod(start + at, leaf)
             part = own[at : at + leaf - place]
             at += len(part)
-            if len(part) < leaf:
-                if number not in self._open:
-                    self._open[number] = np.empty(leaf, own.dtype), 0
-                room, there = self._open.pop(number)
-                room[place : place + len(part)] = part
-                if there + len(part) < leaf:
-                    self._open[number] = room, there + len(part)
-                    continue
-                part = room
-            self._done[number] = self._folded(part)
-
-    def _folded(self, values: NumpyArray) -> Any:
-        """Return a leaf folded as by `Fold.fill` and `Fold.halve`."""
-        row, wide = self._row, len(self._row)
-        with np.errstate(all="ignore"):
-            row[...] = values[:wide]
-            for low in range(wide, len(values), wide):
-                row += values[low : low + wide]
-            while wide > 1:
-                half = (wide + 1) // 2 | (wide > 16)
-                row[: wide - half] += row[half:wide]
-                wide = half
-        return row[0]
+            if number not in self._open:
+                short = (number + 1) * leaf > self._plan.length  # not folded as leaves are
+                self._open[number] = _Leaf(leaf if short else _width(self._plan), own.dtype)
+            self._open[number].take(place, part)
+            if self._open[number].there == leaf:
+                self._done[number] = self._open.pop(number).folded()
 
     def _count(self, values: NumpyArray, until: int) -> None:
         ends = until % self._plan.unit == 0 or until == self._plan.length
@@ -199,10 +182,65 @@ class _Leaves:
     def result(self) -> NumpyArray:
         """Return the sum; less than a leaf is left."""
         node, at = self._plan.node, self._next * self._plan.leaf
-        for room, there in self._open.values():
+        for rest in self._open.values():
             start = at
-            for length in rest_lengths(node, there):
-                part = leaf_of(room[at - start : at - start + length].reshape(1, length))
+            for length in rest_lengths(node, rest.there):
+                part = leaf_of(rest.row[at - start : at - start + length].reshape(1, length))
                 at += length
                 self._count(computed(build.reduce(undivided(node.op), part, (1,), False)), at)
         return self._join.result()
+
+
+def _width(plan: Parts) -> int:
+    """Return how many values of a leaf are added up side by side: rows of cheap ones."""
+    return plan.leaf // FOLDED if plan.leaf > block_of(plan.node.dtype) else plan.leaf
+
+
+class _Leaf:
+    """Values of a leaf: those from its beginning on added up, row by row, and others.
+
+    Attributes
+    ----------
+    row : numpy.ndarray
+        Their sums.
+    there : int
+        How many values these are of.
+    """
+
+    __slots__ = ("_others", "row", "there")
+
+    def __init__(self, width: int, dtype: np.dtype[Any]) -> None:
+        self.row: NumpyArray = np.empty(width, dtype)
+        self.there = 0
+        self._others: dict[int, NumpyArray] = {}
+
+    def take(self, place: int, part: NumpyArray) -> None:
+        """Take neighbours from a place in the leaf on."""
+        if place != self.there:
+            self._others[place] = part.copy()
+            return
+        self._add(part)
+        while self.there in self._others:
+            self._add(self._others.pop(self.there))
+
+    def _add(self, part: NumpyArray) -> None:
+        """Do as `Fold.fill` does."""
+        width = len(self.row)
+        while len(part):
+            at = self.there % width
+            some, part = part[: width - at], part[width - at :]
+            to = self.row[at : at + len(some)]
+            if self.there < width:
+                to[...] = some
+            else:
+                to += some
+            self.there += len(some)
+
+    def folded(self) -> Any:
+        """Return the sum, as by `Fold.halve`."""
+        row, wide = self.row, len(self.row)
+        while wide > 1:
+            half = (wide + 1) // 2 | (wide > 16)
+            row[: wide - half] += row[half:wide]
+            wide = half
+        return row[0]
