@@ -46,6 +46,27 @@ def test_a_stencil_reads_every_chunk_once(chunks: tuple[int, int]) -> None:
     assert kept.elements == VALUES.size
 
 
+@pytest.mark.parametrize(
+    ("fold", "axis", "memory"),
+    [(xl.max, None, 140_000), (xl.any, 0, 140_000), (xl.max, 1, 140_000), (xl.sum, None, 200_000)],
+)
+def test_folds_of_a_stencil_read_every_chunk_once(
+    fold: Any, axis: int | None, memory: int, engine: str
+) -> None:
+    """Also pieces of sums end where what a stencil reads past their end does."""
+    kept = Kept(VALUES, (20, 30))
+    u, v = xl.open(kept), xl.asarray(VALUES)
+    e = fold(u[1:-1, 1:-1] * 4 - u[:-2, 1:-1] - u[2:, 2:], axis=axis)
+    part = xl.explain(e, memory=memory).passes[0]
+    target = np.zeros(e.shape, e.dtype)
+    xl.store(e, target, memory=memory)
+    expected = xl.eval(fold(v[1:-1, 1:-1] * 4 - v[:-2, 1:-1] - v[2:, 2:], axis=axis)).numpy()
+    np.testing.assert_allclose(target, expected, rtol=1e-12 if engine == "reference" else 0)
+    assert part.read == kept.moved
+    assert part.again == 0
+    assert part.blocks > 1
+
+
 def test_a_sum_along_rows_reads_every_chunk_once(engine: str) -> None:
     x = np.random.default_rng(1).normal(size=(900, 900))
     kept = Kept(x, (300, 100))

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
 from tests.chunked.test_same_bits import cases
+from xarraylite.chunked import plan
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -286,6 +288,21 @@ def test_targets_that_workers_cannot_reach_are_written_here(
     np.testing.assert_array_equal(np.asarray(found), VALUES * 2)
     if kind == "hdf5":
         made.file.close()
+
+
+def test_small_blocks_that_come_back_share_tasks(client: Any) -> None:
+    """More and more of them, as long as the budget has room for two waves of their results."""
+    target, e = np.zeros(VALUES.shape), xl.open(Kept(VALUES, (3, 7))) * 2
+    with (
+        mock.patch.object(plan, "SMALLEST", 1),
+        mock.patch.object(plan, "ENOUGH", 1),
+        mock.patch.object(client, "map", wraps=client.map) as sent,
+    ):
+        xl.store(e, Sink(target, (3, 7)), client=client, memory=20_000)
+    np.testing.assert_array_equal(target, VALUES * 2)
+    waves = [[len(group) for group in call.args[1]] for call in sent.call_args_list]
+    assert sum(map(sum, waves)) == 300
+    assert [wave[0] for wave in waves if wave] == [1, 2, 4, 7, 7, 7, 7, 7]
 
 
 def test_narrow_values_come_back(client: Any) -> None:

@@ -114,6 +114,30 @@ def test_data_sets_of_one_file(tmp_path: Path) -> None:
             xl.store(xl.open(file["a"])[::-1], file["a"])
 
 
+@pytest.mark.parametrize("name", ["b.h5", "%b.h5", "."])
+def test_virtual_data_sets_are_what_they_are_made_of(tmp_path: Path, name: str) -> None:
+    h5py = pytest.importorskip("h5py")
+    first, view = h5py.VirtualLayout((2, 3, 4), "f8"), h5py.VirtualLayout((2, 3, 4), "f8")
+    first[...] = h5py.VirtualSource("b.h5" if name == "%b.h5" else name, "a", (2, 3, 4))
+    view[...] = h5py.VirtualSource(".", "first", (2, 3, 4))
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        file["a"], file["other"] = np.zeros((2, 3, 4)), np.zeros((2, 3, 4))
+    place = tmp_path / ("b.h5" if name == "." else "c.h5")
+    with h5py.File(place, "a") as file, h5py.File(tmp_path / "b.h5", "r+") as made:
+        file.create_virtual_dataset("first", first)
+        file.create_virtual_dataset("view", view)
+        for inner in ("first", "view"):
+            before = xl.open(file[inner]).node.source.identity()
+            for one, other in ((file[inner], made["a"]), (made["a"], file[inner])):
+                with pytest.raises(xl.OverlapError, match="other blocks write"):
+                    xl.store(xl.open(one)[::-1], other)
+            xl.store(xl.open(file[inner])[::-1] + 1, made["other"])
+            made["a"][...] += 1
+            made.flush()
+            assert xl.open(file[inner]).node.source.identity() != before
+        assert (made["other"][...] == 2).all()
+
+
 def test_one_data_set_or_file_by_several_names(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     np.save(tmp_path / "a.npy", VALUES)

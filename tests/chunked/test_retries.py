@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import urllib.error
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,37 @@ def test_what_cannot_pass_after_what_could_is_raised(monkeypatch: pytest.MonkeyP
         with pytest.raises(xl.StorageError, match=r"PermissionError: no$"):
             xl.eval(xl.open(flaky) + 1)
         assert flaky.tried == {0: 1}
+
+
+@pytest.mark.parametrize("busy", [2, 9])
+def test_what_tells_an_operand_from_others_is_asked_for_again(
+    busy: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The values of a store in memory, which records beside targets have a digest of."""
+    monkeypatch.setattr(retries, "_wait", lambda seconds: False)
+    zarr = pytest.importorskip("zarr")
+    tried: list[str] = []
+
+    class Busy(zarr.storage.WrapperStore[Any]):
+        async def get(self, key: str, *args: Any, **kwargs: Any) -> Any:
+            if key == "c/1/0":
+                tried.append(key)
+                if len(tried) <= busy:
+                    raise TimeoutError("slow")
+            return await super().get(key, *args, **kwargs)
+
+    store = Busy(zarr.storage.MemoryStore())
+    made = zarr.create_array(store, shape=VALUES.shape, chunks=(10, 30), dtype="f8")
+    made[...] = VALUES
+    e = xl.open(made) + 1
+    with xl.config(retries=3):
+        if busy > 3:
+            with pytest.raises(xl.StorageError, match=r"^read: zarr .*chunk c/1/0: Timeout.* slow"):
+                xl.store(e, tmp_path / "a.npy")
+            assert len(tried) == 4
+            assert not list(tmp_path.iterdir())
+        else:
+            np.testing.assert_array_equal(xl.store(e, tmp_path / "a.npy"), VALUES + 1)
 
 
 @pytest.mark.parametrize("wrong", ["read", "write"])

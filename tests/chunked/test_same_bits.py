@@ -258,7 +258,7 @@ _WIDE: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", _WIDE)
-@pytest.mark.parametrize("shape", [(150, 11003), (4500, 70), (20, 20001)])
+@pytest.mark.parametrize("shape", [(120, 5501), (2250, 70), (12, 20001)])
 def test_large_parts_of_sums_fit_small_budgets(
     name: str, shape: tuple[int, int], engine: str
 ) -> None:
@@ -274,14 +274,41 @@ def test_large_parts_of_sums_fit_small_budgets(
         assert values.tobytes() == expected.tobytes()
 
 
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    ("shape", "chunks", "dtype", "memory"),
+    [
+        ((35, 24577), (10, 500), "f8", 2_200_000),
+        ((6, 7, 15010), (3, 2, 4000), "f4", 1_700_000),
+        ((33, 20001), (16, 3000), "c8", 6_000_000),
+    ],
+)
+def test_rows_of_chunks_that_are_too_much_are_read_once(
+    shape: tuple[int, ...], chunks: tuple[int, ...], dtype: str, memory: int
+) -> None:
+    """Leaves of a sum, of cheap values and of others, are filled by several blocks each."""
+    values = (np.random.default_rng(5).normal(size=shape) * 9).astype(dtype)
+    for write in (lambda a: xl.sum(a * 2), lambda a: xl.sum(xl.exp(a) / 7)):
+        kept, found = Kept(values, chunks), np.zeros((), dtype)
+        e = write(xl.open(kept))
+        told = xl.explain(e, found, memory=memory).passes[0]
+        assert told.peak <= memory
+        xl.store(e, found, memory=memory)
+        assert told.read == kept.moved == values.nbytes
+        assert found.tobytes() == xl.eval(write(xl.asarray(values))).numpy().tobytes()
+
+
 @pytest.mark.parametrize("rows", [9, 200, 700, 1500])
 def test_sums_of_picked_elements_are_those_of_memory(rows: int) -> None:
     """A few are copied when they are picked, so that they are added as what is in one piece."""
     rng = np.random.default_rng(rows)
-    for shape, key in (((rows, 9), [3, -1, 3, 0]), ((rows, 3, 9), [1, 1, 0])):
+    for shape, key, folds in (
+        ((rows, 9), [3, -1, 3, 0], (xl.sum, xl.std)),
+        ((rows, 3, 9), [1, 1, 0], (xl.sum, xl.prod)),
+    ):
         values = rng.normal(size=shape)
         expected, e = xl.asarray(values), xl.open(Kept(values, (5, *shape[1:])))
-        for fold in (xl.sum, xl.prod, xl.std):
+        for fold in folds:
             one, other = (
                 [
                     fold(x[:, key]),

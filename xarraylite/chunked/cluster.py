@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -183,8 +184,12 @@ def _same(work: Work) -> Work:
     return work
 
 
-def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
-    """Compute blocks on a worker, and write them there or return them."""
+#: Values of some blocks one after another, and the shapes of these.
+Values = tuple[NumpyArray, list[tuple[int, ...]]]
+
+
+def run_keys(keys: Sequence[Any], work: Work) -> Values | None:
+    """Compute blocks on a worker, and write them there or return them in one piece."""
     made: list[NumpyArray] = []
     # Interpreting the first blocks would need kernels of single operations, which were not sent.
     ready = work.kernels and settings.engine != "reference"
@@ -197,7 +202,17 @@ def run_keys(keys: Sequence[Any], work: Work) -> list[NumpyArray]:
                 made.append(values.view(f"u{values.itemsize}") if narrow else values)
             else:
                 work.write(piece.box, values)
-    return made
+    flat, shapes = [values.reshape(-1) for values in made], [values.shape for values in made]
+    return (flat[0] if len(flat) == 1 else np.concatenate(flat), shapes) if flat else None
+
+
+def _blocks_of(values: Values) -> Iterator[NumpyArray]:
+    """Return what a task has given back, block by block."""
+    flat, shapes = values
+    ends = itertools.accumulate(map(math.prod, shapes))
+    return (
+        flat[n - math.prod(shape) : n].reshape(shape) for n, shape in zip(ends, shapes, strict=True)
+    )
 
 
 def _kernels_of(piece: Piece) -> dict[str, bytes]:
@@ -268,7 +283,9 @@ class DaskCluster:
         threads = max(1, sum(self.client.nthreads().values()))  # the former may be of some only
         tasks = threads * (_QUEUED if take is None else _AHEAD)
         options = _asked_of(workers, need)
-        per = 1 if take is not None else max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
+        most = max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
+        if take is not None:  # two waves of results may be there
+            most = max(1, min(most, self._budget // (2 * tasks * max(1, piece.nbytes))))
         work = Work(pieces.make, write, _kernels_of(piece))
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
@@ -280,9 +297,11 @@ class DaskCluster:
 
         waves: deque[Wave] = deque()
         try:
-            # Where there are few blocks, each is a task, for any worker.
-            waves.append(started(1, _AHEAD * threads))
+            # Where there are few blocks, each is a task, for any worker; of many, more and more.
+            per = 1
+            waves.append(started(per, _AHEAD * threads))
             while waves[0]:
+                per = min(2 * per, most)
                 waves.append(started(per, tasks))
                 for key, values in self._ended(waves.popleft(), take is not None):
                     done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
@@ -299,9 +318,11 @@ class DaskCluster:
         try:
             failed = self._waited(futures)
             done = [failed is None or future.status == "finished" for future in futures]
-            values: Any = itertools.repeat(itertools.repeat(None))
+            values: Iterator[Any] = itertools.repeat(itertools.repeat(None))
             if gives:
-                values = iter(self.client.gather(list(itertools.compress(futures, done))))
+                values = map(
+                    _blocks_of, self.client.gather(list(itertools.compress(futures, done)))
+                )
             if failed is None:
                 wave.clear()
                 self.client.sync(_forgotten, futures)

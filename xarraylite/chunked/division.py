@@ -306,14 +306,15 @@ def _forms(plan: Parts, spans: Spans, even: bool) -> list[tuple[int, int]]:
 def _units(plan: Parts, piece: Piece) -> tuple[int, int]:
     """Return how many indices are in whole rows of all that is read, and how many before the first.
 
-    Operands are taken to lie as what is folded does; what is read says what that was worth.
+    Operands are taken to lie as what is folded does, but for what a stencil reads past the end;
+    what is read says what that was worth.
     """
     rows, ahead = [1], 0
     for load in piece.loads:
         at = plan.first + len(load.source.shape) - len(plan.node.arg.shape)
         if at >= 0 and keeps(load.source):
             rows.append(_even(plan, load.source.units[at], load.source.chunks[at]))
-            ahead = load.box[at][0]
+            ahead = load.box[at][-1] - piece.box[plan.first][-1]
     return math.lcm(*rows), ahead
 
 
@@ -341,9 +342,9 @@ def _rate(piece: Piece) -> float:
 
 
 def lengths_of(root: Node) -> tuple[int, ...]:
-    """Return the chunks of an operand of an expression's shape; of none, a guess."""
-    for stored in requests(root):
+    """Return the chunks of an operand of an expression's shape, or rank; of none, a guess."""
+    found = [stored for stored in requests(root) if len(stored.shape) == len(root.shape)]
+    for stored in sorted(found, key=lambda stored: stored.shape != root.shape):
         source: Any = stored.source
-        if stored.shape == root.shape:
-            return tuple(source.chunks)
+        return tuple([max(1, min(c, n)) for c, n in zip(source.chunks, root.shape, strict=True)])
     return tuple([min(n, 1024) for n in root.shape])

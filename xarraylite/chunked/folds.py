@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from ..compiler.tree import Tree
 from ..dtypes.names import NumpyArray, kind
+from ..index.transform import permute
 from ..ir import build
 from ..ir.node import Node, Reduce, Stored
 from ..ir.walk import rebuild, with_args
@@ -24,14 +25,14 @@ from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .budget import BudgetError
 from .cut import Request, requests
-from .division import Begin, Result, divided, lengths_of
-from .grid import Grid
+from .division import FINER, Begin, Result, divided, lengths_of
 from .joins import leaf_of
+from .leaves import Blocks
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
 from .plan import WORTH, Choice, Cuts, Cutter, Piece, choose, piece_of
-from .selection import Box, as_slices, corner, whole, window_of
+from .selection import Box, as_slices, corner, shape_of, whole, window_of
 from .trees import Parts, tree_in_memory
 
 #: How a reduction can be folded: bytes that are read for it, and its results.
@@ -93,16 +94,16 @@ def fold(
         yield from _joined(node, run, chunks, begin, known)
         return
     tree = tree_in_memory(node)
-    most = piece_of(node.arg, whole(node.arg.shape)).moved / WORTH
     one = tree is not None and len(tree.parts) == 1
+    most = piece_of(node.arg, whole(node.arg.shape)).moved / (WORTH if one else FINER)
     found: list[Way] = []
     short: list[BudgetError] = []
-    for way in (_complete, _in_parts) if one else (_in_parts, _complete):
+    for way in (_complete, _in_parts) if one else (_in_parts, _in_blocks, _complete):
         try:
             found.extend(way(node, tree, run, chunks, begin, known))
         except BudgetError as error:
             short.append(error)
-        if found and (not one or found[0][0] <= most):
+        if found and (found[0][0] <= most or way is _in_blocks):
             break
     if not found:
         raise min(short, key=lambda error: error.least)
@@ -126,25 +127,51 @@ def _in_parts(
     return []
 
 
+def _in_blocks(
+    node: Reduce,
+    tree: Tree | None,
+    run: Run,
+    chunks: Sequence[int] | None,
+    begin: Begin,
+    known: Sequence[int] | None,
+) -> list[Way]:
+    """Return the sum of everything, of blocks of any shape."""
+    plan = None if tree is None else Parts.of(node, tree)
+    blocks = None if plan is None else Blocks.of(plan, run)
+    return [] if blocks is None else [(blocks.moved, blocks.results(run, begin))]
+
+
 # --- folds that do not round --------------------------------------------------------------------
 
 
 class _Folder(Cutter):
-    """Cuts blocks of what a reduction folds, and folds each."""
+    """Cuts blocks of what a reduction folds, and folds each.
+
+    Boxes have the dimensions of results first: those that are folded into the same follow each
+    other in row-major order.
+    """
 
     __slots__ = ()
 
     @property
+    def order(self) -> tuple[int, ...]:
+        """Dimensions of what is folded, in the order that boxes have them."""
+        node: Any = self.parcel.node
+        return (*[k for k in range(len(node.arg.shape)) if k not in node.axes], *node.axes)
+
+    @property
     def divided(self) -> Node:
         """What is folded."""
-        return self.parcel.node.args[0]
+        arg = self.parcel.node.args[0]
+        return build.view(arg, permute(arg.shape, self.order))
 
     def __call__(self, box: Box) -> Piece:
         node = self.parcel.node
         assert isinstance(node, Reduce)
-        piece = piece_of(node.arg, box)
-        shape = tuple([len(s) for k, s in enumerate(box) if k not in node.axes])
-        return replace(piece, node=replace(node, shape=shape, arg=piece.node))
+        own = dict(zip(self.order, box, strict=True))
+        piece = piece_of(node.arg, tuple([own[k] for k in range(len(box))]))
+        shape = shape_of(box)[: len(node.shape)]
+        return replace(piece, box=box, node=replace(node, shape=shape, arg=piece.node))
 
 
 def _joined(
@@ -154,28 +181,23 @@ def _joined(
     begin: Begin,
     known: Sequence[int] | None,
 ) -> Iterator[Result]:
-    """Yield results that are joined block by block."""
-    kept = [k for k in range(len(node.arg.shape)) if k not in node.axes]
-    lengths = list(lengths_of(node.arg))
-    for k, length in zip(kept, known or chunks or (), strict=False):
-        lengths[k] = length
+    """Yield results that are joined block by block, all blocks of some before those of others."""
+    make, own = _Folder(Parcel(node)), len(node.shape)
+    shape = tuple([node.arg.shape[k] for k in make.order])
+    told = known or chunks or ()
+    lengths = [*told, *[lengths_of(node.arg)[k] for k in make.order[len(told) :]]]
 
     def fits(box: Box) -> bool:
-        return known is None or all([len(box[k]) <= n for k, n in zip(kept, known, strict=True)])
+        return all([len(s) <= n for s, n in zip(box, known or (), strict=False)])
 
-    make = _Folder(Parcel(node))
-    choice = choose(make, node.arg.shape, lengths, run.budget, chunks is not None, fits)
-    grid = choice.grid
-    ready = begin([grid.block[k] for k in kept])
+    for keep in (run.keeps, False):
+        choice = choose(make, shape, lengths, run.budget, chunks is not None, fits, keep=keep)
+        grid, counts = choice.grid, choice.grid.counts
+        if math.prod(counts[:own]) == 1 or (grid.strip or counts)[own:] == counts[own:]:
+            break  # no strip ends inside of what is folded into some of many results
+    ready = begin(grid.block[:own])
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
-    order = [*kept, *node.axes]
-    boxes = Grid(tuple([node.arg.shape[k] for k in order]), tuple([grid.block[k] for k in order]))
-    back = np.argsort(order).tolist()
-    own = (
-        tuple([box[k] for k in back])
-        for box in boxes
-        if not ready or corner(box[: len(kept)]) not in ready
-    )
+    boxes = (box for box in grid if corner(box[:own]) not in ready) if ready else grid
     found: list[NumpyArray] = []
 
     def join(piece: Piece, values: NumpyArray) -> None:
@@ -185,12 +207,12 @@ def _joined(
             )
         found.append(values)
 
-    per = math.prod([grid.counts[k] for k in node.axes])
-    for done, piece in enumerate(run_blocks(Cuts(make, own), run, join, need=choice.need), 1):
+    per = math.prod(counts[own:])
+    pieces = run_blocks(Cuts(make, boxes), run, join, kept=choice.kept, need=choice.need)
+    for done, piece in enumerate(pieces, 1):
         run.advance(piece)
         if done % per == 0:
-            values = found.pop()
-            yield tuple([piece.box[k] for k in kept]), values.astype(node.dtype, copy=False)
+            yield piece.box[:own], found.pop().astype(node.dtype, copy=False)
 
 
 class _Uncut(Cutter):
@@ -234,7 +256,8 @@ def _complete(
     while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
-    choice = choose(make, shape, block, run.budget, True, fits, known, widened=True)
+    keep = run.keeps and not isinstance(make, _Uncut)
+    choice = choose(make, shape, block, run.budget, True, fits, known, keep, widened=True)
     moved = choice.rate * math.prod(shape)
     return [(moved, _blocks(node, make, choice, run, begin))]
 
@@ -252,6 +275,7 @@ def _blocks(node: Reduce, make: Cutter, choice: Choice, run: Run, begin: Begin) 
             Cuts(make, map(grid.widened, boxes)),
             run,
             lambda piece, values: found.append(values),
+            kept=choice.kept,
             need=choice.need,
         ),
         strict=True,

@@ -9,6 +9,7 @@ the object is known.
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import itertools
 import mmap
@@ -19,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import StorageError
 from .extras import imported
+from .retries import patiently
 
 #: What tells HDF5 files and zip files by their names.
 HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
@@ -100,22 +103,49 @@ def path_of(array: Any) -> Path | None:
 def kept_in(array: Any) -> Iterator[Any]:
     """Yield an array, and what it reads: what xarray has around it, and what is in dask's graphs.
 
-    Of graphs of which each block is known by itself, some blocks of each layer are looked at.
+    Of graphs of which each block is known by itself, some blocks of each layer are looked at.  What
+    virtual data sets of HDF5 are made of is open as long as this runs.
     """
     left = [array]
-    for _ in range(_LOOKED):
-        if not left:
-            return
-        item = left.pop()
-        yield item
-        if library_of(item) == "xarray":
-            inner = [getattr(item, name, None) for name in ("_data", "array", "_array")]
-            left.extend([part for part in inner if part is not None])
-        elif library_of(item) == "dask" and hasattr(item, "dask"):
-            for layer in item.dask.layers.values():
-                if layer.is_materialized():
-                    left.extend(itertools.islice(layer.values(), _DEEP))
-                left.extend([part for part, at in getattr(layer, "indices", ()) if at is None])
+    with contextlib.ExitStack() as files:
+        for _ in range(_LOOKED):
+            if not left:
+                return
+            item = left.pop()
+            yield item
+            if library_of(item) == "xarray":
+                inner = [getattr(item, name, None) for name in ("_data", "array", "_array")]
+                left.extend([part for part in inner if part is not None])
+            elif library_of(item) == "dask" and hasattr(item, "dask"):
+                for layer in item.dask.layers.values():
+                    if layer.is_materialized():
+                        left.extend(itertools.islice(layer.values(), _DEEP))
+                    left.extend([part for part, at in getattr(layer, "indices", ()) if at is None])
+            elif getattr(item, "is_virtual", False):
+                left.extend(_viewed(item, files))
+
+
+def _viewed(array: Any, files: contextlib.ExitStack) -> Iterator[Any]:
+    """Yield the data sets that a virtual one of HDF5 is made of, of those that are there.
+
+    Names are relative to its own file, or to where the process is; ``%b`` counts files.
+    """
+    own = Path(array.file.filename)
+    for name, inside in dict.fromkeys(
+        [(x.file_name, x.dset_name) for x in array.virtual_sources()]
+    ):
+        if name == ".":
+            found = [own]
+        else:
+            some = glob.escape(name).replace("%b", "*")
+            found = [
+                at / path
+                for at in (own.parent, Path())
+                for path in glob.glob(some, root_dir=at)  # noqa: PTH207 (any)
+            ]
+        for path in found:
+            with contextlib.suppress(KeyError, OSError):
+                yield files.enter_context(imported("h5py", "hdf5").File(path, "r"))[inside]
 
 
 def holds(place: Path | str, array: Any) -> bool:
@@ -259,7 +289,8 @@ def identity_of(array: Any) -> Iterator[str]:
         known = [x for x in inside if path_of(x) is not None or hasattr(x, "store_path")]
         yield from identity_of(known[0]) if around and known else _token(array)
     elif path is not None:
-        yield from _state(path)
+        for file in dict.fromkeys([path, *[path_of(x) or path for x in kept_in(array)]]):
+            yield from _state(file)
     elif isinstance(array, np.ndarray):
         masks = [np.ma.getmaskarray(array)] if isinstance(array, np.ma.MaskedArray) else []
         for part in (array, *masks):
@@ -344,7 +375,11 @@ def _contents(array: Any) -> dict[str, Any]:
     async def taken() -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key in itertools.chain(_METADATA, chunks):
-            value = await (array.store_path / key).get(form)
+            try:
+                value = await (array.store_path / key).get(form)
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+                raise StorageError(f"read: {name_of(array)}, chunk {key}: {reason}") from error
             if value is not None:
                 found[key] = value
         return found
@@ -368,8 +403,8 @@ class Carried:
         if library_of(a) == "h5py":
             return _dataset, (a.file.filename, a.name)
         if library_of(a) == "zarr" and _is_in_memory(a.store):
-            zarr = imported("zarr", "zarr")
-            a = zarr.open_array(zarr.storage.MemoryStore(_contents(a)), mode="r")
+            zarr, found = imported("zarr", "zarr"), patiently(lambda: _contents(a))
+            return Carried, (zarr.open_array(zarr.storage.MemoryStore(found), mode="r"),)
         return Carried, (a,)
 
     def again(self) -> Any:

@@ -278,8 +278,13 @@ def _relation(node: Node, array: Any) -> bool | None:
         if own is None:
             return None
         same = same_place(own, array)
-        inside = [x for x in kept_in(own) if x is not own and same_place(x, array) is not None]
-        return False if inside else same
+        parts = (
+            same_place(x, y) is not None
+            for x in kept_in(own)
+            for y in kept_in(array)
+            if x is not own or y is not array
+        )
+        return False if any(parts) else same
     if isinstance(node, Leaf) and isinstance(array, np.ndarray):
         return same_place(read(node.snapshot, node.dtype, node.map), array)
     return None
