@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.arrays import scalar_arithmetic
 from xarraylite.ops.table import OPS
 from xarraylite.testing import assert_same_bits
@@ -76,7 +77,7 @@ def test_of_two_values(name: str, dtype: str, other: str) -> None:
             assert _is_same(function(one[k + 1], two[k]), expected[k])
 
 
-@pytest.mark.parametrize("number", [2, 2.0, 3, 0.5, -1, 5, 1.5, 1 << 60, True])
+@together("number", [2, 2.0, 3, 0.5, -1, 5, 1.5, 1 << 60, True])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
 @pytest.mark.parametrize("name", ["pow", "add", "maximum", "arctan2", "hypot", "divide", "less"])
 def test_beside_a_python_number(name: str, dtype: str, number: float) -> None:
@@ -122,7 +123,7 @@ def test_of_a_python_number(name: str) -> None:
 SPECIAL = [0.0, -0.0, 1.0, -2.5, 7.25, np.inf, -np.inf, np.nan, 1e308, 5e-324, 1e16, -3.0]
 
 
-@pytest.mark.parametrize("other", [*SPECIAL, 0, 1, 2, 3, -1, 0.5, -7])
+@together("other", [*SPECIAL, 0, 1, 2, 3, -1, 0.5, -7])
 @pytest.mark.parametrize(
     "operate",
     [

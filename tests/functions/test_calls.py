@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -117,7 +118,7 @@ def test_calls(dtype: str, subtests: Any, engine: str) -> None:
                 check(run(text, xl, ours), expected)
 
 
-@pytest.mark.parametrize("text", CALLS["MADE"])
+@together("text", CALLS["MADE"])
 def test_makers(text: str) -> None:
     check(run(text, xl, {}), run(text, np, {}))
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.chunked.kept import Kept, stored_in
 from xarraylite._errors import DTypeError
 from xarraylite.arrays.expression import XExpression
@@ -52,7 +53,7 @@ def test_all_names_rows_and_aliases() -> None:
         np.testing.assert_array_equal(*same)
 
 
-@pytest.mark.parametrize("op", PUBLIC)
+@together("op", PUBLIC)
 def test_function(op: Op) -> None:
     function = getattr(elementwise, op.name)
     assert (function.__name__, function.__qualname__) == (op.name, op.name)
@@ -69,7 +70,7 @@ def test_function(op: Op) -> None:
     np.testing.assert_allclose(computed, expected, rtol=1e-14)
 
 
-@pytest.mark.parametrize("op", PUBLIC)
+@together("op", PUBLIC)
 def test_page(op: Op) -> None:
     """Every page has the sections, no line is long, and says something of its own."""
     text = getattr(elementwise, op.name).__doc__

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import DTypeError
 from xarraylite.dtypes import names
 from xarraylite.ops import rules
@@ -134,7 +135,7 @@ COMPARISONS = ["equal", "not_equal", "less", "less_equal", "greater", "greater_e
 INTS = [-(2**70), -(2**63) - 1, -(2**63), -129, -1, 0, 127, 300, 2**40, 2**63, 2**64 - 1, 2**64]
 
 
-@pytest.mark.parametrize("name", COMPARISONS)
+@together("name", COMPARISONS)
 @pytest.mark.parametrize("dtype", [np.dtype(code) for code in "bBhHiIlL"], ids=str)
 def test_comparison_with_ints_of_any_size(name: str, dtype: np.dtype[Any]) -> None:
     op = OPS[name]
