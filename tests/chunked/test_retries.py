@@ -156,6 +156,7 @@ def test_what_cannot_pass_after_what_could_is_raised(monkeypatch: pytest.MonkeyP
         assert flaky.tried == {0: 1}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("wrong", ["read", "write"])
 def test_an_interrupted_run_tries_no_more(wrong: str) -> None:
     child = child_of(f"""

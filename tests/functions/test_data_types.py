@@ -85,6 +85,7 @@ def test_complex_to_real_takes_the_real_part() -> None:
     assert bool(xl.asarray(2j).astype("?"))
 
 
+@pytest.mark.once
 @together(("a", "b"), list(itertools.product(NUMPY, NUMPY)))
 def test_result_type_is_numpys(a: np.dtype[Any], b: np.dtype[Any]) -> None:
     expected = np.result_type(a, b)
@@ -96,6 +97,7 @@ def test_result_type_is_numpys(a: np.dtype[Any], b: np.dtype[Any]) -> None:
     ).dtype
 
 
+@pytest.mark.once
 @together("dtype", NUMPY)
 @pytest.mark.parametrize("value", [True, 1, 1.0, 1j], ids=repr)
 def test_python_scalars_are_weak(dtype: np.dtype[Any], value: complex) -> None:

@@ -70,6 +70,7 @@ def test_function(op: Op) -> None:
     np.testing.assert_allclose(computed, expected, rtol=1e-14)
 
 
+@pytest.mark.once
 @together("op", PUBLIC)
 def test_page(op: Op) -> None:
     """Every page has the sections, no line is long, and says something of its own."""

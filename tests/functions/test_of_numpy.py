@@ -30,6 +30,7 @@ def test_the_example_runs(name: str) -> None:
     assert doctest.DocTestRunner(verbose=False, optionflags=flags).run(test).failed == 0
 
 
+@pytest.mark.once
 @together("name", NAMES)
 def test_parameters_are_those_of_numpy(name: str) -> None:
     """In NumPy's order, so that positional arguments mean the same; what is left out is said."""

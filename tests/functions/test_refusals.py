@@ -76,6 +76,7 @@ FUNCTIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.filterwarnings("ignore:The 'generic' unit:DeprecationWarning")
 @together("name", FUNCTIONS)
 def test_what_is_no_array_of_numbers(name: str) -> None:
@@ -155,6 +156,7 @@ ASKED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.once
 @together("name", ASKED)
 @pytest.mark.parametrize("thing", OTHERS)
 def test_what_is_asked_of_others_is_asked_of_numpy(name: str, thing: str) -> None:

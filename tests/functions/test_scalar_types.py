@@ -17,6 +17,7 @@ from xarraylite.functions.scalar_types import ScalarType
 TYPES = sorted({name for name in NAMES if isinstance(getattr(xl, name), ScalarType)})
 
 
+@pytest.mark.once
 @together("name", TYPES)
 def test_a_type_is_its_dtype(name: str) -> None:
     one = getattr(xl, name)
@@ -36,6 +37,7 @@ def test_a_type_is_its_dtype(name: str) -> None:
     assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
 
 
+@pytest.mark.once
 @together("name", TYPES)
 def test_a_type_makes_values(name: str) -> None:
     one = getattr(xl, name)

@@ -48,6 +48,7 @@ def found(name: str) -> Any:
     return value
 
 
+@pytest.mark.once
 @together("line", SIGNATURES)
 def test_signature(line: str) -> None:
     """Positional parameters in the standard's order, keywords by their names and defaults."""
@@ -123,6 +124,7 @@ def plain(dtype: Any) -> str:
     return str(np.dtype(getattr(dtype, "_np_dtype", dtype)))
 
 
+@pytest.mark.once
 def test_dtypes_of_results_are_the_standards() -> None:
     """Wherever array-api-strict has an answer: for pairs of dtypes, and Python's numbers."""
     strict = pytest.importorskip("array_api_strict")

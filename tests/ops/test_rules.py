@@ -15,6 +15,8 @@ from xarraylite.ops import rules
 from xarraylite.ops.op import Arg, Op
 from xarraylite.ops.table import OPS
 
+pytestmark = pytest.mark.once
+
 DTYPES = [np.dtype(code) for code in "?bBhHiIlLefdFD"]
 ML_DTYPES = [dtype for dtype in names.SUPPORTED if dtype not in DTYPES]
 SCALARS: dict[type, object] = {bool: True, int: 1, float: 1.0, complex: 1.0 + 0j}

@@ -250,6 +250,7 @@ print(digest.hexdigest(), info.compiled, info.loaded)
 """
 
 
+@pytest.mark.once
 def test_warm_and_cold_caches_and_threads_give_the_same_bits(tmp_path: Path, engine: str) -> None:
     directory = tmp_path / "kernels"
     directory.mkdir(mode=0o700)

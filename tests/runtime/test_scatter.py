@@ -9,6 +9,8 @@ from tests.cases import together
 from xarraylite.runtime import scatter as module
 from xarraylite.runtime.scatter import scatter
 
+pytestmark = pytest.mark.once
+
 DTYPES = ("float64", "float32", "int16", "uint8", "bool", "complex128")
 
 

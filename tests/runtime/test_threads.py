@@ -25,6 +25,8 @@ from xarraylite.memory import snapshots
 from xarraylite.runtime import evaluate
 from xarraylite.runtime.threads import Pool, _Crew, _Job, current_core
 
+pytestmark = pytest.mark.once
+
 Worker = Callable[[int], None]
 
 

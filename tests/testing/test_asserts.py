@@ -17,6 +17,7 @@ from xarraylite.testing.asserts import ulp_distance
 NAN = float("nan")
 
 
+@pytest.mark.once
 @together("dtype", SUPPORTED)
 def test_equal_and_unequal_arrays_of_every_dtype(dtype: np.dtype[Any]) -> None:
     codes = np.array([0, 1, 0], f"u{dtype.itemsize}") if dtype.itemsize < 16 else None

@@ -18,6 +18,8 @@ from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing import strategies as xst
 from xarraylite.testing.operands import WRITABLE
 
+pytestmark = pytest.mark.once
+
 
 @together("dtype", SUPPORTED)
 @pytest.mark.parametrize("layout", xst.LAYOUTS)

@@ -253,6 +253,7 @@ def test_checking_of_other_nodes() -> None:
     xl.noalias(m)[...] = m.T  # unchecked again
 
 
+@pytest.mark.once
 def test_the_environment_switches_checking_on() -> None:
     code = (
         "import os; os.environ['XARRAYLITE_CHECK_NOALIAS'] = '1'\n"
