@@ -333,6 +333,7 @@ def test_folds_of_nothing_are_those_of_memory() -> None:
     assert not many.any()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("rest", [1, 65, 128, 129, 200, 255, 257])
 def test_the_end_of_a_row_is_added_as_in_memory(rest: int) -> None:
     """Whole leaves of 8192 values, and what is left: half by half if that is little."""

@@ -100,6 +100,7 @@ def test_padded_extents_are_one_tile_with_a_value(
     np.testing.assert_array_equal(np.asarray(a), values)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("text", ["{1,0:T(4,8)(2,1)}", "{0,1:T(3,5)}", "{1,0:T(*,7)}"])
 def test_kernels_pack_as_the_definition_says(text: str, engine: str) -> None:
