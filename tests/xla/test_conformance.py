@@ -396,4 +396,4 @@ def test_every_kind_is_read_and_counted() -> None:
         assert found.total() == data["meta"]["total"]
     assert {kind for data in FILES for kind in data["meta"]["kinds"]} == set(CHECKS)
     assert len({case["id"] for case in CASES}) == len(CASES)
-    assert test_fact.cases == CASES
+    assert [case["case"] for case in test_fact.cases] == CASES
