@@ -24,7 +24,7 @@ from xarraylite.testing import assert_same_bits
 OWN = {"cast", "with_imag"}
 """Rows that no function is named after."""
 
-PUBLIC = [pytest.param(op, id=op.name) for op in OPS.values() if op.name not in OWN]
+PUBLIC = [op for op in OPS.values() if op.name not in OWN]
 NAMES = {
     name for name, (module, _) in vars(xl)["_SOURCES"].items() if module == "functions.elementwise"
 }
@@ -176,7 +176,7 @@ def test_out_keeps_its_own_values_where_nothing_is_computed(name: str, code: str
     assert_same_bits(out, np.where(mask, getattr(np, name)(*args).astype(code), before))
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i4", "u1", "?", "c8"])
+@pytest.mark.parametrize("dtype", ["f8", "f2", "i4", "?", "c8"])
 def test_closeness_to_a_number(dtype: str) -> None:
     values = np.array([0.0, 1.0, 1 + 1e-9, 1.00002, np.nan, np.inf, -1e-8, 3, 200])
     with np.errstate(all="ignore"):
