@@ -21,6 +21,7 @@ def test_their_source_is_their_page() -> None:
     assert "def nanmedian() -> None:" in inspect.getsource(xl.nanmedian)
 
 
+@pytest.mark.once
 @together("name", NAMES)
 def test_the_example_runs(name: str) -> None:
     function = getattr(xl, name)
