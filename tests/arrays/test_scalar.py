@@ -116,7 +116,7 @@ def test_operators_give_what_expressions_give(data: st.DataObject) -> None:
             assert_same_bits(np.asarray(made), np.asarray(wanted)[0])
 
 
-@pytest.mark.parametrize("op", [operator.neg, operator.pos, abs, operator.invert])
+@together("op", [operator.neg, operator.pos, abs, operator.invert])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_operators_of_one_value(op: Any, dtype: Any) -> None:
     a = xl.asarray(fill(dtype, (4,), 3))

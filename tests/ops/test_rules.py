@@ -61,26 +61,26 @@ def check(op: Op, combinations: Any) -> None:
 
 
 def numpy_ops(arity: int) -> list[Any]:
-    return [pytest.param(op, id=op.name) for op in BY_ARITY[arity] if op.name not in OURS_ONLY]
+    return [op for op in BY_ARITY[arity] if op.name not in OURS_ONLY]
 
 
-@pytest.mark.parametrize("op", numpy_ops(1))
+@together("op", numpy_ops(1))
 def test_unary(op: Op) -> None:
     check(op, [(dtype,) for dtype in DTYPES])
 
 
-@pytest.mark.parametrize("op", numpy_ops(2))
+@together("op", numpy_ops(2))
 def test_binary(op: Op) -> None:
     check(op, itertools.product(DTYPES, DTYPES))
 
 
-@pytest.mark.parametrize("op", numpy_ops(2))
+@together("op", numpy_ops(2))
 def test_binary_with_python_scalars(op: Op) -> None:
     pairs = list(itertools.product(DTYPES, SCALARS))
     check(op, [*pairs, *[(weak, dtype) for dtype, weak in pairs]])
 
 
-@pytest.mark.parametrize("op", numpy_ops(3))
+@together("op", numpy_ops(3))
 def test_ternary(op: Op) -> None:
     some = [np.dtype(code) for code in "?bHiLefF"]
     check(op, itertools.product([np.dtype(bool), *some[1:4]], some, some))
@@ -88,7 +88,7 @@ def test_ternary(op: Op) -> None:
     check(op, itertools.product([np.dtype(bool)], SCALARS, some))
 
 
-@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in OPS.values()])
+@together("op", OPS.values())
 def test_loops_of_loops(op: Op) -> None:
     """Arguments that already have the loop dtypes stay, and NumPy gives the promised dtype."""
     for args in itertools.product(DTYPES, repeat=min(op.arity, 2)):
