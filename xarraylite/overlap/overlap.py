@@ -246,9 +246,7 @@ def _pass_between(
 
     Two strides tell most of the time that all have no common divisor to keep operands apart.
     """
-    if gcd(strides[-1], other_strides[-1]) <= high - low:
-        return False
-    return high - low < -low % gcd(*strides, *other_strides)
+    return gcd(strides[-1], other_strides[-1]) > high - low < -low % gcd(*strides, *other_strides)
 
 
 def _lattice(

@@ -157,8 +157,7 @@ def _length(call: Call, axis: int, rows: Sequence[ArraySpec]) -> int:
     lengths = {row.dimensions[axis] for row in rows if row.is_array and row.rank > axis}
     call.require(len(lengths) > 0, f"operands or the result say how long dimension {axis} is")
     call.require(len(lengths) == 1, f"operands have one size along dimension {axis}")
-    (length,) = lengths
-    return length
+    return lengths.pop()
 
 
 def _parts(shape: ArraySpec) -> Sequence[ArraySpec]:
