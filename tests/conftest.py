@@ -88,12 +88,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is the same in both runs (the mark ``once``), and rooms asked for by file."""
+    """Leave out of the interpreter's run what has no part for it.
+
+    That is what is the same in both runs (the mark ``once``), what is about the compiled engine
+    (the fixture ``compiled``), and rooms asked for by file.
+    """
     if config.getoption("--engine") != "reference":
         return
 
     def evaluates(item: pytest.Item) -> bool:
-        return _room(item.path) not in _COMPILED and item.get_closest_marker("once") is None
+        once = item.get_closest_marker("once") or "compiled" in getattr(item, "fixturenames", ())
+        return _room(item.path) not in _COMPILED and not once
 
     config.hook.pytest_deselected(items=[item for item in items if not evaluates(item)])
     items[:] = [item for item in items if evaluates(item)]
@@ -147,10 +152,8 @@ def _settings_are_restored() -> Iterator[None]:
 
 
 @pytest.fixture
-def compiled(engine: str) -> None:
-    """Skip where this run evaluates with NumPy: what is tested would not be used."""
-    if engine == "reference":
-        pytest.skip("about the compiled engine")
+def compiled() -> None:
+    """Leave a test out where the run evaluates with NumPy: what is tested would not be used."""
 
 
 @pytest.fixture

@@ -84,6 +84,7 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert run(str(page), text) + skipped == fences
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "page", sorted((ROOT / "docs" / "developer").glob("*.md")), ids=lambda p: p.name
 )

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.functions.scalar_types import ScalarType
 from xarraylite.ops.table import OPS
 
@@ -210,7 +211,7 @@ def signature(value: Any) -> inspect.Signature | None:
         return None
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if inspect.isfunction(getattr(xl, n))])
+@together("name", [n for n in NAMES if inspect.isfunction(getattr(xl, n))])
 def test_every_parameter_and_result_has_a_type(name: str) -> None:
     found = signature(getattr(xl, name))
     assert found is not None

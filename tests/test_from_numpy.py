@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 PAGE = Path(__file__).parent.parent / "docs" / "from_numpy.md"
 _ROW = re.compile(r"^\| `(.+?)` \| `(.+?)` \| (.+) \|$", re.MULTILINE)
@@ -48,7 +48,7 @@ def test_the_table_is_there() -> None:
     assert len(ROWS) > 80
 
 
-@pytest.mark.parametrize(("numpy", "here", "result"), ROWS, ids=[row[1] for row in ROWS])
+@together(("numpy", "here", "result"), ROWS)
 def test_idiom(numpy: str, here: str, result: str) -> None:
     theirs = run(numpy, {"np": np, **operands()})
     names = {"xl": xl, **{name: xl.asarray(x) for name, x in operands().items()}}

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.cases import together
+
 DOCS = Path(__file__).parent.parent / "docs"
 
 
@@ -33,7 +35,7 @@ def test_the_page_agrees(request: pytest.FixtureRequest) -> None:
     assert page.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.xtensor)
+@together("row", ROWS)
 def test_row(row: object) -> None:
     namespace: dict[str, object] = {"__name__": "__main__"}
     exec(TABLE.SETUP, namespace)

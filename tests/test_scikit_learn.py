@@ -11,6 +11,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 SCRIPT = r"""
 import warnings
 import numpy as np

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 A = xl.asarray(np.arange(6.0).reshape(2, 3))
 B = xl.asarray(np.arange(4).reshape(4))
@@ -182,7 +183,7 @@ CASES: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@together("name", CASES)
 def test_error(name: str) -> None:
     call, kind, message = CASES[name]
     before = [np.asarray(x).tobytes() for x in (A, B, C, R, W)]

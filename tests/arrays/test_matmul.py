@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.arrays import expression
 from xarraylite.testing import assert_same_bits
 
@@ -24,8 +25,15 @@ def _operands(dtype: str, shapes: tuple[tuple[int, ...], ...]) -> list[Any]:
     return [xl.asarray(rng.integers(0, 3, shape), dtype=dtype) for shape in shapes]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+@together(
+    ("dtype", "shapes"),
+    [
+        (dtype, shapes)
+        for turn, dtype in enumerate(DTYPES)
+        for k, shapes in enumerate(SHAPES)
+        if (turn + k) % 3  # each shape meets most dtypes
+    ],
+)
 def test_again_and_again(dtype: str, shapes: tuple[tuple[int, ...], ...]) -> None:
     for _ in range(4):
         a, b = _operands(dtype, shapes)

@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.dtypes.names import SUPPORTED
 from xarraylite.testing import assert_same_bits
 from xarraylite.testing.operands import fill
@@ -38,7 +39,7 @@ def value_of(number: Any, dtype: Any) -> xl.XScalar:
     return xl.asarray([number], dtype=dtype)[0]  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@together("dtype", DTYPES)
 def test_every_dtype_has_values(dtype: Any) -> None:
     values = fill(dtype, (2, 3), 5)
     a = xl.asarray(values)
@@ -115,7 +116,7 @@ def test_operators_give_what_expressions_give(data: st.DataObject) -> None:
             assert_same_bits(np.asarray(made), np.asarray(wanted)[0])
 
 
-@pytest.mark.parametrize("op", [operator.neg, operator.pos, abs, operator.invert])
+@together("op", [operator.neg, operator.pos, abs, operator.invert])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_operators_of_one_value(op: Any, dtype: Any) -> None:
     a = xl.asarray(fill(dtype, (4,), 3))

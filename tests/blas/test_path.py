@@ -18,6 +18,8 @@ from xarraylite.blas.stacks import carrier
 from xarraylite.dtypes.names import as_dtype
 from xarraylite.layout.strided import row_major_strides
 
+pytestmark = pytest.mark.once
+
 
 def rows(labels: str, **extents: int) -> Sketch:
     """A row-major operand."""

@@ -98,6 +98,7 @@ def test_no_block_needs_more_than_was_counted(name: str, chunks: tuple[int, int]
         watched(e, tuple([min(64, n) for n in e.shape]), memory)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("halo", [1, 2, 3])
 def test_blocks_with_a_halo_begin_anywhere_among_chunks(halo: int) -> None:
     """One that begins at a multiple of what it reads does not say that the others do."""
@@ -164,6 +165,7 @@ def _parts_of(total: Any) -> Parts:
     return plan
 
 
+@pytest.mark.once
 def test_pieces_at_a_joint_are_counted_too() -> None:
     """A piece that reads the end of one operand and the beginning of another has chunks of both."""
     values = np.ones((2000, 900))
@@ -275,6 +277,7 @@ def test_blocks_of_divided_dimensions_are_counted_at_joints(name: str) -> None:
         watched(one, tuple([min(10, n) for n in one.shape]), 1)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("shape", [(700, 1500), (3, 70_001), (300_000,), (5,), (40, 30, 70)])
 @pytest.mark.parametrize("finer", [False, True])
 @pytest.mark.parametrize("step", [1, 3, 64])

@@ -27,6 +27,7 @@ def read(path: Path, rows: slice, columns: slice) -> Any:
     return made if decode(codec, made, whole, path, low, SHAPE) else None
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("values", [VALUES, NOISE], ids=["digits", "noise"])
 @pytest.mark.parametrize("blocksize", [0, 8000, 7000, 64000, 1 << 20])
 @pytest.mark.parametrize("name", ["lz4", "zstd", "blosclz"])

@@ -95,6 +95,7 @@ def test_arrays_that_nothing_tells_apart_are_two_tasks(engine: str) -> None:
     np.testing.assert_array_equal(found, [VALUES * 2, VALUES * 2 + 2, np.full((4, 3), -2.0)])
 
 
+@pytest.mark.once
 def test_another_function_is_not_resumed(tmp_path: Path) -> None:
     """And the same one is, in another process."""
     pytest.importorskip("zarr")

@@ -188,6 +188,7 @@ def test_what_tells_an_operand_from_others_is_asked_for_again(
             np.testing.assert_array_equal(xl.store(e, tmp_path / "a.npy"), VALUES + 1)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("wrong", ["read", "write"])
 def test_an_interrupted_run_tries_no_more(wrong: str) -> None:
     child = child_of(f"""

@@ -282,6 +282,7 @@ def _limited(nbytes: int) -> Any:
     return limit
 
 
+@pytest.mark.once
 def test_a_full_disk(tmp_path: Path) -> None:
     code = f"""
     import os, sys

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.compiler.golden_cases import CASES, explanation, text
 from xarraylite.codegen import jit, machine, routines
 from xarraylite.codegen.emit import routine
@@ -344,7 +345,7 @@ def test_division_by_powers_of_two_rounds_down(value: int) -> None:
 # --- small parts ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", SUPPORTED, ids=dtype_name)
+@together("dtype", SUPPORTED)
 def test_every_token_is_a_type_or_function_of_ours(dtype: Any) -> None:
     names = token(dtype)
     assert names.value in routine.LLVM

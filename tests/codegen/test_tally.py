@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float32", "float64", "complex128"])
-@pytest.mark.parametrize("n", [0, 1, 7, 511, 512, 513, 66_000, 300_001])
+@together("dtype", ["bool", "int8", "uint16", "float32", "float64", "complex128"])
+@together("n", [0, 1, 7, 511, 512, 513, 66_000, 300_001])
 def test_counts_of_rows_and_what_is_left(dtype: str, n: int) -> None:
     full = np.ones(n, dtype)
     some = (np.arange(n) % 3 == 0).astype(dtype)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite.compiler.identities import identity_words, register_dtype, scalar_words
-from xarraylite.dtypes.names import SUPPORTED, as_dtype, dtype_name, is_narrow_float, kind
+from xarraylite.dtypes.names import SUPPORTED, as_dtype, is_narrow_float, kind
 from xarraylite.dtypes.narrow import from_narrow
 from xarraylite.ops.reductions import REDUCTIONS, Reduction
 
@@ -29,7 +30,7 @@ VALUES: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", SUPPORTED, ids=dtype_name)
+@together("dtype", SUPPORTED)
 def test_scalars_keep_their_bits(dtype: Any) -> None:
     for number in VALUES[kind(dtype)]:
         value = np.asarray(number).astype(dtype)
@@ -60,7 +61,7 @@ FOLDED = {"sum": "iufc", "prod": "iufc", "min": "biuf", "max": "biuf", "any": "b
 FOLDED |= {"nanmin": "f", "nanmax": "f"}
 
 
-@pytest.mark.parametrize(
+@together(
     ("op", "dtype"),
     [
         (op, dtype)
@@ -68,7 +69,6 @@ FOLDED |= {"nanmin": "f", "nanmax": "f"}
         for dtype in SUPPORTED
         if kind(dtype) in FOLDED[op.name]
     ],
-    ids=lambda value: getattr(value, "name", None),
 )
 def test_an_identity_changes_nothing(op: Reduction, dtype: Any) -> None:
     """Not even a NaN, or the sign of a zero, which only sums lose, as NumPy's do."""

@@ -234,6 +234,7 @@ def refusal(said: pytest.CaptureResult[str]) -> str:
     return line
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("values", "why"), [row[1:] for row in BAD], ids=[row[0] for row in BAD])
 def test_unusable_heights_get_one_line_and_status_2(
     values: object, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -262,6 +263,7 @@ def damaged(folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in names}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "name",
     [
@@ -339,6 +341,7 @@ def test_steps_are_checked(steps: str, capsys: pytest.CaptureFixture[str]) -> No
     assert "--steps" in capsys.readouterr().err
 
 
+@pytest.mark.once
 def test_the_module_runs_as_a_program(tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "xarraylite", *arguments]

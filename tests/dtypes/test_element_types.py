@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import DTypeError
 from xarraylite.dtypes.element_types import (
     ARRAY_TYPES,
@@ -52,7 +53,7 @@ def test_numbers_are_unique_and_complete() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("dt", SUPPORTED, ids=str)
+@together("dt", SUPPORTED)
 def test_every_dtype_has_its_type(dt: np.dtype[np.generic]) -> None:
     kind = element_type(dt)
     assert kind.name == xla_name(dt)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import together
 from tests.dtypes.codes import value
 from xarraylite._errors import DTypeError
 from xarraylite.dtypes import names
@@ -52,7 +53,7 @@ def test_format_fields_of_well_known_types() -> None:
     assert [value(four, code) for code in range(8)] == [0, 0.5, 1, 1.5, 2, 3, 4, 6]
 
 
-@pytest.mark.parametrize("dt", SUPPORTED, ids=str)
+@together("dt", SUPPORTED)
 def test_storage_and_loop_dtypes(dt: np.dtype) -> None:
     storage, loops = storage_dtype(dt), loop_dtype(dt)
     assert storage.itemsize == dt.itemsize
@@ -66,7 +67,7 @@ def test_storage_and_loop_dtypes(dt: np.dtype) -> None:
         assert storage is loops is dt
 
 
-@pytest.mark.parametrize("dt", FLOATS + INTS, ids=str)
+@together("dt", FLOATS + INTS)
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (4, 5)])
 def test_to_narrow_keeps_shape_and_from_narrow_undoes_it(dt: np.dtype, shape: Any) -> None:
     size = math.prod(shape)
@@ -81,7 +82,7 @@ def test_to_narrow_keeps_shape_and_from_narrow_undoes_it(dt: np.dtype, shape: An
 
 
 @each_float
-@pytest.mark.parametrize("source", SUPPORTED, ids=str)
+@together("source", SUPPORTED)
 def test_to_narrow_from_every_dtype(dt: np.dtype, source: np.dtype) -> None:
     x = np.array([1, 0, 1, 1]).astype(source)[::-1]
     if names.kind(source) == "c":

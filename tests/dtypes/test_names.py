@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import DTypeError, XarrayliteError
 from xarraylite.dtypes import names
 from xarraylite.dtypes.names import SUPPORTED, as_dtype, dtype_name, from_xla, kind, xla_name
@@ -27,7 +28,7 @@ def test_supported_is_what_the_package_promises() -> None:
     assert len(SUPPORTED) == len(expected)
 
 
-@pytest.mark.parametrize("dt", SUPPORTED, ids=str)
+@together("dt", SUPPORTED)
 def test_every_spelling_gives_the_same_object(dt: np.dtype) -> None:
     canonical = as_dtype(dt)
     assert canonical == dt

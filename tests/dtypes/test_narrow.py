@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.cases import together
 from tests.dtypes.codes import value
 from xarraylite.codegen import machine, routines
 from xarraylite.codegen.emit import routine
@@ -435,7 +436,7 @@ def test_library_has_every_body_with_its_source() -> None:
         assert f"def {name}(" in inspect.getsource(body)
 
 
-@pytest.mark.parametrize("name", sorted(LIBRARY))
+@together("name", sorted(LIBRARY))
 def test_bodies_use_allowed_names_only(name: str) -> None:
     constructors = {"float32", "float64", "int8", "int32", "int64", "uint8", "uint16", "uint64"}
     allowed: set[str] = {"np", *constructors, *BITS, *LIBRARY}

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from xarraylite._errors import DTypeError
 from xarraylite.dtypes.names import SUPPORTED, as_dtype, is_narrow_float, is_narrow_int, kind
 from xarraylite.dtypes.promotion import can_cast, check_scalar, float_for, int_bounds, result_type
@@ -136,7 +137,7 @@ def others(dt: np.dtype, word: str | type) -> list[Operand]:
     return list(GROUPS[word]) if word in GROUPS else [as_dtype(word)]
 
 
-@pytest.mark.parametrize(("row", "column", "result"), TABLE, ids=str)
+@together(("row", "column", "result"), TABLE)
 def test_table(row: str, column: str | type, result: str) -> None:
     rows = GROUPS[row] if row in GROUPS else [as_dtype(row)]
     checked = 0
@@ -288,7 +289,7 @@ def test_can_cast_refuses_unknown_rules() -> None:
 # Floats for functions, ranges of integers ----------------------------------------------------
 
 
-@pytest.mark.parametrize("dt", SUPPORTED, ids=str)
+@together("dt", SUPPORTED)
 def test_float_for_is_what_numpys_functions_return(dt: np.dtype) -> None:
     with np.errstate(all="ignore"):
         assert float_for(dt) == np.sqrt(np.ones(1, dt)).dtype

@@ -22,7 +22,7 @@ from xarraylite.transforms import natives
 ROUNDS = int(os.environ.get("XARRAYLITE_FAULT_ROUNDS", "200"))
 
 
-@pytest.fixture(params=[1e-6, 1e-4, 5e-3])
+@pytest.fixture(params=[1e-6, 5e-3])
 def interval(request: pytest.FixtureRequest) -> Iterator[None]:
     before = sys.getswitchinterval()
     sys.setswitchinterval(request.param)

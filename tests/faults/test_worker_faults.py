@@ -139,7 +139,7 @@ assert places == {True, False}, places
 settle()
 print("right")
 """,
-        60,
+        40,
     )
 
 
@@ -190,7 +190,7 @@ assert len(table) <= 50
 settle()
 print("right")
 """,
-        20,
+        14,
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import Cases, together
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -102,22 +103,23 @@ def run(text: str, xp: Any, operands: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_calls(dtype: str, subtests: Any, engine: str) -> None:
+def test_calls(dtype: str, engine: str) -> None:
     """Kernels are the same for all dtypes, so that one will do where they are compiled."""
     if engine == "compiled" and dtype != "float64":
         pytest.skip("the reference engine has it")
     theirs = values(dtype)
     hows = ["row", "column", "gaps", "tiled", "lazy", "numpy"]
     few = 2 if engine == "reference" and dtype == "float64" else 1
-    for number, text in enumerate([row for title in DTYPES[dtype] for row in CALLS[title]]):
-        expected = run(text, np, theirs)
-        for how in [hows[number % 6], hows[(number + 1) % 6]][:few]:
-            with subtests.test(call=text, operands=how):
-                ours = {name: placed(x, how) for name, x in theirs.items()}
-                check(run(text, xl, ours), expected)
+    with Cases() as cases:
+        for number, text in enumerate([row for title in DTYPES[dtype] for row in CALLS[title]]):
+            expected = run(text, np, theirs)
+            for how in [hows[number % 6], hows[(number + 1) % 6]][:few]:
+                with cases.of(call=text, operands=how):
+                    ours = {name: placed(x, how) for name, x in theirs.items()}
+                    check(run(text, xl, ours), expected)
 
 
-@pytest.mark.parametrize("text", CALLS["MADE"])
+@together("text", CALLS["MADE"])
 def test_makers(text: str) -> None:
     check(run(text, xl, {}), run(text, np, {}))
 
@@ -129,17 +131,17 @@ OTHER = ("result_type", "dtype", "float)", "complex)", "out=", "spacing", "eye("
 
 
 @pytest.mark.parametrize("dtype", [xl.bfloat16, xl.float16], ids=str)
-def test_narrow_floats(dtype: Any, subtests: Any, engine: str) -> None:
+def test_narrow_floats(dtype: Any, engine: str) -> None:
     """The same dtype where NumPy has float32, and its values to the last digit or two."""
     if engine == "compiled":
         pytest.skip("the reference engine has it")
     theirs = values("float32")
-    for text in [row for title in NARROW for row in CALLS[title]]:
-        if any(word in text for word in OTHER):
-            continue
-        with subtests.test(call=text):
-            narrow = {n: xl.asarray(x, x.dtype if n in "im" else dtype) for n, x in theirs.items()}
-            compare_narrow(run(text, xl, narrow), run(text, np, theirs), dtype)
+    narrow = {n: xl.asarray(x, x.dtype if n in "im" else dtype) for n, x in theirs.items()}
+    rows = [row for title in NARROW for row in CALLS[title]]
+    with Cases() as cases:
+        for text in [row for row in rows if not any(word in row for word in OTHER)]:
+            with cases.of(call=text):
+                compare_narrow(run(text, xl, narrow), run(text, np, theirs), dtype)
 
 
 def compare_narrow(ours: Any, theirs: Any, dtype: Any) -> None:
@@ -161,15 +163,15 @@ def compare_narrow(ours: Any, theirs: Any, dtype: Any) -> None:
 EMPTY = ["NUMBERS", "SIGNED", "ORDERED", "REAL"]
 
 
-def test_without_elements(subtests: Any) -> None:
+def test_without_elements() -> None:
     """NumPy's result, or a refusal where NumPy refuses."""
     theirs = {"a": np.zeros((3, 0)), "v": np.zeros(0), "s": np.zeros((0, 0)), "i": np.zeros(0, int)}
     theirs["m"] = np.zeros((3, 0), bool)
     ours = {name: xl.asarray(x) for name, x in theirs.items()}
-    for text in [row for title in EMPTY for row in CALLS[title]]:
-        with subtests.test(call=text):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+    with Cases() as cases, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for text in [row for title in EMPTY for row in CALLS[title]]:
+            with cases.of(call=text):
                 refusal = refused_by_numpy(text, theirs)
                 if refusal is None:
                     check(run(text, xl, ours), run(text, np, theirs))

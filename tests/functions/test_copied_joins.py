@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.functions.copied import MANY
 from xarraylite.ir.kind import NODE
 from xarraylite.testing import assert_same_bits
@@ -36,8 +37,8 @@ JOINS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("operand", OPERANDS.values(), ids=OPERANDS)
-@pytest.mark.parametrize("join", JOINS.values(), ids=JOINS)
+@together("operand", OPERANDS.values())
+@together("join", JOINS.values())
 def test_values(operand: Callable[[Any], Any], join: Callable[[Any, Any], Any]) -> None:
     parts = [operand(xl.asarray(row, copy=True)) for row in ROWS]
     made = join(xl, parts)

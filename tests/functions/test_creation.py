@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.dtypes.names import SUPPORTED
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing import strategies as xst
@@ -23,7 +24,7 @@ FILLED: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+@together("dtype", SUPPORTED)
 @pytest.mark.parametrize("name", FILLED)
 def test_filled(name: str, dtype: np.dtype[Any]) -> None:
     if dtype.name == "int1" and name != "zeros":

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties import oracle
 from xarraylite.dtypes.names import SUPPORTED, kind
 from xarraylite.testing import assert_same_bits
@@ -84,7 +85,8 @@ def test_complex_to_real_takes_the_real_part() -> None:
     assert bool(xl.asarray(2j).astype("?"))
 
 
-@pytest.mark.parametrize(("a", "b"), list(itertools.product(NUMPY, NUMPY)), ids=str)
+@pytest.mark.once
+@together(("a", "b"), list(itertools.product(NUMPY, NUMPY)))
 def test_result_type_is_numpys(a: np.dtype[Any], b: np.dtype[Any]) -> None:
     expected = np.result_type(a, b)
     assert xl.result_type(a, b) == expected
@@ -95,7 +97,8 @@ def test_result_type_is_numpys(a: np.dtype[Any], b: np.dtype[Any]) -> None:
     ).dtype
 
 
-@pytest.mark.parametrize("dtype", NUMPY, ids=str)
+@pytest.mark.once
+@together("dtype", NUMPY)
 @pytest.mark.parametrize("value", [True, 1, 1.0, 1j], ids=repr)
 def test_python_scalars_are_weak(dtype: np.dtype[Any], value: complex) -> None:
     expected = np.result_type(dtype, value)

@@ -418,7 +418,7 @@ def test_the_inverse_of_a_number_is_refused(value: object) -> None:
         xl.linalg.pinv(value)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "int32", "complex128", "float16", "bool"])
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "float16"])
 def test_folds_again_and_again(dtype: str) -> None:
     """What no BLAS computes is remembered by kinds: other values, shapes, strides and layouts."""
     rng = np.random.default_rng(5)

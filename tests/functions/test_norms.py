@@ -28,7 +28,7 @@ NORMS: list[tuple[str, Any, tuple[Any, ...]]] = [
 @pytest.mark.parametrize("values", [A, A[0].astype(int), A + 1j * A[::-1]])
 def test_norms(name: str, reference: Any, extra: tuple[Any, ...], values: Any) -> None:
     function = getattr(xl, name)
-    for axis in (None, 0, (0, 1)):
+    for axis in (None, 0, (0, 1)) if values.dtype == float else ((0, 1), 0):
         e = function(xl.asarray(values), *extra, axis=axis)
         assert type(e) is xl.XExpression
         np.testing.assert_allclose(e, reference(values, axis), rtol=1e-14)

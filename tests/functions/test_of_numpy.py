@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 #: Where they are defined.
 HOMES = ["bits", "curves", "distributions", "selecting"]
@@ -20,7 +21,8 @@ def test_their_source_is_their_page() -> None:
     assert "def nanmedian() -> None:" in inspect.getsource(xl.nanmedian)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.once
+@together("name", NAMES)
 def test_the_example_runs(name: str) -> None:
     function = getattr(xl, name)
     test = doctest.DocTestParser().get_doctest(function.__doc__, {}, name, None, None)
@@ -29,7 +31,8 @@ def test_the_example_runs(name: str) -> None:
     assert doctest.DocTestRunner(verbose=False, optionflags=flags).run(test).failed == 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.once
+@together("name", NAMES)
 def test_parameters_are_those_of_numpy(name: str) -> None:
     """In NumPy's order, so that positional arguments mean the same; what is left out is said."""
     ours = inspect.signature(getattr(xl, name)).parameters

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties import oracle
 from xarraylite.testing import assert_same_bits
 from xarraylite.transforms import natives
@@ -51,14 +52,14 @@ def differences(ours: Callable[..., Any], theirs: Callable[..., Any], code: str)
     return found
 
 
-@pytest.mark.parametrize("code", DTYPES)
+@together("code", DTYPES)
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.filterwarnings("ignore")
 def test_dtypes_of_operators(name: str, code: str) -> None:
     assert not differences(OPERATORS[name], OPERATORS[name], code)
 
 
-@pytest.mark.parametrize("code", DTYPES)
+@together("code", DTYPES)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_dtypes_of_functions(name: str, code: str) -> None:
     assert not differences(getattr(xl, name), getattr(np, name), code)
@@ -81,7 +82,7 @@ def test_the_square_of_bools() -> None:
 HUGE = [2**64, -(2**64), 2**63 + 1, 10**30, 2**1000]
 
 
-@pytest.mark.parametrize("number", HUGE, ids=lambda number: f"{number.bit_length()} bits")
+@together("number", HUGE)
 @pytest.mark.parametrize("code", ["f2", "f4", "f8", "c8", "c16", "?"])
 def test_integers_beyond_64_bits(code: str, number: int) -> None:
     array = np.ones(3, code)

@@ -184,16 +184,12 @@ def test_truth_is_decided_wherever_it_is(n: int, place: int | None) -> None:
         assert_same_bits(fold(xl.asarray(rows.T), axis=0), getattr(np, name)(rows.T, axis=0))
 
 
-SHAPES = ((1,), (33,), (1003,), (64, 129), (300, 7))
-
-
-@pytest.mark.parametrize(
-    ("shape", "dtype"), [*itertools.product(SHAPES, ("f8", "f4", "f2")), ((3, 4, 5), "f4")]
-)
-def test_extremes_of_what_is_not_nan(shape: tuple[int, ...], dtype: str) -> None:
+@pytest.mark.parametrize("shape", [(1,), (33,), (1003,), (64, 129), (300, 7), (3, 4, 5)])
+def test_extremes_of_what_is_not_nan(shape: tuple[int, ...]) -> None:
     """Also where there is nothing else, of vectors longer and shorter than the machine's."""
     rng = np.random.default_rng(len(shape))
-    for missing in (0.0, 0.5, 0.97, 1.0):
+    dtypes = [("f8", "f4"), ("f4", "f2"), ("f2", "f8")][sum(shape) % 3]
+    for missing, dtype in itertools.product((0.0, 0.5, 0.97, 1.0), dtypes):
         x = rng.normal(size=shape).astype(dtype)
         x[rng.random(shape) < missing] = np.nan
         for name in ("nanmax", "nanmin"):

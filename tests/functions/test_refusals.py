@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite._errors import XarrayliteError
 from xarraylite.ops.table import OPS
 
@@ -75,8 +76,9 @@ FUNCTIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 
 
+@pytest.mark.once
 @pytest.mark.filterwarnings("ignore:The 'generic' unit:DeprecationWarning")
-@pytest.mark.parametrize("name", FUNCTIONS)
+@together("name", FUNCTIONS)
 def test_what_is_no_array_of_numbers(name: str) -> None:
     for thing in [*ARRAYS, *THINGS]:
         _is_refused_or_numpys(name, thing)
@@ -154,7 +156,8 @@ ASKED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.once
+@together("name", ASKED)
 @pytest.mark.parametrize("thing", OTHERS)
 def test_what_is_asked_of_others_is_asked_of_numpy(name: str, thing: str) -> None:
     value = ARRAYS[thing]

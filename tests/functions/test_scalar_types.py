@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.test_facade import NAMES
 from xarraylite.functions.scalar_types import ScalarType
 
 TYPES = sorted({name for name in NAMES if isinstance(getattr(xl, name), ScalarType)})
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.once
+@together("name", TYPES)
 def test_a_type_is_its_dtype(name: str) -> None:
     one = getattr(xl, name)
     dtype = xl.dtype(name)
@@ -35,7 +37,8 @@ def test_a_type_is_its_dtype(name: str) -> None:
     assert pickle.loads(pickle.dumps(one)) == copy.deepcopy(one) == one
 
 
-@pytest.mark.parametrize("name", TYPES)
+@pytest.mark.once
+@together("name", TYPES)
 def test_a_type_makes_values(name: str) -> None:
     one = getattr(xl, name)
     value = one(1)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 LIST = Path(__file__).parent.parent / "conformance" / "array_api_2025_12.txt"
 SIGNATURES = LIST.read_text().splitlines()
@@ -47,7 +48,8 @@ def found(name: str) -> Any:
     return value
 
 
-@pytest.mark.parametrize("line", SIGNATURES, ids=[line.partition("(")[0] for line in SIGNATURES])
+@pytest.mark.once
+@together("line", SIGNATURES)
 def test_signature(line: str) -> None:
     """Positional parameters in the standard's order, keywords by their names and defaults."""
     name, _, rest = line.partition("(")
@@ -122,6 +124,7 @@ def plain(dtype: Any) -> str:
     return str(np.dtype(getattr(dtype, "_np_dtype", dtype)))
 
 
+@pytest.mark.once
 def test_dtypes_of_results_are_the_standards() -> None:
     """Wherever array-api-strict has an answer: for pairs of dtypes, and Python's numbers."""
     strict = pytest.importorskip("array_api_strict")
@@ -207,7 +210,7 @@ CASES: list[tuple[str, tuple[float, ...], float]] = [
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("name", "args", "expected"), CASES)
+@together(("name", "args", "expected"), CASES)
 def test_special_case(name: str, args: tuple[float, ...], expected: float, dtype: str) -> None:
     arrays = [xl.full((3,), value, dtype=dtype) for value in args]
     made = np.asarray(getattr(xl, name)(*arrays))
@@ -264,7 +267,7 @@ def test_top_k(axis: int, mode: Any) -> None:
         xl.top_k(xl.asarray(x), 1, axis=2)
 
 
-@pytest.mark.parametrize("dtype", [name for name in DTYPES.split() if "int" in name])
+@together("dtype", [name for name in DTYPES.split() if "int" in name])
 def test_positions_and_counts_have_any_integer_dtype(dtype: str) -> None:
     x, n = xl.asarray([3.0, 1.0, 2.0]), xl.asarray([2, 0, 1], dtype=dtype)
     np.testing.assert_array_equal(xl.repeat(x, n), [3, 3, 2])

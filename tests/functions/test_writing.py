@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits
 
 CALLS: dict[str, Callable[[Any, Any], None]] = {
@@ -43,7 +44,7 @@ def _room(plain: Any) -> Any:
     return xl.zeros((5, 6), dtype=plain.dtype)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@together("place", PLACES)
 @pytest.mark.parametrize("dtype", ["float64", "int32", "bfloat16"])
 @pytest.mark.parametrize("name", CALLS)
 def test_written(name: str, dtype: str, place: str) -> None:
@@ -60,7 +61,7 @@ def test_written(name: str, dtype: str, place: str) -> None:
     np.testing.assert_array_equal(np.asarray(before, np.float64), plain)
 
 
-@pytest.mark.parametrize("place", ["row", "column", "tiled"])
+@together("place", ["row", "column", "tiled"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "int16"])
 @pytest.mark.parametrize("name", CALLS)
 def test_written_where_nobody_waits(name: str, dtype: str, place: str) -> None:
@@ -192,7 +193,7 @@ WIDE: dict[str, Callable[[Any, Any], None]] = {
 }
 
 
-@pytest.mark.parametrize("value", [300, [300], (300,), -129])
+@together("value", [300, [300], (300,), -129])
 @pytest.mark.parametrize("name", WIDE)
 def test_integers_must_fit(name: str, value: Any) -> None:
     for dtype in ("int8", "uint8"):

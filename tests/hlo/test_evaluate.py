@@ -26,6 +26,7 @@ def test_module_gives_what_jax_gives(name):
     check(oracle.load("modules", name, "unoptimised"))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", oracle.texts("modules", "optimised"))
 def test_optimised_module_gives_what_jax_gives(name):
     # Fusions and bitcasts are the same expressions to either engine; kernels cost time.

@@ -65,6 +65,7 @@ def operands(expression: Any) -> list[np.ndarray]:
     return [read(leaf.snapshot, leaf.dtype, leaf.map) for leaf in found.values()]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", [name for name in OPS if name != "cast"])
 def test_operation(name):
     tested = 0

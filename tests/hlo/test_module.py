@@ -13,6 +13,8 @@ import xarraylite as xl
 from xarraylite.hlo import HloComputation, HloInstruction, HloModule
 from xarraylite.hlo.opcodes import OPCODES
 
+pytestmark = pytest.mark.once
+
 F32 = xl.ArraySpec.parse("f32[]")
 TEXT = """HloModule m
 f { a = f32[] parameter(0)  ROOT b = f32[] negate(a) }

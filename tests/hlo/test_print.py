@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.hlo.text.styles import PrintOptions
 
 pytestmark = pytest.mark.once
@@ -32,14 +33,14 @@ def test_programs_print_as_xla_prints_them(name: str) -> None:
     assert digests == FACTS["digests"][name]
 
 
-@pytest.mark.parametrize("name", sorted(FACTS["modules"]))
+@together("name", sorted(FACTS["modules"]))
 @pytest.mark.parametrize("style", STYLES)
 def test_texts_print_as_xla_prints_them(name: str, style: str) -> None:
     case = FACTS["modules"][name]
     assert xl.hlo.parse(case["text"]).to_text(style) == case["prints"][style]
 
 
-@pytest.mark.parametrize("row", FACTS["lines"], ids=[row[0][:60] for row in FACTS["lines"]])
+@together("row", FACTS["lines"])
 def test_attributes_print_as_xla_prints_them(row: list[str]) -> None:
     line, default, fingerprint = row
     module = xl.hlo.parse(f"{FACTS['header']}{line}\n}}")

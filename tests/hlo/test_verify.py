@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.hlo.mutations import DATA
 from xarraylite.hlo.rules.inference import RULES
 
@@ -54,7 +55,7 @@ def module(line: str) -> xl.hlo.HloModule:
     return xl.hlo.parse(f"{HEADER}{extra}  ROOT r = {line} }}")
 
 
-@pytest.mark.parametrize("good", [case[0] for case in CASES])
+@together("good", [case[0] for case in CASES])
 def test_what_keeps_the_rules_passes(good: str) -> None:
     made = module(good)
     assert made.verify() is made
@@ -82,7 +83,7 @@ OPAQUE = frozenset(
 )
 
 
-@pytest.mark.parametrize("good", [case[0] for case in CASES])
+@together("good", [case[0] for case in CASES])
 def test_a_shape_that_is_left_out_is_inferred_or_asked_for(good: str) -> None:
     match = re.fullmatch(r"(.*?) ([a-z0-9\-]+)(\(.*)", good)
     assert match is not None
@@ -94,7 +95,7 @@ def test_a_shape_that_is_left_out_is_inferred_or_asked_for(good: str) -> None:
         assert module(f"{opcode}{rest}").entry.root.shape.human_string() == shape
 
 
-@pytest.mark.parametrize(("bad", "rule"), [case[1:] for case in CASES])
+@together(("bad", "rule"), [case[1:] for case in CASES])
 def test_what_breaks_a_rule_is_refused(bad: str, rule: str) -> None:
     opcode = re.search(r"(?:^|[\]) ])([a-z][a-z0-9\-]*)\(", bad)[1]  # type: ignore[index]
     if bad[0] not in "(" and not re.match(r"[a-z]+\d+\[|token|pred\[", bad):

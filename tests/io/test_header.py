@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.io.files import described, loaded, npy, refuses, same, saved
 
 GOOD = "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }"
@@ -18,7 +19,7 @@ def test_the_usual_form_is_read() -> None:
     assert same(loaded(described("<f8")), np.zeros(2))
 
 
-@pytest.mark.parametrize("length", range(len(npy())))
+@together("length", range(len(npy())))
 def test_every_truncation_is_refused(length: int) -> None:
     refuses(npy()[:length], "begins with" if length < 6 else "ends after|after its header")
 
@@ -83,7 +84,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("header", HOSTILE, ids=range(len(HOSTILE)))
+@together("header", HOSTILE)
 @pytest.mark.parametrize("version", [(1, 0), (3, 0)])
 def test_what_is_no_header(header: str, version: tuple[int, int]) -> None:
     refuses(npy(header, version=version), "has the header .*'descr', 'fortran_order' and 'shape'")

@@ -25,6 +25,8 @@ from xarraylite.layout.strided import Strided
 from xarraylite.ops.reductions import ALL, ANY, MAX, MIN, PROD, SUM
 from xarraylite.ops.table import OPS
 
+pytestmark = pytest.mark.once
+
 ADD, DIVIDE, WHERE, LESS = OPS["add"], OPS["divide"], OPS["where"], OPS["less"]
 BITS = OPS["bitwise_and"]
 

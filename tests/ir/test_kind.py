@@ -19,6 +19,7 @@ def ones(*shape: int) -> Any:
     return xl.ones(shape)
 
 
+@pytest.mark.once
 def test_the_same_structure_is_one_kind_whatever_the_shape() -> None:
     a, b = ones(3), ones(3)
     c, d = ones(7), ones(7)

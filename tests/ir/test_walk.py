@@ -15,6 +15,8 @@ from xarraylite.ir.walk import interned, is_long, postorder, reads_anew, rebuild
 from xarraylite.memory.snapshots import LateSnapshot
 from xarraylite.ops.table import OPS
 
+pytestmark = pytest.mark.once
+
 ADD, NEGATIVE = OPS["add"], OPS["negative"]
 
 

@@ -273,6 +273,7 @@ def test_elementwise() -> None:
     assert xl.eval(a) is a
 
 
+@pytest.mark.once
 def test_an_expression_is_one_kernel() -> None:
     a = xl.XJagged(LISTS)
     with xl.config(engine="compiled"):

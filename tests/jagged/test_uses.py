@@ -65,6 +65,7 @@ def test_late() -> None:
     assert xl.late(a).jagged_shape == a.jagged_shape
 
 
+@pytest.mark.once
 def test_explain() -> None:
     a, b = matrix(), matrix()
     sums, products = xl.zeros(3), xl.asarray([1.0, 2.0, 3.0])

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties import oracle, tiling
 from xarraylite.dtypes.names import as_dtype, kind
 from xarraylite.testing import assert_same_bits, count_allocations
@@ -135,8 +136,8 @@ def arrays(*shapes: tuple[int, ...]) -> list[Array]:
     return [rng.random(shape) for shape in shapes]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
-@pytest.mark.parametrize(
+@together("dtype", ["float64", "float32", "complex128"])
+@together(
     ("spec", "shapes"),
     [
         ("ij,jk->ik", [(40, 50), (50, 60)]),

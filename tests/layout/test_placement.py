@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import LayoutError
 from xarraylite.dtypes.element_types import element_type
 from xarraylite.dtypes.names import SUPPORTED
@@ -82,7 +83,7 @@ def test_refused(text: str, dtype: Any, match: str) -> None:
         map_of(Layout.parse(text), (2, 3), dtype, "zeros")
 
 
-@pytest.mark.parametrize("dtype", SUPPORTED, ids=lambda dtype: dtype.name)
+@together("dtype", SUPPORTED)
 def test_bits_of_every_dtype(dtype: np.dtype[Any]) -> None:
     row = Layout.row_major(1)
     assert element_bits(row, dtype, "test") == 8 * dtype.itemsize

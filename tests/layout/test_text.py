@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from xarraylite._errors import LayoutError, LayoutParseError
 from xarraylite.dtypes.element_types import ARRAY_TYPES
 from xarraylite.layout.layout import Layout
@@ -80,7 +81,7 @@ def test_loose_text_prints_canonically(text: str, canonical: str) -> None:
     assert ArraySpec.parse(text) == ArraySpec.parse(canonical)
 
 
-@pytest.mark.parametrize("name", ARRAY_TYPES)
+@together("name", ARRAY_TYPES)
 def test_every_element_type_is_read(name: str) -> None:
     assert ArraySpec.parse(f"{name}[2]").element_type.name == name
 
@@ -179,7 +180,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("marked", "rule"), REFUSED)
+@together(("marked", "rule"), REFUSED)
 def test_refused_at_the_column(marked: str, rule: str) -> None:
     text = marked.replace("^", "")
     with pytest.raises(LayoutParseError, match=rule) as caught:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.dtypes.names import SUPPORTED, dtype_name
 from xarraylite.memory.dlpack import exported
 from xarraylite.testing import assert_same_bits
@@ -23,8 +24,8 @@ PACKED = {
 NAMED = sorted([dt for dt in SUPPORTED if dtype_name(dt) not in PACKED], key=str)
 
 
-@pytest.mark.parametrize("dtype", NAMED, ids=str)
-@pytest.mark.parametrize("version", [None, (1, 0)])
+@together("dtype", NAMED)
+@together("version", [None, (1, 0)])
 def test_there_and_back(dtype: Any, version: Any) -> None:
     values = fill(dtype, (3, 4), 1)
     a = xl.asarray(values)[::2, ::-1]

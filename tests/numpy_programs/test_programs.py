@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.numpy_programs import (
     idioms,
     loops,
@@ -121,12 +122,12 @@ def names(xp: ModuleType) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("line", idioms.READING.strip().splitlines())
+@together("line", idioms.READING.strip().splitlines())
 def test_an_idiom_gives_numpys_result(line: str) -> None:
     same(eval(line, names(xl)), eval(line, names(np)), line)
 
 
-@pytest.mark.parametrize("line", idioms.WRITING.strip().splitlines())
+@together("line", idioms.WRITING.strip().splitlines())
 def test_an_idiom_writes_what_numpy_writes(line: str) -> None:
     ours, theirs = names(xl), names(np)
     exec(line, ours)
@@ -144,7 +145,7 @@ def refusal(line: str, xp: ModuleType) -> Exception | None:
     return None
 
 
-@pytest.mark.parametrize("line", idioms.REFUSED.strip().splitlines())
+@together("line", idioms.REFUSED.strip().splitlines())
 def test_what_numpy_refuses_is_refused_with_an_error_of_its_class(line: str) -> None:
     theirs = refusal(line, np)
     assert theirs is not None

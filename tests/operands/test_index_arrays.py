@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.shapes.changing import changing
 from xarraylite.memory.arrays import read
 from xarraylite.operands.gathers import index_leaf
@@ -128,7 +129,7 @@ KEYS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("of", ["array", "view", "column_major", "float32", "int64"])
+@together("of", ["array", "view", "column_major", "float32", "int64"])
 @pytest.mark.parametrize("key", KEYS, ids=range(len(KEYS)))
 def test_writing_through_arrays_is_numpys(key: Any, of: str) -> None:
     dtype = of if of[-1].isdigit() else "float64"

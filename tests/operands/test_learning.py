@@ -31,9 +31,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize(
-    "dtype", ["bool", "uint8", "int8", "int64", "uint64", "float32", "float64"]
-)
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "uint64", "float32"])
 def test_comparisons_with_ints_of_any_size(dtype: str) -> None:
     values = np.array([0, 1, 5, 100], dtype)
     if dtype == "uint64":
@@ -121,9 +119,8 @@ OF_ALL_CLASSES: tuple[Any, ...] = (
 @pytest.mark.parametrize(
     ("operation", "dtype"),
     [
-        *[(name, code) for name in ("add", "eq") for code in ("float16", "complex64")],
-        *[(name, code) for name in ("sub", "mul") for code in ("complex128", "float32")],
-        *[("mul", "float16"), ("sub", "complex64"), ("add", "float32"), ("eq", "complex128")],
+        *[("add", "float16"), ("add", "complex64"), ("sub", "complex128"), ("sub", "float32")],
+        *[("mul", "float32"), ("mul", "float16"), ("eq", "complex64"), ("eq", "complex128")],
     ],
 )
 def test_numbers_of_all_classes(dtype: str, operation: str) -> None:

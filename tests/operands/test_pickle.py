@@ -89,6 +89,7 @@ def test_elements_beside_a_pickle() -> None:
         back[...] = 0
 
 
+@pytest.mark.once
 def test_in_another_process() -> None:
     code = (
         "import pickle, sys, xarraylite as xl\n"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import Cases
 from tests.ops.compiling import BF16, COMPLEX, REAL, edges, run, same_bits
 from xarraylite._errors import DTypeError
 from xarraylite.dtypes.names import DType, NumpyArray, is_narrow_float
@@ -105,18 +106,18 @@ PRODUCTS = {"multiply", "square"}
 SIGNATURES: list[tuple[DType, ...]] = [*[(d,) for d in [*REAL, BF16, *COMPLEX]], *MIXED]
 
 
-def cases() -> list[Any]:
-    pairs = [(op, dtypes) for dtypes in SIGNATURES for op in with_body(dtypes)]
-    return [
-        pytest.param(op, dtypes, id=f"{op.name}-{'-'.join(str(d) for d in dtypes)}")
-        for op, dtypes in pairs
-        if dtypes[0].kind != "c" or op.name not in PRODUCTS
-    ]
-
-
-@pytest.mark.parametrize(("op", "dtypes"), cases())
-def test_body(op: Op, dtypes: tuple[DType, ...]) -> None:
+@pytest.mark.parametrize("dtypes", SIGNATURES, ids=str)
+def test_body(dtypes: tuple[DType, ...]) -> None:
     kind = "f" if dtypes[0] == BF16 else dtypes[0].kind
+    with Cases() as cases:
+        for op in with_body(dtypes):
+            if kind == "c" and op.name in PRODUCTS:
+                continue
+            with cases.of(op=op.name):
+                check(op, dtypes, kind)
+
+
+def check(op: Op, dtypes: tuple[DType, ...], kind: str) -> None:
     ours = evaluated(op, dtypes)
     theirs = reference(op, dtypes, wide=kind not in op.exact)
     with np.errstate(over="ignore"):

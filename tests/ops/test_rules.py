@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import DTypeError
 from xarraylite.dtypes import names
 from xarraylite.ops import rules
 from xarraylite.ops.op import Arg, Op
 from xarraylite.ops.table import OPS
+
+pytestmark = pytest.mark.once
 
 DTYPES = [np.dtype(code) for code in "?bBhHiIlLefdFD"]
 ML_DTYPES = [dtype for dtype in names.SUPPORTED if dtype not in DTYPES]
@@ -58,26 +61,26 @@ def check(op: Op, combinations: Any) -> None:
 
 
 def numpy_ops(arity: int) -> list[Any]:
-    return [pytest.param(op, id=op.name) for op in BY_ARITY[arity] if op.name not in OURS_ONLY]
+    return [op for op in BY_ARITY[arity] if op.name not in OURS_ONLY]
 
 
-@pytest.mark.parametrize("op", numpy_ops(1))
+@together("op", numpy_ops(1))
 def test_unary(op: Op) -> None:
     check(op, [(dtype,) for dtype in DTYPES])
 
 
-@pytest.mark.parametrize("op", numpy_ops(2))
+@together("op", numpy_ops(2))
 def test_binary(op: Op) -> None:
     check(op, itertools.product(DTYPES, DTYPES))
 
 
-@pytest.mark.parametrize("op", numpy_ops(2))
+@together("op", numpy_ops(2))
 def test_binary_with_python_scalars(op: Op) -> None:
     pairs = list(itertools.product(DTYPES, SCALARS))
     check(op, [*pairs, *[(weak, dtype) for dtype, weak in pairs]])
 
 
-@pytest.mark.parametrize("op", numpy_ops(3))
+@together("op", numpy_ops(3))
 def test_ternary(op: Op) -> None:
     some = [np.dtype(code) for code in "?bHiLefF"]
     check(op, itertools.product([np.dtype(bool), *some[1:4]], some, some))
@@ -85,7 +88,7 @@ def test_ternary(op: Op) -> None:
     check(op, itertools.product([np.dtype(bool)], SCALARS, some))
 
 
-@pytest.mark.parametrize("op", [pytest.param(op, id=op.name) for op in OPS.values()])
+@together("op", OPS.values())
 def test_loops_of_loops(op: Op) -> None:
     """Arguments that already have the loop dtypes stay, and NumPy gives the promised dtype."""
     for args in itertools.product(DTYPES, repeat=min(op.arity, 2)):
@@ -134,7 +137,7 @@ COMPARISONS = ["equal", "not_equal", "less", "less_equal", "greater", "greater_e
 INTS = [-(2**70), -(2**63) - 1, -(2**63), -129, -1, 0, 127, 300, 2**40, 2**63, 2**64 - 1, 2**64]
 
 
-@pytest.mark.parametrize("name", COMPARISONS)
+@together("name", COMPARISONS)
 @pytest.mark.parametrize("dtype", [np.dtype(code) for code in "bBhHiIlL"], ids=str)
 def test_comparison_with_ints_of_any_size(name: str, dtype: np.dtype[Any]) -> None:
     op = OPS[name]

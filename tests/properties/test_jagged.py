@@ -6,10 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+
+pytestmark = pytest.mark.once
 
 Nest = Any
 

@@ -25,15 +25,17 @@ from xarraylite.testing import assert_same_bits, assert_ulp, count_allocations
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def test_a_chain_of_a_hundred_thousand_operations() -> None:
+def test_a_chain_of_a_hundred_thousand_operations(engine: str) -> None:
+    """The interpreter, which takes its time, has a fifth: no recursion gets as far either."""
+    length = 20_000 if engine == "reference" else 100_000
     a = xl.asarray(np.arange(4.0))
     e = a
-    for _ in range(100_000):
+    for _ in range(length):
         e = e + 1
-    assert_same_bits(e, np.arange(4.0) + 100_000)
+    assert_same_bits(e, np.arange(4.0) + length)
     assert "float64[4]" in repr(e)
     a[...] = e
-    assert a.tolist() == [100_000, 100_001, 100_002, 100_003]
+    assert a.tolist() == [length, length + 1, length + 2, length + 3]
     del e  # nodes are freed without recursion, too
 
 
@@ -250,6 +252,7 @@ print(digest.hexdigest(), info.compiled, info.loaded)
 """
 
 
+@pytest.mark.once
 def test_warm_and_cold_caches_and_threads_give_the_same_bits(tmp_path: Path, engine: str) -> None:
     directory = tmp_path / "kernels"
     directory.mkdir(mode=0o700)

@@ -269,6 +269,7 @@ print("right")
 """
 
 
+@pytest.mark.once
 def test_processes_that_share_a_cold_cache(tmp_path: Any) -> None:
     """Same structure, other dtypes, all compiled and stored at the same time."""
     directory = tmp_path / "kernels"

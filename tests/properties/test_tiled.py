@@ -80,6 +80,7 @@ def test_elementwise(data: st.DataObject, dtype: np.dtype[Any], formula: Any) ->
     assert y.unchanged()
 
 
+@pytest.mark.once
 @given(st.data())
 @settings(max_examples=25)
 def test_random_expressions(data: st.DataObject) -> None:
@@ -192,6 +193,7 @@ OVERLAPS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
 )
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("case", OVERLAPS, ids=[name for name, _ in OVERLAPS])
 def test_overlapping_views_are_as_copied_first(case: Any, engine: str) -> None:

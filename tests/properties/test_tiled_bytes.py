@@ -49,6 +49,7 @@ def values_for(shape: tuple[int, ...], dtype: str) -> npt.NDArray[Any]:
     return numbers.astype(kind)
 
 
+@pytest.mark.once
 @given(cases(), st.sampled_from(WIDTHS), st.sampled_from((1, 5, 16)))
 @settings(max_examples=150)
 @example(((0, 3), (1, 0), ((2, 2),)), ("int4", 4), 16)
@@ -71,6 +72,7 @@ def test_memory_is_what_the_definition_says(case: Case, width: tuple[str, int], 
     np.testing.assert_array_equal(np.asarray(back), values)
 
 
+@pytest.mark.once
 @given(
     st.lists(st.integers(0, 5), max_size=4),
     st.data(),
@@ -98,6 +100,7 @@ def test_padded_extents_are_one_tile_with_a_value(
     np.testing.assert_array_equal(np.asarray(a), values)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("text", ["{1,0:T(4,8)(2,1)}", "{0,1:T(3,5)}", "{1,0:T(*,7)}"])
 def test_kernels_pack_as_the_definition_says(text: str, engine: str) -> None:

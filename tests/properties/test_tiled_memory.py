@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.layout.test_digits import cases
 from tests.properties.tiling import padding_of, poisoned
 from xarraylite.dtypes.element_types import element_type
@@ -25,7 +26,7 @@ BF16, INT4 = np.dtype(ml_dtypes.bfloat16), np.dtype(ml_dtypes.int4)
 # --- round trips ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", SUPPORTED, ids=lambda dtype: dtype.name)
+@together("dtype", SUPPORTED)
 def test_round_trip_of_every_dtype_keeps_every_bit(dtype: np.dtype[Any]) -> None:
     values = fill(dtype, (5, 6), 7)
     for text in ("{1,0:T(2,4)}", "{0,1:T(4,2)(2,1)L(13)}", "{1,0:T(2,2)(*,3)}"):

@@ -62,11 +62,10 @@ def in_a_loop(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 
 
 CASES = [
-    *[("sum", place, "f8") for place in PLACES],
-    *[(("max", "std", "computed")[k % 3], place, "f8") for k, place in enumerate(PLACES)],
+    *[(("sum", "max", "computed")[k % 3], place, "f8") for k, place in enumerate(PLACES)],
     *[(fold, "slices", "f8") for fold in FOLDS],
-    *[("sum", "rows", dtype) for dtype in ("f4", "f2", "i2", "u8", "?", "c16")],
-    *[("max", "rows", dtype) for dtype in ("f2", "?", "c16")],
+    *[("sum", "rows", dtype) for dtype in ("f4", "f2", "i2", "?", "c16")],
+    *[("max", "rows", dtype) for dtype in ("f2", "u8")],
 ]
 
 

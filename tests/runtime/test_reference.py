@@ -26,6 +26,8 @@ from xarraylite.ops.table import OPS
 from xarraylite.runtime import reference
 from xarraylite.testing import assert_same_bits
 
+pytestmark = pytest.mark.once
+
 Array = npt.NDArray[Any]
 
 

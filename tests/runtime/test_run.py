@@ -16,6 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.compiler.test_graph import positions
 from xarraylite._config import settings
 from xarraylite.arrays.expression import XExpression
@@ -190,8 +191,8 @@ def test_direct_into_every_corner_of_three_dimensions() -> None:
 
 
 @pytest.mark.usefixtures("division")
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("shift", [1, 3, 1500])
+@together("n", SIZES)
+@together("shift", [1, 3, 1500])
 def test_staged_and_falling(n: int, shift: int) -> None:
     def down(c: Any) -> None:
         c[:n] = c[shift:] * 2 - 1

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite.runtime import scatter as module
 from xarraylite.runtime.scatter import scatter
+
+pytestmark = pytest.mark.once
 
 DTYPES = ("float64", "float32", "int16", "uint8", "bool", "complex128")
 
@@ -19,7 +22,7 @@ def _every_size(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(13,), (7, 9), (3, 5, 4), (2, 3, 4, 5)], ids=str)
-@pytest.mark.parametrize("how", ["rows", "columns", "parts", "turned"])
+@together("how", ["rows", "columns", "parts", "turned"])
 def test_as_numpy_does(dtype: str, shape: tuple[int, ...], how: str) -> None:
     rng = np.random.default_rng(3)
     done = 0

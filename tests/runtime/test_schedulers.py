@@ -21,6 +21,8 @@ from xarraylite._config import available_cores, default_threads, settings
 from xarraylite.runtime import run
 from xarraylite.runtime.threads import Pool
 
+pytestmark = pytest.mark.once
+
 VALUES = np.random.default_rng(0).random((64, 40_000))
 
 

@@ -25,6 +25,8 @@ from xarraylite.memory import snapshots
 from xarraylite.runtime import evaluate
 from xarraylite.runtime.threads import Pool, _Crew, _Job, current_core
 
+pytestmark = pytest.mark.once
+
 Worker = Callable[[int], None]
 
 
@@ -397,17 +399,11 @@ print(code)
 """
 
 
-@pytest.mark.usefixtures("compiled")
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_does_not_wait_for_threads_it_does_not_have() -> None:
     """Another thread held every lock at the fork, and nobody will release them in the child."""
-    done = subprocess.run(
-        [sys.executable, "-c", FORK_WITH_LOCKS],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    command = [sys.executable, "-c", FORK_WITH_LOCKS]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "0", done.stderr
 

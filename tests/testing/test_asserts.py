@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.dtypes.names import SUPPORTED, kind
 from xarraylite.testing import assert_same_bits, assert_ulp
 from xarraylite.testing.asserts import ulp_distance
@@ -16,7 +17,8 @@ from xarraylite.testing.asserts import ulp_distance
 NAN = float("nan")
 
 
-@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+@pytest.mark.once
+@together("dtype", SUPPORTED)
 def test_equal_and_unequal_arrays_of_every_dtype(dtype: np.dtype[Any]) -> None:
     codes = np.array([0, 1, 0], f"u{dtype.itemsize}") if dtype.itemsize < 16 else None
     values = np.array([0, 1, 0], dtype) if codes is None else codes.view(dtype)

@@ -12,13 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.dtypes.names import SUPPORTED
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing import strategies as xst
 from xarraylite.testing.operands import WRITABLE
 
+pytestmark = pytest.mark.once
 
-@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+
+@together("dtype", SUPPORTED)
 @pytest.mark.parametrize("layout", xst.LAYOUTS)
 def test_samples(layout: str, dtype: np.dtype[Any]) -> None:
     for shape in ((4, 5), (), (3, 0, 2), (1,), (2, 3, 4)):

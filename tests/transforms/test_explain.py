@@ -37,6 +37,7 @@ def test_an_assignment() -> None:
     assert xl.explain(a, [1.0] * 50).result_bytes == 0
 
 
+@pytest.mark.once
 def test_temporaries_have_reasons() -> None:
     m = xl.zeros((40, 40))
     plan = xl.explain(m, m + m.T)
@@ -48,12 +49,14 @@ def test_temporaries_have_reasons() -> None:
     assert "evaluated once" in reduced.temporaries[0].reason
 
 
+@pytest.mark.once
 def test_noalias_needs_no_temporary() -> None:
     m = xl.zeros((40, 40))
     assert xl.explain(xl.noalias(m), m + m.T).temporaries == ()
     assert "noalias(XArray" in xl.explain(xl.noalias(m), m + 1).title
 
 
+@pytest.mark.once
 def test_what_is_said_is_what_happens() -> None:
     a, m = xl.asarray(np.arange(50.0)), xl.asarray(np.random.default_rng(0).random((30, 30)))
     cases = [
@@ -151,6 +154,7 @@ def test_products_tell_what_was_packed(product: Callable[[Any, Any], Any]) -> No
         assert [t.nbytes for t in plan.temporaries] == [288, 288]
 
 
+@pytest.mark.once
 def test_products_that_are_kernels_say_so() -> None:
     a = square(TILES, "int64")
     plan = xl.explain(a @ a)

@@ -11,6 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests import references
+from tests.cases import together
 from xarraylite.runtime import natives as loading
 from xarraylite.transforms import natives
 
@@ -84,7 +85,7 @@ def both(work: Callable[[], Any]) -> None:
     assert fast == [slow] * 3
 
 
-@pytest.mark.parametrize("name", WORK)
+@together("name", WORK)
 @pytest.mark.parametrize("dtype", ["float64", "int8", "complex128", "bfloat16"])
 def test_views_are_the_same(name: str, dtype: str) -> None:
     for make in (xl.asarray, xl.XTensor):
@@ -160,7 +161,7 @@ VALUES: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", VALUES)
+@together("name", VALUES)
 @pytest.mark.parametrize("dtype", ["float64", "int16", "float32"])
 def test_writes_are_the_same(name: str, dtype: str) -> None:
     def work(pick: str) -> Any:

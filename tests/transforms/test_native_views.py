@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.transforms.test_native_picks import M, both, told
 from xarraylite.assignment import writes
 from xarraylite.runtime import natives as loading
@@ -70,7 +71,7 @@ REGULAR: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", REGULAR)
+@together("name", REGULAR)
 @pytest.mark.parametrize("make", [xl.asarray, xl.XTensor])
 def test_regular_views_are_the_same(name: str, make: Callable[[Any], Any]) -> None:
     def work(value: Any) -> Any:
@@ -117,7 +118,7 @@ MASKED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", MASKED)
+@together("name", MASKED)
 @pytest.mark.parametrize("dtype", ["float64", "int8"])
 def test_masked_views_are_the_same(name: str, dtype: str) -> None:
     for make in (xl.asarray, xl.XTensor, lambda x, dtype: xl.asarray(x, dtype=dtype)[::-1]):

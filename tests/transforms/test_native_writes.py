@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.transforms.test_natives import V, both
 from xarraylite.runtime import natives as loading
 from xarraylite.testing.counters import count_allocations
@@ -91,7 +92,7 @@ BY_VALUES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", BY_VALUES)
+@together("name", BY_VALUES)
 @pytest.mark.parametrize("of", [lambda a: a, lambda a: a * 2, lambda a: a.T[::-1].T])
 def test_what_values_select_is_the_same(of: Any, name: str) -> None:
     def read() -> Any:

@@ -170,6 +170,7 @@ def is_lie(dst: slice, src: slice) -> bool:
     return bool(set(written) & set(read)) and written.tolist() != read.tolist()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("form", ["=", "+="])
 def test_checking_finds_every_lie(form: str) -> None:
     """Also for shapes that were assigned honestly before, whose plan is known."""
@@ -225,6 +226,7 @@ def test_what_is_promised_is_not_looked_at() -> None:
         xl.noalias(xl.adapt(bytes(24), (3,), dtype="float64"))[...] = xl.ones(3) * 2
 
 
+@pytest.mark.once
 def test_checking_of_other_nodes() -> None:
     m = xl.asarray(np.arange(16.0).reshape(4, 4))
     other = xl.asarray(np.arange(16.0).reshape(4, 4))
@@ -253,6 +255,7 @@ def test_checking_of_other_nodes() -> None:
     xl.noalias(m)[...] = m.T  # unchecked again
 
 
+@pytest.mark.once
 def test_the_environment_switches_checking_on() -> None:
     code = (
         "import os; os.environ['XARRAYLITE_CHECK_NOALIAS'] = '1'\n"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import LayoutError
 from xarraylite.xla.spec import ArraySpec
 
@@ -75,7 +76,7 @@ PAIRS: list[tuple[str, str, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments"), QUESTIONS)
+@together(("name", "arguments"), QUESTIONS)
 def test_questions(name: str, arguments: tuple[Any, ...]) -> None:
     answer: Callable[..., object] = getattr(SPEC, name)
     assert getattr(buffer(SPEC), name)(*arguments) == answer(*arguments)

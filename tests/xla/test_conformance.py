@@ -1,6 +1,6 @@
 """Facts about XLA's shapes and layouts, from its documentation, its tests and its compiler.
 
-Every fact in the data files is one test.  A fact has a *kind*, which says how to read it; kinds
+Every fact in the data files is a case.  A fact has a *kind*, which says how to read it; kinds
 and functions that nobody reads fail, so that none is left out in silence.  The first file is the
 one we were given; the second is ours, the rest of what XLA's tests assert and what its Python
 package answers.
@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import XarrayliteError
 from xarraylite.dtypes.element_types import element_type
 from xarraylite.layout.fields import PaddingValue
@@ -382,7 +383,7 @@ CHECKS: dict[str, Callable[[Case], None]] = {
 } | {"parse_error": refused, "parse_lenient": refused, "parse_wider": parse_print}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@together("case", CASES)
 def test_fact(case: Case) -> None:
     assert case["kind"] in CHECKS, f"nobody reads facts of kind {case['kind']}"
     CHECKS[case["kind"]](case)
@@ -395,5 +396,4 @@ def test_every_kind_is_read_and_counted() -> None:
         assert found.total() == data["meta"]["total"]
     assert {kind for data in FILES for kind in data["meta"]["kinds"]} == set(CHECKS)
     assert len({case["id"] for case in CASES}) == len(CASES)
-    (mark,) = test_fact.pytestmark
-    assert mark.args[1] is CASES
+    assert [case["case"] for case in test_fact.cases] == CASES

@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import DTypeError, LayoutError
 from xarraylite.dtypes.element_types import element_type
 from xarraylite.xla.formats import CHIPS, default_tiles, standard_tiles, tpu_layout
@@ -26,7 +27,7 @@ FACTS = [
 NEW = [chip for chip in CHIPS if chip not in ("v2", "v3")]
 
 
-@pytest.mark.parametrize("case", FACTS, ids=[case["id"] for case in FACTS])
+@together("case", FACTS)
 def test_facts(case: dict[str, Any]) -> None:
     for chip in case["chips"]:
         found = tpu_layout(case["element_type"], case["dims"], chip=chip)

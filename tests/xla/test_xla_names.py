@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
+from tests.cases import together
 from xarraylite.layout.layout import Layout
 from xarraylite.xla.spec import ArraySpec
 
@@ -32,13 +31,13 @@ def snake_case(name: str) -> str:
     return "_".join([part.lower() for part in parts])
 
 
-@pytest.mark.parametrize(("owner", "name"), NAMED)
+@together(("owner", "name"), NAMED)
 def test_named_methods_exist_and_are_documented(owner: str, name: str) -> None:
     found = getattr(OWNERS[owner], name)
     assert found.__doc__ or name in Layout.__slots__
 
 
-@pytest.mark.parametrize(("xla", "here"), ROWS)
+@together(("xla", "here"), ROWS)
 def test_the_rule_for_names_holds(xla: str, here: str) -> None:
     if xla in OTHERWISE or (xla, "str(layout)" in here) == ("HumanString", True):
         return

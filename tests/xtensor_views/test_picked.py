@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 
 def test_adding_through_filters() -> None:
@@ -292,7 +293,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@together("name", REFUSED)
 def test_refused(name: str) -> None:
     call, error, match = REFUSED[name]
     a = xl.asarray(A)

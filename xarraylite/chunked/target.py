@@ -273,37 +273,26 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
     ShapeError, DTypeError
         If an existing array does not fit.
     """
-    chunks, resume, overwrite = form.chunks, form.resume, form.overwrite
+    chunks, overwrite = form.chunks, form.overwrite
     own, _ = written_at_once(target, root, chunks)
-    if not isinstance(target, str | os.PathLike):
-        if resume:
-            raise StorageError(
-                "store: resume=True needs a path as target, beside which finished blocks are kept"
-            )
+    path = local(target) if isinstance(target, str | os.PathLike) else None
+    if form.resume and (path is None or "://" in path):
+        needs = "a path as target" if path is None else "a path of this machine"
+        got = "" if path is None else f", got {path}"
+        raise StorageError(
+            f"store: resume=True needs {needs}, beside which finished blocks are kept{got}"
+        )
+    if path is None:
         return Sink(target, own, name_of(target))
-    path = local(target)
     if "://" in path:
-        if resume:
-            raise StorageError(
-                f"store: resume=True needs a path of this machine, beside which finished blocks "
-                f"are kept, got {path}"
-            )
         return Sink(None, chunks, path, None, lambda: form.new_zarr(path, root, overwrite))
-    place, there = Path(path), os.path.exists(path)  # noqa: PTH110 (names that are too long too)
-    if resume:
-        journal = Journal.found(place, form.mark)
-        if journal is not None and journal.done:
-            array = _existing(place, root)
-            return Sink(array, _chunks(array, root.shape), path, journal)
-        overwrite = overwrite or journal is not None  # what was begun is made anew
-        if there and not overwrite:
-            raise StorageError(
-                f"store: {path} exists and there is no record of an interrupted store beside it; "
-                "it is finished, or was made by something else"
-            )
-    elif there and not overwrite:
-        more = " (an interrupted store: resume=True continues it)" if Journal.beside(place) else ""
-        raise StorageError(f"store: {path} exists{more}; overwrite=True replaces it")
+    place = Path(path)
+    begun = Journal.found(place, form.mark) if form.resume else None
+    if begun is not None and begun.done:
+        array = _existing(place, root)
+        return Sink(array, _chunks(array, root.shape), path, begun)
+    if not overwrite and begun is None:  # what was begun is made anew
+        _refuse_what_is_there(path, form.resume)
     flat = is_named(path, ".npy")
 
     def make() -> Any:
@@ -316,6 +305,20 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
         return _new_npy(place, root) if flat else form.new_zarr(path, root, True)
 
     return Sink(None, own, path, Journal(place, form.mark), make)
+
+
+def _refuse_what_is_there(path: str, resume: bool) -> None:
+    """Raise StorageError if something is under a path that may not be replaced."""
+    if not os.path.exists(path):  # noqa: PTH110 (names that are too long too)
+        return
+    if resume:
+        raise StorageError(
+            f"store: {path} exists and there is no record of an interrupted store beside it; "
+            "it is finished, or was made by something else"
+        )
+    begun = Journal.beside(Path(path))
+    more = " (an interrupted store: resume=True continues it)" if begun else ""
+    raise StorageError(f"store: {path} exists{more}; overwrite=True replaces it")
 
 
 def written_at_once(

@@ -100,7 +100,7 @@ def arange(
     """
     alone = stop is None and step == 1 and dtype is None and device is None and layout is None
     first: Any = start
-    if alone and type(first) is int and first <= FEW:
+    if alone and type(first) is int and first <= FEW:  # the call takes all of the time
         made = xarray.owned(np.arange(first))
         if made is not None:
             return made
@@ -114,6 +114,7 @@ def arange(
     check_numbers("arange", float, start=start, stop=stop, step=step)
     if step == 0:
         raise ZeroDivisionError("arange: step must not be 0")
+    # How many there are is known before there is memory for them: exactly, of whole numbers.
     whole = all([_is_whole(v) for v in (start, stop, step)])
     kind_ = (int64 if whole else float64) if dtype is None else as_dtype(dtype)
     if whole:
@@ -121,11 +122,10 @@ def arange(
         check_size(as_shape(count, "arange"), kind_, "arange")
     elif math.isfinite(length := (stop - start) / step):
         check_size((max(0, math.ceil(length)),), kind_, "arange")
-    # NumPy takes start and step in the dtype asked for, so half steps of integers are none.
-    own = kind_.isbuiltin == 1
-    within = kind_ if own else int64 if whole else float64
     if alone and whole and count >= _MANY and _lies_by_rows(layout):
         return cast("XArray", eval_(XExpression(Iota((count,), int64, Strided((count,), (1,))))))
+    # NumPy takes start and step in the dtype asked for, so half steps of integers are none.
+    within = kind_ if kind_.isbuiltin == 1 else int64 if whole else float64
     values = np.arange(start, stop, step, dtype=within)
     return _wrap(values, kind_, layout, "arange")
 

@@ -134,26 +134,34 @@ def _solve(
 ) -> tuple[list[Box], int]:
     """Return the boxes of one level, none if ``work`` gets negative, and what is left of that.
 
-    The level adds ``w x - r y`` to a sum that is to end up in ``lo..hi``, where ``0 <= x <= m`` and
-    ``0 <= y <= n``, and ``s y`` to the drift.
+    The level adds ``w x - r y = g q`` to a sum that is to end up in ``lo..hi``, where
+    ``0 <= x <= m`` and ``0 <= y <= n``, and ``s y`` to the drift.  Of each box outside
+
+    1. ``q`` takes the values within Banerjee's bounds, by the window and by the extents;
+    2. ``y`` solves ``a x - b y = q`` with ``a = w / g`` and ``b = r / g``, which have no common
+       divisor: those between the first with ``x >= 0`` and the last with ``x <= m`` that are
+       ``-q / b`` modulo ``a``;
+    3. the drift of the first and the last ``y`` are its extremes.
+
+    Of equal strides without drift there is a ``y`` for every ``q``, and which one is not asked.
     """
     if w == r:
-        g, a, b = w, 1, 1
+        g, a, b, inverse = w, 1, 1, 1
         work -= _LEVEL
         price = _DRIFTING if s else _PLAIN
     else:
         g = gcd(w, r)
         a, b = w // g, r // g
-        inverse = pow(b, -1, a) if a > 1 < b else 1
         work -= _LEVEL + _MIXED_LEVEL
+        inverse = pow(b, -1, a) if a > 1 < b else 1
         price = _MIXED
+    asked = price != _PLAIN
     top, bound = a * m, b * n
     boxes: list[Box] = []
     for sum_, least, most in outer:
-        q = -((sum_ - lo) // g)
+        q, last = -((sum_ - lo) // g), (hi - sum_) // g
         if q < -bound:
             q = -bound
-        last = (hi - sum_) // g
         if last > top:
             last = top
         if q > last:
@@ -163,7 +171,7 @@ def _solve(
             return [], work
         sum_ += g * q
         while q <= last:
-            if price != _PLAIN:  # y to z solve a x - b y = q, every a-th of them
+            if asked:
                 y = -(q // b) if q < 0 else 0
                 z = (top - q) // b if top - q < bound else n
                 if a > 1:

@@ -200,7 +200,12 @@ def _relate(
     distance: int,
     max_work: int,
 ) -> Direction | None:
-    """`classify` for a source ``distance`` bytes above the destination; None if bounds differ."""
+    """`classify` for a source ``distance`` bytes above the destination; None if bounds differ.
+
+    From the cheapest proof to the dearest: by the bytes between which operands lie, by the drift,
+    and by the pairs that meet.  ``possible`` has the sides on which elements may be read, among
+    them all on which they are.
+    """
     lattice = _lattice(shape, strides, other_strides, distance)
     if lattice is None:
         return None
@@ -219,11 +224,7 @@ def _relate(
     if order is None:
         return Direction.COPY
     solid, nested = order
-    possible = 0
-    if least < 0:
-        possible |= BELOW
-    if most + other_size > size:
-        possible |= ABOVE
+    possible = (BELOW if least < 0 else 0) | (ABOVE if most + other_size > size else 0)
     if solid and first >= 0 and last <= reach + size:
         return _ORDERS[possible]  # whatever is read is written as well
     # Which pairs meet, and on which sides.
@@ -231,15 +232,21 @@ def _relate(
     low, high = first - size + 1, first + other_size - 1
     ordered = nested and possible != 0
     boxes = meet(writes, reads, low, high, start, reach, up - down, ordered, max_work)
-    if boxes is None:
-        # Two strides tell most of the time that all have no common divisor to keep them apart.
-        if gcd(strides[-1], other_strides[-1]) > high - low < -low % gcd(*strides, *other_strides):
-            return Direction.DISJOINT
-    elif not boxes:
+    if boxes == [] or (boxes is None and _pass_between(strides, other_strides, low, high)):
         return Direction.DISJOINT
-    elif ordered:
+    if boxes and ordered:
         possible &= sides(boxes)
     return _ORDERS[possible] if nested else Direction.COPY
+
+
+def _pass_between(
+    strides: tuple[int, ...], other_strides: tuple[int, ...], low: int, high: int
+) -> bool:
+    """Return whether no multiple of what divides all strides is in a window: the GCD test.
+
+    Two strides tell most of the time that all have no common divisor to keep operands apart.
+    """
+    return gcd(strides[-1], other_strides[-1]) > high - low < -low % gcd(*strides, *other_strides)
 
 
 def _lattice(

@@ -8,6 +8,8 @@ import pytest
 
 from xarraylite.hlo.evaluation.bits import bitcast_convert, reduce_precision, total_order
 
+pytestmark = pytest.mark.once
+
 FORMATS = {
     "float4_e2m1fn": 16, "float6_e2m3fn": 64, "float6_e3m2fn": 64, "float8_e3m4": 256,
     "float8_e4m3": 256, "float8_e4m3b11fnuz": 256, "float8_e4m3fn": 256, "float8_e4m3fnuz": 256,

@@ -9,6 +9,8 @@ import pytest
 
 import xarraylite as xl
 
+pytestmark = pytest.mark.once
+
 pytest.importorskip("scipy")
 
 NAMES = {"float32": ("s", "f32", "f32"), "complex128": ("z", "c128", "f64")}

@@ -10,6 +10,8 @@ import pytest
 
 import xarraylite as xl
 
+pytestmark = pytest.mark.once
+
 RAGGED = {
     # Operands and result by the names of dimensions, the ragged one, those of the sizes of groups.
     "rows": ("mk", "gkn", "mn", "m", "g"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 X = np.array(
     [[3, -1, np.nan, 0.0, -0.0, 2], [1, 1, 1, 0, 5, -7], [np.inf, 2, -np.inf, 4, 4, 0.5]],
@@ -159,7 +160,7 @@ WRITTEN_AS_COMPUTED: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(WRITTEN_AS_COMPUTED)))
+@together("number", range(len(WRITTEN_AS_COMPUTED)))
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "float16", "bfloat16"])
 def test_transforms_become_and_refuse_what_computed_ones_do(number, dtype):
     function = WRITTEN_AS_COMPUTED[number]

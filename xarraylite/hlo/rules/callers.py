@@ -110,11 +110,7 @@ def scan_shape(call: Call, rows_first: bool = True) -> ArraySpec:
         If operands, the computation, and what the result is said to be do not fit one another.
     """
     carries, callee = call.get("num_carries"), call.computation()
-    call.require(
-        0 <= carries <= len(call.shapes), f"num_carries={carries} of {len(call.shapes)} operands"
-    )
-    axis, *others = (*call.ints("dimensions"), -1)
-    call.require(axis >= 0 and others == [-1], "dimensions names one dimension, counted from 0")
+    axis = _scanned_axis(call, carries)
 
     def parted(parts: Sequence[ArraySpec]) -> tuple[Sequence[ArraySpec], Sequence[ArraySpec]]:
         """Return rows, and what is carried."""
@@ -140,12 +136,28 @@ def scan_shape(call: Call, rows_first: bool = True) -> ArraySpec:
         f"{callee.name} gives rows that can lie along dimension {axis}",
     )
     said = parted(_parts(call.result))[0] if call.result is not None else ()
-    lengths = {row.dimensions[axis] for row in rows or said[:1] if row.is_array and row.rank > axis}
-    call.require(len(lengths) > 0, f"operands or the result say how long dimension {axis} is")
-    call.require(len(lengths) == 1, f"operands have one size along dimension {axis}")
-    found = joined([_stacked(made, axis, *lengths) for made in outputs], carried)
+    length = _length(call, axis, rows or said[:1])
+    found = joined([_stacked(made, axis, length) for made in outputs], carried)
     whole = callee.root.shape if call.result is None else call.result
     return found[0] if len(found) == 1 and not whole.is_tuple else ArraySpec.tuple(found)
+
+
+def _scanned_axis(call: Call, carries: int) -> int:
+    """Return along which dimension of the operands that it does not carry a scan goes."""
+    call.require(
+        0 <= carries <= len(call.shapes), f"num_carries={carries} of {len(call.shapes)} operands"
+    )
+    axis, *others = (*call.ints("dimensions"), -1)
+    call.require(axis >= 0 and others == [-1], "dimensions names one dimension, counted from 0")
+    return axis
+
+
+def _length(call: Call, axis: int, rows: Sequence[ArraySpec]) -> int:
+    """Return how many slices of rows a scan goes along."""
+    lengths = {row.dimensions[axis] for row in rows if row.is_array and row.rank > axis}
+    call.require(len(lengths) > 0, f"operands or the result say how long dimension {axis} is")
+    call.require(len(lengths) == 1, f"operands have one size along dimension {axis}")
+    return lengths.pop()
 
 
 def _parts(shape: ArraySpec) -> Sequence[ArraySpec]:
