@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import xarraylite as xl
 from tests.properties.oracle import reduce as reference
+from xarraylite.compiler import steps
 from xarraylite.dtypes.names import is_narrow_float, kind
 from xarraylite.testing import assert_same_bits, assert_ulp, count_allocations
 from xarraylite.testing import strategies as xst
@@ -362,6 +363,20 @@ def test_a_reduction_inside_an_expression_is_evaluated_once(engine: str) -> None
             xl.eval(e)
         assert count.temporaries == 2
         assert count.bytes <= a.nbytes + 2 * 300 * 8
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("shape", [(5000,), (300_001,), (9, 20_000)])
+def test_sums_do_not_depend_on_what_their_values_cost(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blocks and parts follow from shapes: values in memory are added as those on the way."""
+    monkeypatch.setattr(steps, "LONG_RESULT", 1 << 14)
+    a = xl.asarray(np.random.default_rng(2).standard_normal(shape))
+    for costly in (xl.exp(a * 3) / (a * a + 1), xl.astype(a * 9, "float32") * 2 + 1):
+        values = xl.eval(costly)
+        for fold in (xl.sum, xl.var):
+            assert_same_bits(fold(costly, axis=-1), np.asarray(xl.eval(fold(values, axis=-1))))
 
 
 def test_into_its_own_operand() -> None:

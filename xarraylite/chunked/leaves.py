@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.emit.folding import FOLDED, Form, block_of
+from ..codegen.emit.folding import FOLDED, Form
 from ..dtypes.names import NumpyArray
 from ..ir import build
 from ..ops.reductions import undivided
@@ -77,7 +77,7 @@ class Blocks:
 
         def aside(box: Box) -> int:
             rows = sum(itertools.accumulate(shape_of(box)[:-1], operator.mul), 1)
-            return int(rows * (leaves.leaf + _width(leaves)) * node.dtype.itemsize)
+            return int(rows * (leaves.leaf + leaves.leaf // FOLDED) * node.dtype.itemsize)
 
         make, shape, lengths = Cutter(Parcel(node.arg)), node.arg.shape, lengths_of(node.arg)
         budget, twice = run.budget, 2 * aside(whole(lengths))
@@ -170,7 +170,7 @@ class _Leaves:
             at += len(part)
             if number not in self._open:
                 short = (number + 1) * leaf > self._plan.length  # not folded as leaves are
-                self._open[number] = _Leaf(leaf if short else _width(self._plan), own.dtype)
+                self._open[number] = _Leaf(leaf if short else leaf // FOLDED, own.dtype)
             self._open[number].take(place, part)
             if self._open[number].there == leaf:
                 self._done[number] = self._open.pop(number).folded()
@@ -189,11 +189,6 @@ class _Leaves:
                 at += length
                 self._count(computed(build.reduce(undivided(node.op), part, (1,), False)), at)
         return self._join.result()
-
-
-def _width(plan: Parts) -> int:
-    """Return how many values of a leaf are added up side by side: rows of cheap ones."""
-    return plan.leaf // FOLDED if plan.leaf > block_of(plan.node.dtype) else plan.leaf
 
 
 class _Leaf:

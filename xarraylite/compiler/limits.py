@@ -25,7 +25,7 @@ NEAR_FROM = 1 << 16
 #: Elements of one fixed part of a reduction with few results.
 CHUNK = 1 << 17
 
-#: Elements of one fixed part of a reduction with many results: 1 ms, or 100 of a hundred operations.
+#: Elements of one fixed part of a reduction with many results: 1 ms, of many operations 100.
 LONG_RESULT = 1 << 19
 
 #: Cost of what runs without a look at signals: about 10 ms.

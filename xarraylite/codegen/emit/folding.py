@@ -325,6 +325,10 @@ class Fold:
             return width
         row = block_size(self.spec) // FOLDED
         end = low + width
+
+        def fold(j: Value, value: Value) -> None:
+            self.push(self.combine(self.pull(place, j), value), place, j)
+
         with b.loop(low, end, row, Pace.SLOW) as start:
             rest = (end - start).least(row)
             later = start > low
@@ -332,14 +336,14 @@ class Fold:
             if _is_cheap(self.spec):  # passing through scratch would cost as much again
                 with b.either(onto) as branches:
                     with b.loop(0, row) as j:
-                        self.push(self.combine(self.pull(place, j), self.value(start + j)), place, j)
+                        fold(j, self.value(start + j))
                     branches.otherwise()
                     with b.loop(0, rest, 1, Pace.SLOW) as j:
                         self.push(self.value(start + j), place, to + j)
             else:  # computed at one place, which is less code
                 self.each(start, start + rest, start - to)
                 with b.when(onto), b.loop(0, row) as j:
-                    self.push(self.combine(self.pull(place, j), self.pull(place, j + row)), place, j)
+                    fold(j, self.pull(place, j + row))
         return b.select(width > row, width % row + row, width)
 
     def sides(self, low: Value, width: Value) -> Value:
