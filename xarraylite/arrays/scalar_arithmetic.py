@@ -248,7 +248,8 @@ def _kernel_for(node: Elementwise, types: tuple[type, ...]) -> Way | None:
         return None
     dtypes = [arg.dtype for arg in node.args]
     if dtypes == [np.dtype(cls) for cls in types] and node.op.body(tuple(dtypes)) is None:
-        return node.op.numpy
+        hosted = node.op.numpy
+        return lambda *values: hosted(*values)[()]  # which may make an array of what is of rank 0
     found = kind_of(node)
     if found is None or uses_reference():
         return None
