@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -185,7 +186,7 @@ def test_results_of_products_are_told_of_in_what_is_computed_of_them(held: bool)
 MIXED = ["float64", "float32", "int64", "uint8", "bool", "complex128"]
 
 
-@pytest.mark.parametrize("dtypes", zip(MIXED, [*MIXED[1:], MIXED[0]], strict=True), ids=str)
+@pytest.mark.parametrize("dtypes", [*itertools.pairwise([*MIXED, MIXED[0]])], ids=str)
 def test_products_of_two_dtypes_are_numpys(dtypes: tuple[str, str]) -> None:
     for shapes in SHAPES:
         x, y = [rng.integers(0, 3, s).astype(d) for s, d in zip(shapes, dtypes, strict=True)]
