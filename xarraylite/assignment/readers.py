@@ -188,12 +188,13 @@ def waiting_for(buffer: Buffer) -> int:
 def freed(buffer: Buffer, own: int = 0) -> bool:
     """Have nobody wait for a buffer's bytes but so many references to them; tell whether so.
 
-    Others get a copy first, as they would where a write takes the general way.
+    Others get a copy first, as they would where a write takes the general way, which shared bytes
+    are left to.
     """
     waiting = waiting_for(buffer)
     if waiting == own:
         return True
-    if waiting < 0:
+    if waiting < 0 or buffer.shared:
         return False
     totals.settle(buffer)
     buffer.release()
