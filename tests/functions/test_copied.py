@@ -192,5 +192,5 @@ def test_triangles_of_any_number_in_ever_new_shapes() -> None:
 
 def test_numbers_that_numpy_cannot_pad_with_are_refused_in_every_shape() -> None:
     for k in range(2, 60):
-        with pytest.raises(OverflowError, match="pad: .*int8"):
+        with pytest.raises(OverflowError, match=r"pad: .*int8"):
             xl.pad(xl.ones(k, dtype="int8"), 1, constant_values=300)
