@@ -370,3 +370,31 @@ def test_text_and_objects_are_the_numbers_they_stand_for() -> None:
             xp.zeros(1, dtype=int)[0] = None
         assert xp is np or a[0].tolist() == [1.5, 2]  # NumPy has written the first
         assert xp.fromiter(iter("12"), int).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda v, b: v.__setitem__(Ellipsis, b * 2),
+        lambda v, b: v.__setitem__(Ellipsis, xl.exp(b) - v),
+        lambda v, b: v.__iadd__(b),
+        lambda v, b: v.__iadd__(b * 2),
+        lambda v, b: v.__imul__(1.0),
+        lambda v, b: np.add(b, 1, out=v),
+    ],
+    ids=["other", "own", "memory", "lazy", "number", "out"],
+)
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_element_under_two_indices_is_refused_where_the_strides_are_known(
+    write: Callable[[Any, Any], object], shared: bool
+) -> None:
+    """Kernels serve all extents of some strides, of which some have memory twice."""
+    a = xl.asarray(np.arange(40.0))
+    if shared:
+        np.asarray(a)
+    for _ in range(40):
+        write(xl.as_strided(a, (3, 4), (4, 1)), xl.ones((3, 4)))
+    before = a.tolist()
+    with pytest.raises(xl.OverlapError, match="more than once"):
+        write(xl.as_strided(a, (3, 6), (4, 1)), xl.ones((3, 6)))
+    assert a.tolist() == before

@@ -194,3 +194,6 @@ def test_numbers_that_numpy_cannot_pad_with_are_refused_in_every_shape() -> None
     for k in range(2, 60):
         with pytest.raises(OverflowError, match=r"pad: .*int8"):
             xl.pad(xl.ones(k, dtype="int8"), 1, constant_values=300)
+    for number in (-1, 300, 3.7):
+        padded = np.pad(np.ones(3, "u1"), 1, constant_values=number)
+        assert_same_bits(xl.pad(xl.ones(3, dtype="u1"), 1, constant_values=number), padded)

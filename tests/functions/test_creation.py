@@ -353,3 +353,15 @@ def test_numbers_fill_every_dtype(dtype: str) -> None:
             continue
         assert made.dtype == expected.dtype
         assert str(made.tolist()) == str(xl.eval(expected).tolist())
+
+
+@pytest.mark.parametrize("number", [float("nan"), 300.5, -1.5, 7.0])
+def test_lists_of_folds_are_cast_as_numpy_casts_its_own(number: float) -> None:
+    ours, x = xl.asarray([number, number]), np.asarray([number, number])
+    for dtype in ("u1", "u4", "f4", "c8"):
+        with np.errstate(invalid="ignore"):
+            expected = np.asarray([x.max(), x.max()], dtype=dtype)
+            assert_same_bits(xl.asarray([ours.max(), xl.sum(ours[:1])], dtype=dtype), expected)
+            written = xl.zeros(2, dtype=dtype)
+            written[:] = [ours.max(), ours.max()]
+            assert_same_bits(written, expected)

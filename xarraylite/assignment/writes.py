@@ -73,6 +73,8 @@ def _called(program: Any, to: Any, operands: Sequence[Any], own: int) -> bool:
     Asked once more, as whatever was allocated since may have run the collector, and its callbacks
     may read: between this and the launch nothing is.
     """
+    if _overlaps_itself(to):
+        return False
     buffer = to._buffer
     arguments = (buffer.address + to._start, to._shape, *operands)
     try:
@@ -80,6 +82,16 @@ def _called(program: Any, to: Any, operands: Sequence[Any], own: int) -> bool:
     except AttributeError:  # another thread has just written
         own = 0
     return freed(buffer, own) and program.call(*arguments) is None
+
+
+def _overlaps_itself(to: Any) -> bool:
+    """Tell whether memory may have an element under two indices: its strides do not nest."""
+    pairs, reach = zip(to._kind.strides or (), to._shape, strict=False), 1
+    for step, extent in sorted([(abs(step), extent) for step, extent in pairs if extent != 1]):
+        if step < reach:
+            return True
+        reach += (extent - 1) * step
+    return False
 
 
 def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
@@ -161,6 +173,8 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
 
     ``apart``: it is known that operands are the destination's elements, or share none with it.
     """
+    if _overlaps_itself(to):
+        return False
     buffer, size = to._buffer, math.prod(to._shape)  # held while the kernel runs
     address = buffer.address + to._start
     same = None if apart else _same(kind, to._kind, tuple(operands), address)
@@ -215,10 +229,6 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     if assigned(to, e, held, True):
         return True
     kind, buffer = e._kind, to._buffer
-    steps = to._kind.strides or ()
-    places = zip(steps, to._shape[1:], steps[1:], strict=False)
-    if any([pace < extent * step for pace, extent, step in places]):
-        return False  # it may have an element under two indices
     if kind is NODE or uses_reference() or to._shape != e._shape:
         return False
     program, own = _program(kind, to._kind, None), 0 if held else own_of(buffer, e)

@@ -18,6 +18,7 @@ from ..arrays.expression import XExpression
 from ..arrays.memo import memoised, memoised_values
 from ..arrays.operand import as_array
 from ..arrays.ownership import lies_by_rows
+from ..dtypes.names import kind
 from ..index import transform as steps
 from ..index.broadcast import as_shape, check_axis
 from ..ir import build
@@ -400,8 +401,9 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
     widths = _pairs(pad_width, x, "pad_width")
     if mode == "constant" and not options.keys() - {"constant_values"}:
         values = _pairs_of(options.get("constant_values", 0), x, "constant_values")
-        real = [v for pair in values for v in pair if v.__class__ is not complex]
-        check_representable(real, x.dtype, "pad")
+        if kind(x.dtype) == "i":  # NumPy's unsigned ones take the rest, as it casts
+            real = [v for pair in values for v in pair if v.__class__ is not complex]
+            check_representable(real, x.dtype, "pad")
         shape = tuple([n + builtins.sum(more) for n, more in zip(x.shape, widths, strict=True)])
 
         def lazily(node: Node) -> Node:

@@ -163,7 +163,7 @@ def plain_array(
         If they are no numbers, or complex ones where ``dtype`` is real.
     """
     if isinstance(values, list | tuple):
-        values = values_in(values)
+        values = values_in(values, dtype is None)
     try:
         array = np.asarray(values)
     except ValueError as error:

@@ -269,7 +269,7 @@ def array_of_list(values: list[Any] | tuple[Any, ...] | range, operation: str) -
         If something in them is no number.
     """
     try:
-        array = np.asarray(values_in(values))
+        array = np.asarray(values_in(values, True))
     except ValueError as error:
         raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
     if array.dtype.hasobject or (array.dtype.kind in "SUMmV" and array.dtype.isbuiltin != 2):
@@ -277,17 +277,25 @@ def array_of_list(values: list[Any] | tuple[Any, ...] | range, operation: str) -
     return array
 
 
-def values_in(values: Any) -> Any:
-    """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them."""
+def values_in(values: Any, plain: bool = False) -> Any:
+    """Replace arrays of ours inside nested lists by NumPy's, which knows how to join them.
+
+    Single elements become Python's numbers where these are to be ``plain``: joined, but not
+    converted to another dtype, to which NumPy casts its own and checks Python's.
+    """
     if isinstance(values, list | tuple):
         return [
-            x if x.__class__ in NUMBERS else x._value if isinstance(x, OneValue) else values_in(x)
+            x
+            if x.__class__ in NUMBERS
+            else x._value
+            if plain and isinstance(x, OneValue)
+            else values_in(x, plain)
             for x in values
         ]
     if isinstance(values, HasNode):
         array: Any = values
         read = getattr(array, "_values", None)  # which gives its memory to nobody
-        one = None if read is None or array.shape else _ALONE.get(array.dtype)
+        one = _ALONE.get(array.dtype) if plain and read is not None and not array.shape else None
         return np.asarray(array) if read is None else read() if one is None else one(array)
     return unwrapped(values)
 

@@ -180,7 +180,8 @@ def _is_cheap(spec: ReduceSpec) -> bool:
 def block_size(spec: ReduceSpec) -> int:
     """Return how many values are folded into one, whatever they cost: a row takes half the scratch.
 
-    So a sum has the same bits whether its values are computed on the way or lie in memory.
+    So a sum has the same bits whether its values are computed on the way or lie in memory, if they
+    lie there as the operands do.
     """
     if spec.sided:
         return ROW_BYTES // value_bytes(spec.body.dtype) * SIDED
