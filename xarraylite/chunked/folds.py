@@ -103,15 +103,11 @@ def fold(
             found.extend(way(node, tree, run, chunks, begin, known))
         except BudgetError as error:
             short.append(error)
-        if found and min(found, key=_read)[0] <= most:
+        if found and (found[0][0] <= most or way is _in_blocks):
             break
     if not found:
         raise min(short, key=lambda error: error.least)
-    yield from min(found, key=_read)[1]
-
-
-def _read(way: Way) -> float:
-    return way[0]
+    yield from min(found, key=lambda way: way[0])[1]
 
 
 def _in_parts(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,12 +31,9 @@ from .idle import Idle
 from .joins import Join, leaf_of, rest_lengths
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
-from .plan import Choice, Cuts, Cutter, Piece, choose, halved, too_small
+from .plan import Choice, Cuts, Cutter, Piece, choose
 from .selection import Box, shape_of, whole
 from .trees import Parts
-
-#: How often the extents of chunks are halved for blocks that fit.
-_HALVED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +56,14 @@ class Blocks:
 
     @staticmethod
     def of(plan: Parts, run: Run) -> Blocks | None:
-        """Return the blocks of a sum; None if its leaves are others, or blocks cannot be as chunks.
+        """Return the blocks of a sum; None if its leaves are others or too many, or chunks differ.
 
-        Blocks are parts of chunks where those do not fit; but smaller parts than some are not worth
-        decoding the chunk for each.
+        Half of the budget is for leaves, or as much as twice the chunks need; the rest for blocks.
 
         Raises
         ------
         SizeError
-            If the budget is too small for such a part.
+            If the rest is too small for a block.
         """
         leaves, node = plan.finer(), plan.node
         if (
@@ -80,48 +76,32 @@ class Blocks:
             or all([len(x.shape) != len(node.arg.shape) for x in requests(node.arg)])
         ):
             return None
-        lengths = lengths_of(node.arg)
-        for _ in range(_HALVED):
-            try:
-                return Blocks._as_large(leaves, lengths, run)
-            except BudgetError:
-                smaller = halved(lengths)
-                if smaller is None:
-                    raise
-                lengths = smaller
-        return Blocks._as_large(leaves, lengths, run)
-
-    @staticmethod
-    def _as_large(leaves: Parts, lengths: Sequence[int], run: Run) -> Blocks:
-        """Return blocks of such extents or multiples of them.
-
-        Half of the budget is for leaves, or as much as twice the least block leaves behind; the
-        rest for blocks.
-        """
-        node, budget = leaves.node, run.budget
 
         def aside(box: Box) -> int:
             rows = sum(itertools.accumulate(shape_of(box)[:-1], operator.mul), 1)
             return int(rows * (leaves.leaf + leaves.leaf // FOLDED) * node.dtype.itemsize)
 
-        make, twice = Cutter(Parcel(node.arg)), 2 * aside(whole(lengths))
+        make, shape, lengths = Cutter(Parcel(node.arg)), node.arg.shape, lengths_of(node.arg)
+        budget, twice = run.budget, 2 * aside(whole(lengths))
         room = min(budget // 2, twice)
-
-        def fits(box: Box) -> bool:
-            return aside(box) <= room
-
-        try:
-            for keep in (True, False):
-                choice = choose(make, node.arg.shape, lengths, budget - room, True, fits, keep=keep)
-                if choice.grid.strip in ((), choice.grid.counts):
-                    break  # strips would leave more leaves behind
-            needed = aside(whole(choice.grid.block))
-            if needed > room:
-                raise too_small(choice.piece, budget)
-        except BudgetError as error:
-            least = max(error.least + min(error.least, twice), twice)
-            raise BudgetError(error.told, budget, least) from None
-        return Blocks(leaves, choice, needed)
+        for keep in (True, False):
+            try:
+                choice = choose(
+                    make,
+                    shape,
+                    lengths,
+                    budget - room,
+                    False,
+                    lambda box: aside(box) <= room,
+                    keep=keep,
+                )
+            except BudgetError as error:
+                least = error.least + min(error.least, twice)
+                raise BudgetError(error.told, budget, least) from None
+            if choice.grid.strip in ((), choice.grid.counts):
+                break  # strips would leave more leaves behind
+        needed = aside(whole(choice.grid.block))
+        return Blocks(leaves, choice, needed) if needed <= room else None
 
     @property
     def moved(self) -> float:
