@@ -307,7 +307,7 @@ def _within(
     """Return the blocks that `choose` does, of those that are tried; ``block`` is the least."""
     best = first = tried(block)
     while best.need > budget:
-        smaller = None if fixed or known or is_small(best.piece) else _halved(best.grid.block)
+        smaller = None if fixed or known or is_small(best.piece) else halved(best.grid.block)
         if smaller is None:
             raise too_small(best.piece, budget)
         best = first = tried(smaller)
@@ -435,7 +435,7 @@ def _rate(piece: Piece) -> float:
     return round(piece.moved / max(1, size_of(piece.box)), 6)
 
 
-def _halved(block: tuple[int, ...]) -> tuple[int, ...] | None:
+def halved(block: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return a smaller block, cut where its rows stay whole longest; None if it is one element."""
     for axis, extent in enumerate(block):
         if extent > 1:
