@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,29 @@ def test_a_sum_says_which_budget_reads_chunks_once(
     assert ample.peak <= small.once
     assert ample.again == 0
     assert "once" not in str(ample)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    ("shape", "chunks"), [((2000, 9000), (1000, 1000)), ((255, 289, 103), (45, 131, 19))]
+)
+def test_a_sum_of_everything_is_read_less_the_more_memory_there_is(
+    shape: tuple[int, ...], chunks: tuple[int, ...]
+) -> None:
+    """From the least that does on, no budget is refused."""
+    e = xl.sum(xl.open(Kept(np.broadcast_to(1.0, shape), chunks)) * 2)
+    with pytest.raises(xl.SizeError) as caught:
+        xl.explain(e, memory=1)
+    least = int(str(caught.value).split("least that does is ")[1])
+    with pytest.raises(xl.SizeError):
+        xl.explain(e, memory=least - 1)
+    before = math.inf
+    for eighths in range(8, 40, 2):
+        part = xl.explain(e, memory=least * eighths // 8).passes[0]
+        assert part.peak <= least * eighths // 8
+        assert part.read <= before
+        before = part.read
+    assert before == part.needed
 
 
 def test_sums_of_columns_are_narrower_where_rows_of_chunks_are_too_much() -> None:

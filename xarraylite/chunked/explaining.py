@@ -24,6 +24,7 @@ from .cache import Held, left_of
 from .division import FINER
 from .grid import Grid
 from .idle import Idle, Nowhere, with_least
+from .leaves import Values
 from .loads import Load
 from .pipeline import Run, measured
 from .plan import TRIED, Piece, chunks_for
@@ -251,6 +252,8 @@ class _Dry(Idle):
             whole_chunks = all([keeps(load.source) for load in piece.loads])
             if isinstance(pieces.make, Parts) and plain and whole_chunks and not pieces.make.kept:
                 own.once = room[1] - room[0] + piece.shared
+            if isinstance(pieces.make, Values):
+                own.once = pieces.make.once
             own.block = shape_of(piece.box)
             own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
         if number <= own.blocks // 2 < number + times:

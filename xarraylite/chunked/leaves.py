@@ -24,7 +24,6 @@ from ..codegen.emit.folding import FOLDED, Form
 from ..dtypes.names import NumpyArray
 from ..ir import build
 from ..ops.reductions import undivided
-from .budget import BudgetError
 from .cut import requests
 from .division import Begin, Result, lengths_of
 from .idle import Idle
@@ -32,8 +31,29 @@ from .joins import Join, leaf_of, rest_lengths
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
 from .plan import Choice, Cuts, Cutter, Piece, choose
-from .selection import Box, shape_of, whole
+from .selection import whole
 from .trees import Parts
+
+
+class Values(Cutter):
+    """Cuts blocks of what is summed.
+
+    Parameters
+    ----------
+    parcel : Parcel
+        The values.
+    once : int
+        Bytes in flight where a block has whole chunks.
+    """
+
+    __slots__ = ("once",)
+
+    def __init__(self, parcel: Parcel, once: int) -> None:
+        super().__init__(parcel)
+        self.once = once
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.parcel, self.once)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +66,22 @@ class Blocks:
         Its leaves.
     choice : Choice
         The blocks.
-    aside : int
-        Bytes of leaves that have only some of their values, at most.
+    make : Values
+        Cuts them.
     """
 
     plan: Parts
     choice: Choice
-    aside: int
+    make: Values
 
     @staticmethod
     def of(plan: Parts, run: Run) -> Blocks | None:
-        """Return the blocks of a sum; None if its leaves are others or too many, or chunks differ.
-
-        Half of the budget is for leaves, or as much as twice the chunks need; the rest for blocks.
+        """Return the blocks of a sum; None if its leaves are others, or chunks differ.
 
         Raises
         ------
         SizeError
-            If the rest is too small for a block.
+            If the budget is too small for a block and the leaves that wait beside it.
         """
         leaves, node = plan.finer(), plan.node
         if (
@@ -77,31 +95,19 @@ class Blocks:
         ):
             return None
 
-        def aside(box: Box) -> int:
-            rows = sum(itertools.accumulate(shape_of(box)[:-1], operator.mul), 1)
+        def aside(block: tuple[int, ...]) -> int:
+            rows = sum(itertools.accumulate(block[:-1], operator.mul), 1)
             return int(rows * (leaves.leaf + leaves.leaf // FOLDED) * node.dtype.itemsize)
 
-        make, shape, lengths = Cutter(Parcel(node.arg)), node.arg.shape, lengths_of(node.arg)
-        budget, twice = run.budget, 2 * aside(whole(lengths))
-        room = min(budget // 2, twice)
+        shape, lengths = node.arg.shape, tuple(lengths_of(node.arg))
+        chunk = tuple(map(min, lengths, shape))
+        parcel = Parcel(node.arg)
+        make = Values(parcel, Cutter(parcel)(whole(chunk)).need + aside(chunk))
         for keep in (True, False):
-            try:
-                choice = choose(
-                    make,
-                    shape,
-                    lengths,
-                    budget - room,
-                    False,
-                    lambda box: aside(box) <= room,
-                    keep=keep,
-                )
-            except BudgetError as error:
-                least = error.least + min(error.least, twice)
-                raise BudgetError(error.told, budget, least) from None
+            choice = choose(make, shape, lengths, run.budget, False, keep=keep, aside=aside)
             if choice.grid.strip in ((), choice.grid.counts):
                 break  # strips would leave more leaves behind
-        needed = aside(whole(choice.grid.block))
-        return Blocks(leaves, choice, needed) if needed <= room else None
+        return Blocks(leaves, choice, make)
 
     @property
     def moved(self) -> float:
@@ -116,11 +122,11 @@ class Blocks:
         run.report(f"{node.op.name} over axes {node.axes}", len(grid))
         made, idle = _Leaves(self.plan, grid.shape), isinstance(run.cluster, Idle)
         for piece in run_blocks(
-            Cuts(Cutter(Parcel(node.arg)), grid),
+            Cuts(self.make, grid),
             run,
             None if idle else made.take,
             kept=choice.kept,
-            need=choice.need + self.aside,
+            need=choice.need,
         ):
             run.advance(piece)
         yield (), np.zeros((), node.dtype) if idle else made.result()

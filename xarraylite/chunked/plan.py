@@ -224,17 +224,20 @@ class Choice:
         Bytes that are read for each element.
     kept : int
         Bytes of chunks that are kept from block to block; 0 if none are.
+    aside : int
+        Bytes of what has been computed of blocks and waits for others.
     """
 
     grid: Grid
     piece: Piece
     rate: float
     kept: int = 0
+    aside: int = 0
 
     @property
     def need(self) -> int:
         """Bytes in flight."""
-        return self.piece.need + self.kept
+        return self.piece.need + self.kept + self.aside
 
     @property
     def size(self) -> int:
@@ -252,6 +255,7 @@ def choose(
     known: Sequence[int] | None = None,
     keep: bool = False,
     widened: bool = False,
+    aside: Callable[[tuple[int, ...]], int] = lambda block: 0,
 ) -> Choice:
     """Return the blocks that a result is computed in.
 
@@ -275,6 +279,8 @@ def choose(
         Whether chunks can be kept from block to block.
     widened : bool, default False
         Whether the last block of a dimension is as wide as the others (`Grid.widened`).
+    aside : callable, optional
+        Bytes of what is computed of blocks of some extents and waits for others.
 
     Raises
     ------
@@ -282,7 +288,7 @@ def choose(
         If the budget is too small for one block; it says how much would do.
     """
     even = make.even
-    tried = functools.partial(_tried, make, shape, even=even, widened=widened)
+    tried = functools.partial(_tried, make, shape, aside, even=even, widened=widened)
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
     best = _within(budget, make, tried, block, fixed, fits, known, keep)
     while not even and (worst := _counted(make, best, widened)).need > budget:
@@ -305,12 +311,13 @@ def _within(
     keep: bool,
 ) -> Choice:
     """Return the blocks that `choose` does, of those that are tried; ``block`` is the least."""
-    best = first = tried(block)
+    best = first = least = tried(block)
     while best.need > budget:
         smaller = None if fixed or known or is_small(best.piece) else halved(best.grid.block)
         if smaller is None:
-            raise too_small(best.piece, budget)
-        best = first = tried(smaller)
+            raise too_small(least.piece, budget, least.need)
+        best = first = tried(smaller)  # may need more: it may lie in more chunks
+        least = min(least, best, key=lambda choice: choice.need)
     if known is None:
         best = _grown(tried, first, budget, fits)
     shared = keep and all([keeps(load.source) for load in first.piece.loads])
@@ -413,6 +420,7 @@ def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
 def _tried(
     make: Callable[[Box], Piece],
     shape: tuple[int, ...],
+    aside: Callable[[tuple[int, ...]], int],
     block: tuple[int, ...],
     even: bool,
     widened: bool,
@@ -428,7 +436,7 @@ def _tried(
         () if even else grid.some(TRIED), grid.ends(True) if widened and len(grid) > 1 else ()
     )
     piece = max([middle, *map(make, boxes)], key=lambda piece: piece.need)
-    return Choice(grid, piece, _rate(middle))
+    return Choice(grid, piece, _rate(middle), aside=aside(grid.block))
 
 
 def _rate(piece: Piece) -> float:
