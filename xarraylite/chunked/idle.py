@@ -16,6 +16,9 @@ from .pipeline import Run
 from .plan import Cuts, Piece
 from .selection import Box
 
+#: Where the least budget has to be looked for, no more than this part of it is told too much.
+_NEAR = 64
+
 #: Blocks of a pass that are cut, about; each stands for those up to the next.
 _CUT = 1000
 
@@ -121,9 +124,14 @@ def with_least(
     try:
         return work(run)
     except BudgetError as error:
-        least = _enough(again, run.keeps, error.least)
+        told = least = _enough(again, run.keeps, error.least)
         while (less := _enough(again, run.keeps, least // 2, least)) < least:
             least = less  # too little makes results too many to be kept, which asks for more
+        low = least // 2
+        while least < told and least - low > least // _NEAR:  # so it did; it was halved
+            middle = (low + least) // 2
+            less = _enough(again, run.keeps, middle, least)
+            low, least = (low, less) if less < least else (middle, least)
         raise BudgetError(f"{operation}: {error.told}", run.budget, least) from None
 
 
