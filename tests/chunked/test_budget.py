@@ -100,6 +100,17 @@ def test_no_block_needs_more_than_was_counted(name: str, chunks: tuple[int, int]
         watched(e, tuple([min(64, n) for n in e.shape]), memory)
 
 
+def test_the_least_may_be_the_one_with_which_results_are_kept_in_memory() -> None:
+    """Where they are not, blocks have whole chunks of the target, which need more."""
+    e = xl.max(xl.open(Kept(np.ones((8, 44, 121)), (4, 2, 40))), axis=2)
+    least = 4 * e.nbytes
+    for memory in (1, least - 1):
+        with pytest.raises(BudgetError, match=f"the least that does is {least}$"):
+            xl.explain(e, Array(np.zeros(e.shape), (4, 22)), memory=memory)
+    target = Array(np.zeros(e.shape), (4, 22))
+    assert (xl.store(e, target, memory=least).values == 1).all()
+
+
 @pytest.mark.once
 @pytest.mark.parametrize("halo", [1, 2, 3])
 def test_blocks_with_a_halo_begin_anywhere_among_chunks(halo: int) -> None:

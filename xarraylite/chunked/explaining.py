@@ -29,7 +29,7 @@ from .idle import Idle, Nowhere, with_least
 from .leaves import Values
 from .loads import Load
 from .pipeline import Run, measured
-from .plan import TRIED, Piece, chunks_for
+from .plan import TRIED, Piece, chunks_for, piece_of
 from .selection import Box, chunks_text, owners_of, shape_of, text_of, whole
 from .source import StoredArray, keeps
 from .target import Sink, written_at_once
@@ -186,7 +186,8 @@ def _pieces(load: Load) -> Iterator[tuple[tuple[int, Any], int]]:
     """Yield what is read whole, a chunk or a box, by a name of its own, and its bytes."""
     source = load.source
     if not isinstance(source, StoredArray):  # a product needs its factors
-        yield (id(source), None), int(source.moved(whole(source.shape)))
+        factors = [piece_of(node, whole(node.shape)) for node, _ in source.factors]
+        yield (id(source), None), sum([piece.moved for piece in factors])
         return
     if not source.whole_chunks:
         yield (id(source), load.box), load.moved

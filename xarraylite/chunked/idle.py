@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,9 +14,6 @@ from .grid import Grid
 from .pipeline import Run
 from .plan import Cuts, Piece
 from .selection import Box
-
-#: Where the least budget has to be looked for, no more than this part of it is told too much.
-_NEAR = 64
 
 #: Blocks of a pass that are cut, about; each stands for those up to the next.
 _CUT = 1000
@@ -124,25 +120,17 @@ def with_least(
     try:
         return work(run)
     except BudgetError as error:
-        told = least = _enough(again, run.keeps, error.least)
-        while (less := _enough(again, run.keeps, least // 2, least)) < least:
-            least = less  # too little makes results too many to be kept, which asks for more
-        low = least // 2
-        while least < told and least - low > least // _NEAR:  # so it did; it was halved
-            middle = (low + least) // 2
-            less = _enough(again, run.keeps, middle, least)
-            low, least = (low, less) if less < least else (middle, least)
+        least = _enough(again, run.keeps, error.least)
         raise BudgetError(f"{operation}: {error.told}", run.budget, least) from None
 
 
-def _enough(again: Callable[[Run], Any], keeps: bool, budget: int, most: float = math.inf) -> int:
-    """Return a budget that does, from the one given on until what is known to do."""
-    while budget < most:
+def _enough(again: Callable[[Run], Any], keeps: bool, budget: int) -> int:
+    """Return a budget that does, from the one given on."""
+    while True:
         idle = Idle(keeps)
         try:
             again(Run(budget, report=idle.begin, cluster=idle))
         except BudgetError as more:
             budget = max(more.least, budget + 1)
         else:
-            break
-    return budget
+            return budget
