@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +15,10 @@ import pytest
 import xarraylite as xl
 from tests.chunked.kept import Kept
 from tests.chunked.kept import Sink as Array
-from xarraylite.chunked import division, operand, pipeline, plan, source
+from xarraylite.chunked import division, leaves, operand, pipeline, plan, source
 from xarraylite.chunked.budget import BESIDES, BudgetError
 from xarraylite.chunked.folds import without_kept
+from xarraylite.chunked.grid import Grid
 from xarraylite.chunked.idle import Idle, Nowhere
 from xarraylite.chunked.pipeline import Run
 from xarraylite.chunked.plan import Piece
@@ -98,6 +100,17 @@ def test_no_block_needs_more_than_was_counted(name: str, chunks: tuple[int, int]
         watched(e, tuple([min(64, n) for n in e.shape]), memory)
 
 
+def test_the_least_may_be_the_one_with_which_results_are_kept_in_memory() -> None:
+    """Where they are not, blocks have whole chunks of the target, which need more."""
+    e = xl.max(xl.open(Kept(np.ones((8, 44, 121)), (4, 2, 40))), axis=2)
+    least = 4 * e.nbytes
+    for memory in (1, least - 1):
+        with pytest.raises(BudgetError, match=f"the least that does is {least}$"):
+            xl.explain(e, Array(np.zeros(e.shape), (4, 22)), memory=memory)
+    target = Array(np.zeros(e.shape), (4, 22))
+    assert (xl.store(e, target, memory=least).values == 1).all()
+
+
 @pytest.mark.once
 @pytest.mark.parametrize("halo", [1, 2, 3])
 def test_blocks_with_a_halo_begin_anywhere_among_chunks(halo: int) -> None:
@@ -153,11 +166,51 @@ def test_what_writing_large_chunks_takes_is_put_aside() -> None:
     assert needs[1] < needs[0]
 
 
-def _parts_of(total: Any) -> Parts:
-    """Return how a sum is divided."""
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("shape", "block"),
+    [
+        ((131, 3173), (69, 3173)),
+        ((93, 6685), (92, 233)),
+        ((3772, 100), (3484, 28)),  # rows that are shorter than leaves
+        ((3, 140_000), (2, 999)),
+        ((25, 29, 1030), (7, 13, 190)),
+        ((159, 1, 2181, 3), (111, 1, 1517, 3)),
+    ],
+)
+@pytest.mark.parametrize("sliced", [False, True])
+def test_leaves_that_wait_are_counted(
+    shape: tuple[int, ...], block: tuple[int, ...], sliced: bool
+) -> None:
+    whole = xl.open(Kept(np.broadcast_to(1.0, tuple([n + 1 for n in shape])), shape))
+    inner = tuple([slice(0, n) for n in shape])
+    total = xl.sum(whole[inner] if sliced else xl.open(Kept(np.broadcast_to(1.0, shape), shape)))
+    node = _node_of(total)
+    tree = tree_in_memory(node)
+    assert tree is not None
+    places = leaves.Places.of(node, tree)
+    if places is None:
+        assert shape[-1] < 1024
+        return
+    made, most = leaves._Leaves(node, tree, places), 0
+    for box in Grid(shape, block):
+        made.take(Piece(box, node, []), np.ones([len(s) for s in box]))
+        held = [getattr(leaf, name, None) for leaf in made._open.values()
+                for name in ("_row", "_others", "_values")]  # fmt: skip
+        most = max(most, sum([array.size for array in held if array is not None]))
+    assert made.result() == math.prod(shape)
+    assert most <= places.waiting(block)
+
+
+def _node_of(total: Any) -> Reduce:
     node = node_of(total, None, "eval")
     assert isinstance(node, Reduce)
-    flat = without_kept(node)
+    return without_kept(node)
+
+
+def _parts_of(total: Any) -> Parts:
+    """Return how a sum is divided."""
+    flat = _node_of(total)
     tree = tree_in_memory(flat)
     assert tree is not None
     plan = Parts.of(flat, tree)

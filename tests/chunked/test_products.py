@@ -120,6 +120,16 @@ def test_every_chunk_is_read_once_where_memory_allows(rows: int, at_once: int) -
     assert max(key[0].stop - key[0].start for key in left.read) == at_once
 
 
+@pytest.mark.parametrize("chunks", [(70, 30), (20, 30), (7, 50)])
+def test_chunks_that_two_blocks_of_the_sum_have_are_counted_twice(chunks: tuple[int, int]) -> None:
+    """Blocks of 32 end inside of chunks."""
+    left, right = Kept(A, chunks), Kept(B, chunks[::-1])
+    e, target = xl.open(left) @ xl.open(right), np.zeros((70, 50))
+    (part,) = xl.explain(e, target).passes
+    xl.store(e, target)
+    assert part.read == left.moved + right.moved > part.needed == A.nbytes + B.nbytes
+
+
 def test_in_place_and_overlap(tmp_path: Any) -> None:
     zarr = pytest.importorskip("zarr")
     square = RNG.normal(size=(40, 40))

@@ -304,6 +304,27 @@ def test_rows_of_chunks_that_are_too_much_are_read_once(
 
 
 @pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize(
+    ("shape", "chunks"),
+    [((3, 140_003), (3, 30_000)), ((5, 60_001), (4, 9_000)), ((2, 3, 50_000), (1, 3, 7_000))],
+)
+def test_rows_that_begin_with_leaves_are_filled_chunk_by_chunk(
+    shape: tuple[int, ...], chunks: tuple[int, ...]
+) -> None:
+    """Of slices, and of what is stretched along rows; the first ones are of several parts each."""
+    values = np.random.default_rng(6).normal(size=shape)
+    weights = xl.asarray(np.random.default_rng(7).normal(size=(*shape[:-1], 1)))
+    for write in (lambda a: xl.sum(a[..., 5:] - a[..., :-5]), lambda a: xl.sum(a * weights)):
+        kept, found = Kept(values, chunks), np.zeros(())
+        e = write(xl.open(kept))
+        with pytest.raises(BudgetError) as told:
+            xl.store(e, found, memory=1)
+        xl.store(e, found, memory=told.value.least)
+        assert max([key[-1].stop - key[-1].start for key in kept.read]) < 2 * chunks[-1]
+        assert found.tobytes() == xl.eval(write(xl.asarray(values))).numpy().tobytes()
+
+
+@pytest.mark.usefixtures("compiled")
 def test_chunks_that_are_too_much_are_not_decoded_for_a_few_elements() -> None:
     """Of what is flattened no block is as chunks are; the least budget that is told does."""
     values, found = np.ones((6, 24577), "c16"), np.zeros((), "c16")

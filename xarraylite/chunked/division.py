@@ -19,7 +19,7 @@ import numpy as np
 from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from .cut import Marks, joints, requests
-from .grid import Grid, spaced
+from .grid import Grid, halved, spaced
 from .idle import Idle
 from .pipeline import Run, run_blocks
 from .plan import TRIED, WORTH, Cuts, Piece, is_small, piece_of, too_small
@@ -132,7 +132,7 @@ def divided(
     lengths, finer = chunks or stored, plan.finer()
     forms = [(plan, lengths, False), (finer, lengths, False)]
     if not chunks:  # results in memory may be of parts of chunks
-        forms.append((finer, [1] * len(lengths), True))
+        forms.append((finer, stored, True))
     tried: list[tuple[int, Piece]] = []
     fit: list[Division] = []
     for form, own, in_parts in forms:
@@ -162,7 +162,7 @@ def _largest(
 
     Of a smaller one where fewer bytes are read then, as long as it is more than ``once``.  Blocks
     are halved along the dimension that has most of ``lengths`` in it, and keep multiples of these;
-    where they are ``in_parts`` of chunks, none is made smaller than pieces should be.  Noted is
+    where they may be ``in_parts`` of them, none is made smaller than pieces should be.  Noted is
     what each block that was ``tried`` needs, and its first piece.
     """
     shape, best = plan.node.shape, None
@@ -183,11 +183,11 @@ def _largest(
                 return best
             need = found.need
         tried.append((need, first))
-        steps = [-(-b // c) for b, c in zip(block, lengths, strict=True)]
+        steps = [b if in_parts else -(-b // c) for b, c in zip(block, lengths, strict=True)]
         axis = max(range(len(shape)), key=steps.__getitem__, default=0)
         if known is not None or not shape or steps[axis] < 2 or (in_parts and is_small(first)):
             return best
-        block[axis] = -(-steps[axis] // 2) * lengths[axis]
+        block[axis] = halved(block[axis], lengths[axis])
 
 
 def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | None:

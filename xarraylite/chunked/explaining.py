@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._errors import SizeError
 from ..arrays.expression import XExpression
 from ..dtypes.names import dtype_name
 from ..ir.build import describe
@@ -22,12 +23,13 @@ from . import storing
 from .budget import budget_of
 from .cache import Held, left_of
 from .division import FINER
+from .folds import Folder
 from .grid import Grid
 from .idle import Idle, Nowhere, with_least
 from .leaves import Values
 from .loads import Load
 from .pipeline import Run, measured
-from .plan import TRIED, Piece, chunks_for
+from .plan import TRIED, Piece, chunks_for, piece_of
 from .selection import Box, chunks_text, owners_of, shape_of, text_of, whole
 from .source import StoredArray, keeps
 from .target import Sink, written_at_once
@@ -184,7 +186,8 @@ def _pieces(load: Load) -> Iterator[tuple[tuple[int, Any], int]]:
     """Yield what is read whole, a chunk or a box, by a name of its own, and its bytes."""
     source = load.source
     if not isinstance(source, StoredArray):  # a product needs its factors
-        yield (id(source), None), int(source.moved(whole(source.shape)))
+        factors = [piece_of(node, whole(node.shape)) for node, _ in source.factors]
+        yield (id(source), None), sum([piece.moved for piece in factors])
         return
     if not source.whole_chunks:
         yield (id(source), load.box), load.moved
@@ -255,6 +258,8 @@ class _Dry(Idle):
             if isinstance(pieces.make, Values):
                 own.once = pieces.make.once
             own.block = shape_of(piece.box)
+            if isinstance(pieces.make, Folder):  # has the dimensions of results first
+                own.block = piece.node.args[0].shape
             own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
         if number <= own.blocks // 2 < number + times:
             own.drawing = "\n".join([_drawn(load) for load in piece.loads])
@@ -313,7 +318,10 @@ def _once(part: Pass, number: int, planned: Callable[[int], list[Pass]]) -> int:
     """
     for times in _TIMES if part.repeats else ():
         budget = int(times * part.once)
-        found = planned(budget)
+        try:
+            found = planned(budget)
+        except SizeError:  # too little for other blocks
+            continue
         if number < len(found) and found[number].what == part.what and not found[number].again:
             return budget
     return 0

@@ -136,15 +136,14 @@ def _in_blocks(
     known: Sequence[int] | None,
 ) -> list[Way]:
     """Return the sum of everything, of blocks of any shape."""
-    plan = None if tree is None else Parts.of(node, tree)
-    blocks = None if plan is None else Blocks.of(plan, run)
+    blocks = None if tree is None else Blocks.of(node, tree, run)
     return [] if blocks is None else [(blocks.moved, blocks.results(run, begin))]
 
 
 # --- folds that do not round --------------------------------------------------------------------
 
 
-class _Folder(Cutter):
+class Folder(Cutter):
     """Cuts blocks of what a reduction folds, and folds each.
 
     Boxes have the dimensions of results first: those that are folded into the same follow each
@@ -182,7 +181,7 @@ def _joined(
     known: Sequence[int] | None,
 ) -> Iterator[Result]:
     """Yield results that are joined block by block, all blocks of some before those of others."""
-    make, own = _Folder(Parcel(node)), len(node.shape)
+    make, own = Folder(Parcel(node)), len(node.shape)
     shape = tuple([node.arg.shape[k] for k in make.order])
     told = known or chunks or ()
     lengths = [*told, *[lengths_of(node.arg)[k] for k in make.order[len(told) :]]]

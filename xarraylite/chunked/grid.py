@@ -12,6 +12,9 @@ import numpy as np
 from .cut import Marks
 from .selection import Box, hull, window_of
 
+#: Extents that are looked at for one of which a chunk has a whole number.
+_LOOKED = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -157,3 +160,27 @@ def grid_of(lengths: tuple[tuple[int, ...], ...]) -> Grid | Uneven:
 def spaced(count: int, most: int) -> list[int]:
     """Return so many numbers below a count, or all, from the first to the last one."""
     return sorted({k * (count - 1) // (most - 1) for k in range(most)})
+
+
+def halved(extent: int, chunk: int) -> int:
+    """Return half of an extent, or some less, so that few blocks of it lie in two chunks.
+
+    Examples
+    --------
+    >>> from xarraylite.chunked.grid import halved
+    >>> [halved(extent, 1000) for extent in (9000, 1000, 125, 50)]
+    [5000, 500, 50, 25]
+    """
+    if extent > chunk:
+        return -(-extent // (2 * chunk)) * chunk
+    half = -(-extent // 2)
+    parts = (n for n in range(half, max(half // 2, half - _LOOKED), -1) if chunk % n == 0)
+    return next(parts, half)
+
+
+def doubled(extent: int, chunk: int) -> int:
+    """Return twice an extent, or some more, as `halved` does."""
+    if extent >= chunk:
+        return 2 * extent
+    parts = (n for n in range(2 * extent, min(4 * extent, 2 * extent + _LOOKED)) if chunk % n == 0)
+    return next(parts, min(2 * extent, chunk))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -122,19 +121,16 @@ def with_least(
         return work(run)
     except BudgetError as error:
         least = _enough(again, run.keeps, error.least)
-        while (less := _enough(again, run.keeps, least // 2, least)) < least:
-            least = less  # too little makes results too many to be kept, which asks for more
         raise BudgetError(f"{operation}: {error.told}", run.budget, least) from None
 
 
-def _enough(again: Callable[[Run], Any], keeps: bool, budget: int, most: float = math.inf) -> int:
-    """Return a budget that does, from the one given on until what is known to do."""
-    while budget < most:
+def _enough(again: Callable[[Run], Any], keeps: bool, budget: int) -> int:
+    """Return a budget that does, from the one given on."""
+    while True:
         idle = Idle(keeps)
         try:
             again(Run(budget, report=idle.begin, cluster=idle))
         except BudgetError as more:
             budget = max(more.least, budget + 1)
         else:
-            break
-    return budget
+            return budget

@@ -23,7 +23,7 @@ from ..ops.reductions import SUM, undivided
 from .pipeline import computed
 
 #: Dtypes in which sums are kept between leaves as they are stored.
-_KEPT = "fdFD"
+KEPT = "fdFD"
 
 
 def leaf_of(values: NumpyArray) -> Leaf:
@@ -43,7 +43,7 @@ def leaf_length(node: Reduce, tree: Tree, inner: int) -> int | None:
     inner : int
         Trips of the loops inside the one that positions are counted along; 1 if all are merged.
     """
-    if node.op is not SUM or node.dtype.char not in _KEPT:
+    if node.op is not SUM or node.dtype.char not in KEPT:
         return None
     if tree.form is Form.ACROSS:
         return None if ROWS % inner else ROWS // inner

@@ -6,33 +6,35 @@ whole rows; where a row of chunks is more than the budget has room for, pieces d
 again and again.  Here blocks are as the chunks are: their values are put into leaves as the kernels
 put them into a block's scratch.  What begins in the middle of a leaf waits until what is before it
 is there, which is the end of the row above; so two leaves have only some of their values for each
-row that a block has.
+row that a block has.  Where rows are shorter than leaves, all that a row of blocks touches wait.
+Of what is cut out of rows, or stretched along them, each row begins with a leaf of its own.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..codegen.emit.folding import FOLDED, Form
+from ..compiler.tree import Tree
 from ..dtypes.names import NumpyArray
 from ..ir import build
-from ..ops.reductions import undivided
+from ..ir.node import Reduce
+from ..ops.reductions import SUM, undivided
 from .cut import requests
 from .division import Begin, Result, lengths_of
 from .idle import Idle
-from .joins import Join, leaf_of, rest_lengths
+from .joins import KEPT, Join, leaf_of, rest_lengths
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
 from .plan import Choice, Cuts, Cutter, Piece, choose
 from .selection import whole
-from .trees import Parts
 
 
 class Values(Cutter):
@@ -57,12 +59,98 @@ class Values(Cutter):
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Where the leaves of a sum over everything are, in row-major order of what is summed.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of what is summed.
+    row : int
+        How many values are neighbours in memory; each such row begins with a leaf.
+    part : int
+        Values of a row that are of one part of the tree, each of which begins with a leaf too.
+    rows : int
+        Rows of a part that has whole ones.
+    leaf : int
+        Values of a leaf; less of the last one of a row or part.
+    """
+
+    shape: tuple[int, ...]
+    row: int
+    part: int
+    rows: int
+    leaf: int
+
+    @staticmethod
+    def of(node: Reduce, tree: Tree) -> Places | None:
+        """Return where leaves are; None if they are others, or so short that pieces have many."""
+        shape, (first, until, low, high) = node.arg.shape, tree.parts[0]
+        found = Places(shape, tree.loops[-1], high - low, until - first, tree.block)
+        if (
+            node.shape
+            or node.op is not SUM
+            or node.dtype.char not in KEPT
+            or tree.form is not Form.ALONG
+            or found.row < tree.block // FOLDED
+            or found.row not in [math.prod(shape[k:]) for k in range(len(shape))]
+        ):
+            return None
+        return found
+
+    def at(self, position: Any) -> tuple[Any, Any]:
+        """Return where the leaf begins that a value lies in, and where it ends; or of many."""
+        row, along = divmod(position, self.row)
+        part, inside = divmod(along, self.part)
+        part = row * self.row + part * self.part
+        start = part + inside // self.leaf * self.leaf
+        end = np.minimum(part + self.part, (row + 1) * self.row)
+        return start, np.minimum(start + self.leaf, end)
+
+    def ends_part(self, until: int) -> bool:
+        """Tell whether a part of the tree ends with a leaf."""
+        along = until % self.row % self.part
+        return until == math.prod(self.shape) or not (
+            along or (self.part == self.row and until // self.row % self.rows)
+        )
+
+    def waiting(self, block: Sequence[int]) -> int:
+        """Return how many values there may be in leaves that other blocks have values of.
+
+        While blocks follow each other along a dimension, each of their indices along those before
+        has a leaf at its beginning, whose first values come last, and one where the blocks are; but
+        no more than all indices from the first to the last one touch.
+        """
+        begun, leaf = self.leaf // FOLDED, min(self.leaf, self.part)
+        step = math.prod(self.shape)
+        found, indices, touched = leaf, 1, self._touched(step)
+        for own, extent in zip(block, self.shape, strict=True):
+            step //= extent
+            if own < extent and step % self.row:
+                found += min(indices * (leaf + 2 * begun), touched * (leaf + begun))
+            touched = min(touched, indices * self._touched(own * step))
+            indices *= own
+        return found
+
+    def _touched(self, count: int) -> int:
+        """Return how many leaves neighbours touch at most; they are whole rows, or of one row."""
+        rows, rest = divmod(count, self.row)
+        parts, end = divmod(self.row, self.part)
+        each = parts * -(-self.part // self.leaf) - (-end // self.leaf)
+        return rows * each + (min(each, rest // self.leaf + rest // self.part + 3) if rest else 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Blocks:
     """How a sum over everything is folded in blocks of any shape.
 
     Attributes
     ----------
-    plan : Parts
+    node : Reduce
+        The sum.
+    tree : Tree
+        Its order.
+    places : Places
         Its leaves.
     choice : Choice
         The blocks.
@@ -70,12 +158,14 @@ class Blocks:
         Cuts them.
     """
 
-    plan: Parts
+    node: Reduce
+    tree: Tree
+    places: Places
     choice: Choice
     make: Values
 
     @staticmethod
-    def of(plan: Parts, run: Run) -> Blocks | None:
+    def of(node: Reduce, tree: Tree, run: Run) -> Blocks | None:
         """Return the blocks of a sum; None if its leaves are others, or chunks differ.
 
         Raises
@@ -83,21 +173,17 @@ class Blocks:
         SizeError
             If the budget is too small for a block and the leaves that wait beside it.
         """
-        leaves, node = plan.finer(), plan.node
+        places = Places.of(node, tree)
         if (
-            leaves is None
-            or node.shape
+            places is None
             or not run.keeps
-            or (leaves.tree.form, leaves.inner) != (Form.ALONG, 1)
-            or leaves.unit % leaves.leaf
             or node.arg.dtype != node.dtype
             or all([len(x.shape) != len(node.arg.shape) for x in requests(node.arg)])
         ):
             return None
 
         def aside(block: tuple[int, ...]) -> int:
-            rows = sum(itertools.accumulate(block[:-1], operator.mul), 1)
-            return int(rows * (leaves.leaf + leaves.leaf // FOLDED) * node.dtype.itemsize)
+            return places.waiting(block) * node.dtype.itemsize
 
         shape, lengths = node.arg.shape, tuple(lengths_of(node.arg))
         chunk = tuple(map(min, lengths, shape))
@@ -107,20 +193,20 @@ class Blocks:
             choice = choose(make, shape, lengths, run.budget, False, keep=keep, aside=aside)
             if choice.grid.strip in ((), choice.grid.counts):
                 break  # strips would leave more leaves behind
-        return Blocks(leaves, choice, make)
+        return Blocks(node, tree, places, choice, make)
 
     @property
     def moved(self) -> float:
         """Bytes that are read, about."""
-        return self.choice.rate * self.plan.length
+        return self.choice.rate * math.prod(self.choice.grid.shape)
 
     def results(self, run: Run, begin: Begin) -> Iterator[Result]:
         """Yield the result, if it is not there."""
-        node, choice, grid = self.plan.node, self.choice, self.choice.grid
+        node, choice, grid = self.node, self.choice, self.choice.grid
         if begin(()):
             return
         run.report(f"{node.op.name} over axes {node.axes}", len(grid))
-        made, idle = _Leaves(self.plan, grid.shape), isinstance(run.cluster, Idle)
+        made, idle = _Leaves(node, self.tree, self.places), isinstance(run.cluster, Idle)
         for piece in run_blocks(
             Cuts(self.make, grid),
             run,
@@ -137,65 +223,69 @@ class _Leaves:
 
     Parameters
     ----------
-    plan : Parts
-        The leaves.
-    shape : tuple of int
-        Shape of all values.
+    node : Reduce
+        The sum.
+    tree : Tree
+        Its order.
+    places : Places
+        Its leaves.
     """
 
-    __slots__ = ("_done", "_join", "_next", "_open", "_plan", "_shape")
+    __slots__ = ("_done", "_join", "_next", "_node", "_open", "_places")
 
-    def __init__(self, plan: Parts, shape: tuple[int, ...]) -> None:
-        self._plan, self._shape = plan, shape
-        self._open: dict[int, _Leaf] = {}
-        self._done: dict[int, Any] = {}
-        self._next, self._join = 0, Join(plan.node, plan.tree, ())
+    def __init__(self, node: Reduce, tree: Tree, places: Places) -> None:
+        self._node, self._places = node, places
+        self._open: dict[int, _Leaf | _Short] = {}
+        self._done: dict[int, tuple[NumpyArray, int]] = {}
+        self._next, self._join = 0, Join(node, tree, ())
 
     def take(self, piece: Piece, values: NumpyArray) -> None:
         """Take the values of a block."""
         box: Any = piece.box
-        shape = self._shape
+        shape = self._places.shape
         along = max([k for k, s in enumerate(box) if len(s) != shape[k]], default=0)
         inner = math.prod(shape[along + 1 :])
-        neighbours = values.reshape(-1, len(box[along]) * inner)
+        own = values.reshape(-1, len(box[along]) * inner)
+        sides = [np.asarray(s) * math.prod(shape[k + 1 :]) for k, s in enumerate(box[:along])]
+        before = functools.reduce(np.add.outer, sides, np.zeros((), np.int64))
+        positions = before.ravel() + box[along][0] * inner
+        starts, ends = self._places.at(positions)
+        groups = np.flatnonzero(np.diff(starts, prepend=-1, append=-1))
         with np.errstate(all="ignore"):
-            for index, own in zip(itertools.product(*box[:along]), neighbours, strict=True):
-                row = 0
-                for k, extent in zip(index, shape, strict=False):
-                    row = row * extent + k
-                self._put((row * shape[along] + box[along][0]) * inner, own)
+            for low, high in itertools.pairwise(groups.tolist()):
+                inside = high - (positions[high - 1] + own.shape[1] > ends[low])
+                if inside - low > 1:
+                    start = int(starts[low])
+                    places = positions[low:inside, np.newaxis] - start + np.arange(own.shape[1])
+                    self._put(start, int(ends[low]), places, own[low:inside])
+                    low = inside
+                for k in range(low, high):
+                    self._put_run(int(positions[k]), own[k])
         while self._next in self._done:
-            value, until = self._done.pop(self._next), (self._next + 1) * self._plan.leaf
-            self._count(np.array([value]), until)
-            self._next += 1
+            folded, self._next = self._done.pop(self._next)
+            self._join.take_leaves(folded, False, self._places.ends_part(self._next))
 
-    def _put(self, start: int, own: NumpyArray) -> None:
+    def _put_run(self, position: int, own: NumpyArray) -> None:
         """Put neighbours into the leaves that they lie in."""
-        leaf, at = self._plan.leaf, 0
-        while at < len(own):
-            number, place = divmod(start + at, leaf)
-            part = own[at : at + leaf - place]
-            at += len(part)
-            if number not in self._open:
-                short = (number + 1) * leaf > self._plan.length  # not folded as leaves are
-                self._open[number] = _Leaf(leaf if short else leaf // FOLDED, own.dtype)
-            self._open[number].take(place, part)
-            if self._open[number].there == leaf:
-                self._done[number] = self._open.pop(number).folded()
+        while len(own):
+            start, until = self._places.at(position)
+            part, own = own[: until - position], own[until - position :]
+            self._put(start, until, slice(position - start, position - start + len(part)), part)
+            position += len(part)
 
-    def _count(self, values: NumpyArray, until: int) -> None:
-        ends = until % self._plan.unit == 0 or until == self._plan.length
-        self._join.take_leaves(values, False, ends)
+    def _put(self, start: int, until: int, places: slice | NumpyArray, own: NumpyArray) -> None:
+        """Put values into a leaf, and fold it when all are there."""
+        if start not in self._open:
+            short = until - start < self._places.leaf  # folded otherwise
+            self._open[start] = (_Short if short else _Leaf)(until - start, own.dtype)
+        leaf = self._open[start]
+        leaf.take(places, own)
+        if not leaf.left:
+            self._done[start] = leaf.folded(self._node), until
+            del self._open[start]
 
     def result(self) -> NumpyArray:
-        """Return the sum; less than a leaf is left."""
-        node, at = self._plan.node, self._next * self._plan.leaf
-        for rest in self._open.values():
-            start = at
-            for length in rest_lengths(node, rest.there):
-                part = leaf_of(rest.row[at - start : at - start + length].reshape(1, length))
-                at += length
-                self._count(computed(build.reduce(undivided(node.op), part, (1,), False)), at)
+        """Return the sum."""
         return self._join.result()
 
 
@@ -204,46 +294,83 @@ class _Leaf:
 
     Attributes
     ----------
-    row : numpy.ndarray
-        Their sums.
-    there : int
-        How many values these are of.
+    left : int
+        How many values are not there.
     """
 
-    __slots__ = ("_others", "row", "there")
+    __slots__ = ("_first", "_others", "_row", "_there", "left")
 
-    def __init__(self, width: int, dtype: np.dtype[Any]) -> None:
-        self.row: NumpyArray = np.empty(width, dtype)
-        self.there = 0
-        self._others: dict[int, NumpyArray] = {}
+    def __init__(self, length: int, dtype: np.dtype[Any]) -> None:
+        self.left = length
+        self._row: NumpyArray = np.empty(length // FOLDED, dtype)
+        self._others: NumpyArray | None = None  # from some place on
+        self._first = self._there = 0
 
-    def take(self, place: int, part: NumpyArray) -> None:
-        """Take neighbours from a place in the leaf on."""
-        if place != self.there:
-            self._others[place] = part.copy()
-            return
-        self._add(part)
-        while self.there in self._others:
-            self._add(self._others.pop(self.there))
+    def take(self, places: slice | NumpyArray, values: NumpyArray) -> None:
+        """Take values that are neighbours, or of some places."""
+        self.left -= values.size
+        if isinstance(places, slice) and places.start == self._there:
+            self._add(values)
+        else:
+            if self._others is None:
+                self._first = self._there
+                self._others = np.empty(FOLDED * len(self._row) - self._there, values.dtype)
+            if isinstance(places, slice):
+                places = slice(places.start - self._first, places.stop - self._first)
+            else:
+                places = places - self._first
+            self._others[places] = values
+        if not self.left and self._others is not None:
+            self._add(self._others[self._there - self._first :])
 
     def _add(self, part: NumpyArray) -> None:
         """Do as `Fold.fill` does."""
-        width = len(self.row)
+        width = len(self._row)
         while len(part):
-            at = self.there % width
+            at = self._there % width
             some, part = part[: width - at], part[width - at :]
-            to = self.row[at : at + len(some)]
-            if self.there < width:
+            to = self._row[at : at + len(some)]
+            if self._there < width:
                 to[...] = some
             else:
                 to += some
-            self.there += len(some)
+            self._there += len(some)
 
-    def folded(self) -> Any:
+    def folded(self, node: Reduce) -> NumpyArray:
         """Return the sum, as by `Fold.halve`."""
-        row, wide = self.row, len(self.row)
+        row, wide = self._row, len(self._row)
         while wide > 1:
             half = (wide + 1) // 2 | (wide > 16)
             row[: wide - half] += row[half:wide]
             wide = half
-        return row[0]
+        return row[:1].copy()
+
+
+class _Short:
+    """Values of less than a leaf, which the engine folds when all are there.
+
+    Attributes
+    ----------
+    left : int
+        How many are not.
+    """
+
+    __slots__ = ("_values", "left")
+
+    def __init__(self, length: int, dtype: np.dtype[Any]) -> None:
+        self.left = length
+        self._values: NumpyArray = np.empty(length, dtype)
+
+    def take(self, places: slice | NumpyArray, values: NumpyArray) -> None:
+        """As of a leaf."""
+        self.left -= values.size
+        self._values[places] = values
+
+    def folded(self, node: Reduce) -> NumpyArray:
+        """Return the sums of what the engine adds at a time."""
+        found, at = list[NumpyArray](), 0
+        for length in rest_lengths(node, len(self._values)):
+            part = leaf_of(self._values[at : at + length].reshape(1, length))
+            found.append(computed(build.reduce(undivided(node.op), part, (1,), False)))
+            at += length
+        return np.concatenate(found)

@@ -34,9 +34,10 @@ from ..operands.nodes import borrow_array
 from . import explaining, stream
 from .cache import ChunkCache, Held
 from .frames import new_array
+from .grid import Grid
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
-from .plan import WORTH, piece_of
+from .plan import TRIED, WORTH, piece_of
 from .retries import end_of_run, give_up_at
 from .selection import Box, Selection, hull
 from .source import StoredArray, covered, most, reading
@@ -164,10 +165,13 @@ class Contraction(Operand):
         return Contraction(factors, self.kept)
 
     def moved(self, box: Box) -> int:
-        """Return the bytes that are read for a box."""
-        around, whole = self._around(box), tuple([range(self.extents[k]) for k in self.summed])
-        return sum([piece_of(node, self._part(labels, around, whole)).moved
-                    for node, labels in self.factors])  # fmt: skip
+        """Return the bytes that are read for a box, about: of many blocks some are looked at."""
+        around = self._around(box)
+        blocks = Grid(tuple([self.extents[k] for k in self.summed]), self.block)
+        some = [*blocks.some(TRIED)]
+        found = [piece_of(node, self._part(labels, around, block)).moved
+                 for block in some for node, labels in self.factors]  # fmt: skip
+        return sum(found) * len(blocks) // len(some)
 
     def shares(self, box: Box) -> bool:
         """Tell whether threads that all operands share read the chunks of a box: its own do."""

@@ -25,7 +25,7 @@ from ..ir.build import describe
 from ..ir.node import Node
 from .budget import BudgetError
 from .cut import cut, is_even, joints, requests
-from .grid import Grid
+from .grid import Grid, doubled, halved
 from .loads import Load, gathered
 from .parcel import Parcel
 from .places import name_of
@@ -313,13 +313,13 @@ def _within(
     """Return the blocks that `choose` does, of those that are tried; ``block`` is the least."""
     best = first = least = tried(block)
     while best.need > budget:
-        smaller = None if fixed or known or is_small(best.piece) else halved(best.grid.block)
+        smaller = None if fixed or known or is_small(best.piece) else _less(best.grid.block, block)
         if smaller is None:
             raise too_small(least.piece, budget, least.need)
         best = first = tried(smaller)  # may need more: it may lie in more chunks
         least = min(least, best, key=lambda choice: choice.need)
     if known is None:
-        best = _grown(tried, first, budget, fits)
+        best = _grown(tried, first, budget, fits, block)
     shared = keep and all([keeps(load.source) for load in first.piece.loads])
     once = _rate(make(whole(first.grid.shape))) if shared else math.inf
     high = once / WORTH
@@ -331,7 +331,7 @@ def _within(
             kept = _keeping(make, first, strip)
         if kept.need <= budget:
             keeping = lambda block: _keeping(make, tried(block), strip)  # noqa: E731
-            kept = kept if known else _grown(keeping, kept, budget, fits)
+            kept = kept if known else _grown(keeping, kept, budget, fits, block)
             if WORTH * kept.rate <= max(once, best.rate):
                 return kept
     return best
@@ -351,6 +351,7 @@ def _grown(
     best: Choice,
     budget: int,
     fits: Callable[[Box], bool] | None,
+    chunks: Sequence[int],
 ) -> Choice:
     """Return blocks as large as is worth the memory."""
     shape = best.grid.shape
@@ -359,7 +360,8 @@ def _grown(
         block = best.grid.block
         for axis, extent in enumerate(block):
             if extent < shape[axis]:
-                wide = (*block[:axis], min(2 * extent, shape[axis]), *block[axis + 1 :])
+                twice = min(doubled(extent, chunks[axis]), shape[axis])
+                wide = (*block[:axis], twice, *block[axis + 1 :])
                 if fits is None or fits(window_of([0] * len(wide), wide)):
                     options.append(tried(wide))
         options = [option for option in options if option.need <= budget]
@@ -443,11 +445,11 @@ def _rate(piece: Piece) -> float:
     return round(piece.moved / max(1, size_of(piece.box)), 6)
 
 
-def halved(block: tuple[int, ...]) -> tuple[int, ...] | None:
+def _less(block: tuple[int, ...], chunks: Sequence[int]) -> tuple[int, ...] | None:
     """Return a smaller block, cut where its rows stay whole longest; None if it is one element."""
     for axis, extent in enumerate(block):
         if extent > 1:
-            return (*block[:axis], -(-extent // 2), *block[axis + 1 :])
+            return (*block[:axis], halved(extent, chunks[axis]), *block[axis + 1 :])
     return None
 
 

@@ -34,6 +34,9 @@ from .selection import corner, shape_of
 from .stream import divided, reduced
 from .target import Form, Sink, sink_of
 
+#: Results that are this part of a budget, or less, are kept in memory beside it.
+_PART = 4
+
 
 def store(
     expression: object,
@@ -154,7 +157,11 @@ def _run_into(root: Node, sink: Sink, run: Run) -> None:
     if not math.prod(root.shape):
         sink.begin(root.shape)
     elif isinstance(root, Reduce) and large:
-        _fold_into(root, sink, run)
+        try:
+            _fold_into(root, sink, run)
+        except BudgetError as error:  # where results are kept in memory, blocks are smaller
+            least = min(error.least, _PART * _nbytes(root))
+            raise BudgetError(error.told, run.budget, least) from None
     else:
         _map_into(root, sink, run)
 
@@ -208,7 +215,11 @@ def _fold_into(root: Reduce, sink: Sink, run: Run) -> None:
 
 
 def _is_large(node: Reduce, run: Run) -> bool:
-    return bool(math.prod(node.shape) * node.dtype.itemsize > run.budget // 4)
+    return _nbytes(node) > run.budget // _PART
+
+
+def _nbytes(node: Node) -> int:
+    return math.prod(node.shape) * node.dtype.itemsize
 
 
 def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
