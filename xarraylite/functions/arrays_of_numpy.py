@@ -68,6 +68,8 @@ class Narrow:
     ----------
     common : set of dtype, optional
         What NumPy is given as it is.
+    joins : bool, default False
+        Whether results have the dtype that all operands lead to.
 
     Attributes
     ----------
@@ -79,11 +81,11 @@ class Narrow:
         Dtypes of the others.
     """
 
-    __slots__ = ("common", "fixed", "found", "wide")
+    __slots__ = ("common", "fixed", "found", "joins", "wide")
 
-    def __init__(self, common: frozenset[DType] = COMMON) -> None:
+    def __init__(self, common: frozenset[DType] = COMMON, joins: bool = False) -> None:
         self.fixed = SHAPE + 1
-        self.common = common
+        self.common, self.joins = common, joins
         self.found: list[DType] = []
         self.wide: list[NumpyArray] = []
 
@@ -102,7 +104,7 @@ class Narrow:
         same = [dt for dt in self.found if loop_dtype(dt) == values.dtype]
         if not same:
             return values
-        joined = result_type(*same)
+        joined = result_type(*same, *[x.dtype for x in self.wide if self.joins])
         return values if joined in COMMON else to_narrow(values, joined)
 
 

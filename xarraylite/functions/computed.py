@@ -36,9 +36,15 @@ R = TypeVar("R")
 #: as we do, in float32 with one rounding, and the dtypes.
 _OF_THE_DTYPE = {
     "spacing": COPIED,
-    **dict.fromkeys(("ediff1d", "frexp", "ldexp", "logaddexp2"), MOVED),
+    **dict.fromkeys(("delete", "ediff1d", "frexp", "insert", "ldexp", "logaddexp2"), MOVED),
 }
 
+
+#: Functions that compute in the common dtype of all their operands.
+_JOINS = frozenset(
+    ("convolve", "correlate", "logspace", "nanpercentile", "percentile", "polyadd", "polymul")
+    + ("polysub", "polyval", "trapezoid")
+)
 
 #: What a function of NumPy's returns that is no value.
 _ARRAYS = np.ndarray, tuple, list
@@ -247,7 +253,8 @@ class _Invocation:
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return containers of what NumPy returns, or write that into ``out``."""
-        narrow, options, out, place = Narrow(self.common), kwargs.copy(), None, self._out
+        narrow = Narrow(self.common, self._name in _JOINS)
+        options, out, place = kwargs.copy(), None, self._out
         if place is not None:
             out = options.pop("out", None)
             if len(args) > place:
