@@ -161,6 +161,10 @@ xp.take(xp.asarray(5), [0, 0], axis=-1), xp.asarray(5).take(0, axis=0), v[0].tak
 [f(v.astype("f2"), i.astype("i2")) for f in (xp.polyadd, xp.polyval, xp.convolve, xp.trapezoid)]
 xp.polysub(v.astype("f2"), i.astype("i1")), xp.percentile(i.astype("i2"), xp.float16(50))
 xp.insert(v.astype("f2"), 1, v.astype("f4")), xp.delete(v.astype("f2"), [0, 1])
+xp.einsum("ij,jk->i", a, a.T), xp.einsum("ij,k,il->", a, v, a), xp.einsum("ij,j->", i[:, None], v)
+xp.max([v[0], v[2]]), xp.sum([v[0], 1]), xp.sort([v[2], i[1]]), xp.mean([v[0] > 1, v[1] > 1])
+xp.minimum.accumulate(a, 1), xp.add.accumulate(i, dtype="f4"), xp.multiply.outer(v, 2), v.dtype
+xp.add.reduceat(a, [0, 2], axis=1), xp.add.reduce(a), xp.maximum.reduce(a, axis=None, initial=7)
 xp.diagonal(a).flags.writeable, xp.diag(a).flags.writeable, (a * 1).diagonal()
 xp.greater(v, 2, dtype=bool), xp.logical_and(v, i, dtype=bool), xp.isnan(v, dtype=bool)
 xp.add(v, 1, signature="dd->d"), xp.add(i, i, signature=(None, None, "f8"))

@@ -161,9 +161,9 @@ class ArrayObject(Methods):
         """Return the values as a NumPy array."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
-    def to_numpy(self) -> NumpyArray:
-        """Return the values as a NumPy array, by the name that plotting libraries look for."""
-        return self.__array__()
+    def to_numpy(self, dtype: Any = None, copy: bool = False) -> NumpyArray:
+        """Return the values as a NumPy array, by the name that pandas and others look for."""
+        return self.__array__(dtype, copy or None)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the CPU."""

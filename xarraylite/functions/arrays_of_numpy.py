@@ -31,6 +31,7 @@ from ..dtypes.names import (
     NumpyArray,
     as_dtype,
     dtype_name,
+    float16,
     int64,
     is_narrow,
     is_narrow_float,
@@ -45,6 +46,7 @@ from ..operands.convert import plain_array
 from ..operands.nodes import HasNode, Lifted, apart_by_elements, is_masked
 from ..operands.non_numeric import is_other
 from ..operands.tracing import note_values
+from ..runtime.floating_errors import silently
 
 #: NumPy without its types: what it returns becomes a container on the way out.
 numpy: Any = np
@@ -95,7 +97,7 @@ class Narrow:
             self.wide.append(values)
             return values
         self.found.append(dtype)
-        return from_narrow(values)
+        return values.astype(np.float32) if dtype is float16 else from_narrow(values)
 
     def rounded(self, values: NumpyArray) -> NumpyArray:
         """Return a result in the operands' narrow dtype, if it has the computing one."""
@@ -105,6 +107,8 @@ class Narrow:
         if not same:
             return values
         joined = result_type(*same, *[x.dtype for x in self.wide if self.joins])
+        if joined is float16:  # as `to_narrow` does, in fewer steps
+            return cast("NumpyArray", silently(values.astype, float16))
         return values if joined in COMMON else to_narrow(values, joined)
 
 

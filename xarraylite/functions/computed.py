@@ -18,6 +18,7 @@ import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
 from ..arrays import xarray
+from ..arrays.memo import array_of
 from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import DType, as_dtype
@@ -91,6 +92,12 @@ def _plan(
     by_place = sum([kind in _BY_PLACE for kind in kinds])
     known = dict.fromkeys((*takes, "out"))
     return (function, tuple(flags[:by_place]), rest, known, arithmetic, _finished, common)
+
+
+def plan_of_method(function: Any, arrays: int) -> tuple[Any, ...]:
+    """Return the same of a ufunc's method, which takes so many arrays first."""
+    flags = (_FLAGS[numpy_of],) * arrays + (0,) * (4 - arrays)
+    return (function, flags, len(flags), {"out": None}, True, _finished, COMMON)
 
 
 _REST = inspect.Parameter.VAR_POSITIONAL
@@ -167,9 +174,16 @@ def invoked(
     """Return a function of containers that calls one of NumPy arrays; see `computed`."""
     invocation = _Invocation(function, name, signature, takes, arithmetic)
     plan = _plan(function, signature, takes, arithmetic, invocation.common)
+    flags = plan[1]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         done = dispatch.handed(plan, args, kwargs)
+        if done is NotImplemented and list in map(type, args):
+            given = [
+                array_of(x) if x.__class__ is list and f & 3 == 1 else x
+                for x, f in zip(args, flags, strict=False)
+            ]
+            done = dispatch.handed(plan, (*given, *args[len(given) :]), kwargs)
         if done is not NotImplemented:
             return done
         writer = trace_writer()
