@@ -374,3 +374,11 @@ def test_numbers_of_repeats_are_integers() -> None:
     for repeats in (xl.zeros(0), xl.asarray([1.0, 2.0]), np.float64([1.0, 2.0])):
         with pytest.raises(TypeError, match="repeat: repeats must be integers, got float64"):
             xl.repeat(A[: len(repeats)], repeats)
+
+
+def test_truth_values_have_no_decimals() -> None:
+    for flags in (A > 1, True):
+        assert xl.round(flags).dtype == np.float16
+        for decimals in (-1, 1):
+            with pytest.raises(xl.CastError, match="do not cast to bool"):
+                xl.round(flags, decimals)

@@ -287,3 +287,26 @@ def test_select_takes_tuples() -> None:
     flags = [True, False, True]
     made = xl.select([xl.asarray(flags)], [(1, 2, 3)], (4.5, 5, 6))
     assert_same_bits(made, np.select([np.array(flags)], [(1, 2, 3)], (4.5, 5, 6)))
+
+
+def test_imaginary_parts_are_discarded_with_numpys_warning() -> None:
+    """Where NumPy casts freely: filled arrays, and real parts that are assigned."""
+    for value in (2 + 3j, np.complex64(2 + 3j), [2 + 3j]):
+        for fill in (
+            lambda xp: xp.full(2, value, "f4"),  # noqa: B023
+            lambda xp: xp.full_like(xp.ones(2, int), value),  # noqa: B023
+            lambda xp: _with_real(xp.ones(2, int), value),  # noqa: B023
+            lambda xp: _with_real(xp.ones(2) + 1j, value),  # noqa: B023
+        ):
+            made = []
+            for xp in (xl, np):
+                with pytest.warns(np.exceptions.ComplexWarning):
+                    made.append(np.asarray(fill(xp)))
+            assert made[0].dtype == made[1].dtype
+            assert made[0].tolist() == made[1].tolist()
+    assert xl.full(2, 2j, bool).tolist() == [True, True]
+
+
+def _with_real(a: Any, value: Any) -> Any:
+    a.real = value
+    return a

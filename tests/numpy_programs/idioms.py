@@ -156,6 +156,16 @@ xp.concatenate([[1], [2.5]], dtype=int, casting="unsafe"), xp.hstack([v, i], dty
 xp.empty_like(prototype=a).shape, xp.array([1, None], dtype=float), xp.fromiter("ab", "U1")
 xp.frompyfunc(lambda x, y: x * y, 2, 1).outer([1, 2], [3, 4]).tolist()
 xp.frompyfunc(max, 2, 1).reduce([1, 5, 2]), xp.frompyfunc(max, 2, 1).nin
+xp.frompyfunc(math.factorial, 1, 1)(i + 18) * 21, xp.frompyfunc(divmod, 2, 2)(i, 2)
+xp.take(xp.asarray(5), [0, 0], axis=-1), xp.asarray(5).take(0, axis=0), v[0].take([0], axis=0)
+[f(v.astype("f2"), i.astype("i2")) for f in (xp.polyadd, xp.polyval, xp.convolve, xp.trapezoid)]
+xp.polysub(v.astype("f2"), i.astype("i1")), xp.percentile(i.astype("i2"), xp.float16(50))
+xp.insert(v.astype("f2"), 1, v.astype("f4")), xp.delete(v.astype("f2"), [0, 1])
+xp.einsum("ij,jk->i", a, a.T), xp.einsum("ij,k,il->", a, v, a), xp.einsum("ij,j->", i[:, None], v)
+xp.max([v[0], v[2]]), xp.sum([v[0], 1]), xp.sort([v[2], i[1]]), xp.mean([v[0] > 1, v[1] > 1])
+xp.minimum.accumulate(a, 1), xp.add.accumulate(i, dtype="f4"), xp.multiply.outer(v, 2), v.dtype
+xp.add.reduceat(a, [0, 2], axis=1), xp.add.reduce(a), xp.maximum.reduce(a, axis=None, initial=7)
+xp.diagonal(a).flags.writeable, xp.diag(a).flags.writeable, (a * 1).diagonal()
 xp.greater(v, 2, dtype=bool), xp.logical_and(v, i, dtype=bool), xp.isnan(v, dtype=bool)
 xp.add(v, 1, signature="dd->d"), xp.add(i, i, signature=(None, None, "f8"))
 xp.add(1, 2, dtype="f4"), xp.true_divide(i, 2, dtype="f4")
@@ -323,6 +333,10 @@ t = a.view(xp.ndarray); t[0] = 5
 v = v.astype(int); xp.copyto(v, 3.7, casting="unsafe", where=[True, False, False])
 b = xp.asarray(v, order="F"); b[0] = 9; c = xp.array(a[:1], order="F", copy=None); c[0, 0] = 8
 b = xp.asarray(a, order="F"); b[0, 0] = 9; c = xp.asarray(a.T, order="C"); c[0, 0] = 8
+xp.putmask(v, xp.asarray([[True], [False], [True]]), i); xp.putmask(a, [0, 1, 0, 2, 0, 0.5], v)
+xp.putmask(i, i > 0, np.float64(2.7)); xp.einsum("ii->i", a[:, :2])[...] = 7
+i.real = 2.7; v.real = [5, 6, 7]; t = i.astype("u1"); t.real = 300; a[...] = t
+t = v + 1j; t.imag = 2; t.real = v * 3; v[...] = xp.abs(t)
 """
 
 REFUSED = r"""
@@ -351,4 +365,9 @@ xp.frexp(v, v, (2, 3))
 xp.linalg.multi_dot([])
 xp.concatenate([v, v], out=xp.zeros(6), dtype=float)
 xp.stack([v, v], out=xp.zeros((2, 3)), dtype=float)
+xp.putmask(i, i > 0, np.asarray(2.7))
+xp.putmask(i, [True, False], 1)
+operator.setitem(a.diagonal(), 0, 3)
+operator.setitem(xp.diag(a), 0, 3)
+operator.setitem(xp.linalg.diagonal(a), 0, 3)
 """

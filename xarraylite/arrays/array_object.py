@@ -22,6 +22,7 @@ from ..operands import tracing
 from ..operands.dispatch import function_named
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
+from ..operands.nodes import HasNode
 from ..operands.representation import formatted
 from .flags import Flags
 from .flat import Flat
@@ -160,9 +161,9 @@ class ArrayObject(Methods):
         """Return the values as a NumPy array."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
-    def to_numpy(self) -> NumpyArray:
-        """Return the values as a NumPy array, by the name that plotting libraries look for."""
-        return self.__array__()
+    def to_numpy(self, dtype: Any = None, copy: bool = False) -> NumpyArray:
+        """Return the values as a NumPy array, by the name that pandas and others look for."""
+        return self.__array__(dtype, copy or None)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the CPU."""
@@ -188,7 +189,7 @@ class ArrayObject(Methods):
 
     @real.setter
     def real(self, value: object) -> None:
-        self._target()._complex_part(0)[...] = value
+        self._target()._complex_part(0)[...] = _as_array_of_it(value)
 
     @property
     def imag(self) -> Any:
@@ -199,7 +200,7 @@ class ArrayObject(Methods):
     def imag(self, value: object) -> None:
         if kind(self.dtype) != "c":
             raise TypeError(f"imag: {self.summary()} has no imaginary parts to write")
-        self._target()._complex_part(1)[...] = value
+        self._target()._complex_part(1)[...] = _as_array_of_it(value)
 
     def _complex_part(self, which: int) -> Any:
         """Return the real (0) or the imaginary parts (1)."""
@@ -452,6 +453,14 @@ class ArrayObject(Methods):
     @flat.setter
     def flat(self, value: object) -> None:
         Flat(self)[:] = value
+
+
+def _as_array_of_it(value: object) -> Any:
+    """Return numbers as an array of them, which any dtype takes, unless they are too large."""
+    if isinstance(value, HasNode):
+        return value
+    made = np.asarray(value)
+    return value if made.dtype == object else made
 
 
 def _by_strides(steps: tuple[int, ...]) -> list[int]:

@@ -31,6 +31,7 @@ from ..dtypes.names import (
     NumpyArray,
     as_dtype,
     dtype_name,
+    float16,
     int64,
     is_narrow,
     is_narrow_float,
@@ -45,6 +46,7 @@ from ..operands.convert import plain_array
 from ..operands.nodes import HasNode, Lifted, apart_by_elements, is_masked
 from ..operands.non_numeric import is_other
 from ..operands.tracing import note_values
+from ..runtime.floating_errors import silently
 
 #: NumPy without its types: what it returns becomes a container on the way out.
 numpy: Any = np
@@ -68,6 +70,8 @@ class Narrow:
     ----------
     common : set of dtype, optional
         What NumPy is given as it is.
+    joins : bool, default False
+        Whether results have the dtype that all operands lead to.
 
     Attributes
     ----------
@@ -79,11 +83,11 @@ class Narrow:
         Dtypes of the others.
     """
 
-    __slots__ = ("common", "fixed", "found", "wide")
+    __slots__ = ("common", "fixed", "found", "joins", "wide")
 
-    def __init__(self, common: frozenset[DType] = COMMON) -> None:
+    def __init__(self, common: frozenset[DType] = COMMON, joins: bool = False) -> None:
         self.fixed = SHAPE + 1
-        self.common = common
+        self.common, self.joins = common, joins
         self.found: list[DType] = []
         self.wide: list[NumpyArray] = []
 
@@ -93,7 +97,7 @@ class Narrow:
             self.wide.append(values)
             return values
         self.found.append(dtype)
-        return from_narrow(values)
+        return values.astype(np.float32) if dtype is float16 else from_narrow(values)
 
     def rounded(self, values: NumpyArray) -> NumpyArray:
         """Return a result in the operands' narrow dtype, if it has the computing one."""
@@ -102,7 +106,9 @@ class Narrow:
         same = [dt for dt in self.found if loop_dtype(dt) == values.dtype]
         if not same:
             return values
-        joined = result_type(*same)
+        joined = result_type(*same, *[x.dtype for x in self.wide if self.joins])
+        if joined is float16:  # as `to_narrow` does, in fewer steps
+            return cast("NumpyArray", silently(values.astype, float16))
         return values if joined in COMMON else to_narrow(values, joined)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
 from ..arrays import xarray
+from ..arrays.memo import array_of
 from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import DType, as_dtype
@@ -36,9 +37,15 @@ R = TypeVar("R")
 #: as we do, in float32 with one rounding, and the dtypes.
 _OF_THE_DTYPE = {
     "spacing": COPIED,
-    **dict.fromkeys(("ediff1d", "frexp", "ldexp", "logaddexp2"), MOVED),
+    **dict.fromkeys(("delete", "ediff1d", "frexp", "insert", "ldexp", "logaddexp2"), MOVED),
 }
 
+
+#: Functions that compute in the common dtype of all their operands.
+_JOINS = frozenset(
+    ("convolve", "correlate", "logspace", "nanpercentile", "percentile", "polyadd", "polymul")
+    + ("polysub", "polyval", "trapezoid")
+)
 
 #: What a function of NumPy's returns that is no value.
 _ARRAYS = np.ndarray, tuple, list
@@ -85,6 +92,12 @@ def _plan(
     by_place = sum([kind in _BY_PLACE for kind in kinds])
     known = dict.fromkeys((*takes, "out"))
     return (function, tuple(flags[:by_place]), rest, known, arithmetic, _finished, common)
+
+
+def plan_of_method(function: Any, arrays: int) -> tuple[Any, ...]:
+    """Return the same of a ufunc's method, which takes so many arrays first."""
+    flags = (_FLAGS[numpy_of],) * arrays + (0,) * (4 - arrays)
+    return (function, flags, len(flags), {"out": None}, True, _finished, COMMON)
 
 
 _REST = inspect.Parameter.VAR_POSITIONAL
@@ -161,9 +174,16 @@ def invoked(
     """Return a function of containers that calls one of NumPy arrays; see `computed`."""
     invocation = _Invocation(function, name, signature, takes, arithmetic)
     plan = _plan(function, signature, takes, arithmetic, invocation.common)
+    flags = plan[1]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         done = dispatch.handed(plan, args, kwargs)
+        if done is NotImplemented and list in map(type, args):
+            given = [
+                array_of(x) if x.__class__ is list and f & 3 == 1 else x
+                for x, f in zip(args, flags, strict=False)
+            ]
+            done = dispatch.handed(plan, (*given, *args[len(given) :]), kwargs)
         if done is not NotImplemented:
             return done
         writer = trace_writer()
@@ -247,7 +267,8 @@ class _Invocation:
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return containers of what NumPy returns, or write that into ``out``."""
-        narrow, options, out, place = Narrow(self.common), kwargs.copy(), None, self._out
+        narrow = Narrow(self.common, self._name in _JOINS)
+        options, out, place = kwargs.copy(), None, self._out
         if place is not None:
             out = options.pop("out", None)
             if len(args) > place:

@@ -17,6 +17,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment import elements
+from ..assignment.assign import converted
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name, float64, kind
 from ..dtypes.promotion import int_bounds
 from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
@@ -243,8 +244,8 @@ def full(
     >>> xl.full((2,), 7)
     XArray([7, 7])
     """
-    if type(fill_value) is float and dtype is not None:
-        fill_value = _whole(fill_value, as_dtype(dtype))
+    if dtype is not None and type(fill_value) in (float, complex):
+        fill_value = _as_array_of_it(fill_value, as_dtype(dtype))
     plain = type(fill_value) in build.WEAK_TYPES
     if plain and order is device is layout is None and strides is None:
         known = _made_before(shape, fill_value, dtype)
@@ -292,7 +293,8 @@ def _full(
     place, policy, _ = _place(shape, kind_, layout, strides, "full")
     solid = isinstance(place, Strided) and place.is_contiguous()
     made = XArray._own((raw if solid else zeroed)(place, kind_), place, kind_, policy, layout)
-    value = build.convert(filling, kind_)
+    warns = isinstance(filling, Node)
+    value = converted(filling, kind_) if warns else build.convert(filling, kind_)
     if isinstance(value, Scalar) and isinstance(place, Strided):
         made.buffer.view(kind_, place)[...] = value.value
     else:
@@ -300,8 +302,10 @@ def _full(
     return made
 
 
-def _whole(number: float, dtype: np.dtype[Any]) -> Any:
-    """Return a number for integers and bools: what an array of it would be, if it does not fit."""
+def _as_array_of_it(number: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a number as a dtype takes it: what an array of it would be, if it does not fit."""
+    if number.__class__ is complex:
+        return number if kind(dtype) == "c" else np.complex128(number)
     if kind(dtype) not in "iu":
         return bool(number) if kind(dtype) == "b" else number
     low, high = int_bounds(dtype)

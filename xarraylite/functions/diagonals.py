@@ -7,11 +7,12 @@ element and zero by the element's position, which a kernel knows anyway.
 from __future__ import annotations
 
 import builtins
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from .._errors import AxisError, AxisTypeError, ShapeError
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
@@ -52,7 +53,8 @@ def diagonal(
     Returns
     -------
     XExpression
-        The other dimensions, then one along the diagonal.
+        The other dimensions, then one along the diagonal.  A view cannot be written, as NumPy's
+        cannot; ``einsum("ii->i", a)`` is one that can.
 
     Raises
     ------
@@ -82,7 +84,10 @@ def diagonal(
     ]
     if length:  # else there is no such row or column
         maps[rows], maps[columns] = IndexMap(down, 1, len(kept)), IndexMap(right, 1, len(kept))
-    return array._view(Transform(shape, tuple(maps)))
+    view: Any = array._view(Transform(shape, tuple(maps)))
+    if isinstance(array, XContainer):
+        view._shield()
+    return view  # type: ignore[no-any-return]
 
 
 @memoised
@@ -192,7 +197,7 @@ def diag(v: object, k: int = 0) -> XExpression:
     Returns
     -------
     XExpression
-        A view of a container's diagonal; or a square matrix, zero elsewhere.
+        A read-only view of a container's diagonal; or a square matrix, zero elsewhere.
 
     Raises
     ------

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import DTypeError
+from .._errors import CastError, DTypeError
 from .._lazy_import import later
 from ..arrays import expression, ownership
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
-from ..dtypes.names import SUPPORTED, float64, kind
+from ..dtypes.names import SUPPORTED, kind
 from ..dtypes.promotion import int_bounds
-from ..ir import build
+from ..ir.build import describe
 from ..operands.moving import maps
 from ..operands.nodes import as_node, unwrapped
 from ..operands.non_numeric import array_of
@@ -174,7 +174,10 @@ def _rounded(x: object, decimals: int) -> XExpression:
     scale: object = 10.0 ** builtins.abs(decimals)
     there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
     if kind(node.dtype) == "b":
-        x = XExpression(build.cast(node, float64))
+        raise CastError(
+            f"round({describe(node)}, {decimals}): the quotients, float64, do not cast to bool; "
+            "only decimals=0 rounds truth values"
+        )
     made = applied(OPS["round"], applied(OPS[there], x, scale))
     return applied(OPS[back], made, scale).astype(node.dtype)
 

@@ -11,8 +11,6 @@ are bool.
 from __future__ import annotations
 
 import math
-import operator
-import string
 from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
@@ -31,6 +29,7 @@ from ..ir.build import describe
 from ..ir.kind import NODE
 from ..ir.walk import source_of
 from ..labels import products
+from ..labels import subscripts as labelling
 from ..operands import tracing
 from ..operands.nodes import HasNode, as_node
 from ..operands.non_numeric import or_numpy
@@ -40,6 +39,7 @@ from .copied import with_memory
 from .data_types import astype
 from .lapack import conjugate_dot
 from .manipulation import reshape
+from .reducers import sum as total
 from .ufuncs import as_ufunc, check_options, of_ufunc
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
@@ -443,22 +443,36 @@ def einsum(
     """
     check_options("einsum", order, casting)
     if operands and not isinstance(subscripts, str):
-        subscripts, operands = _lettered((subscripts, *operands))
+        subscripts, operands = labelling.lettered((subscripts, *operands))
     if not operands or not isinstance(subscripts, str):
         raise ShapeError(
             f"einsum({subscripts!r}, ...): takes a text of subscripts, and an operand for each "
             "of its groups"
         )
-    ranks = products.ranks_of_matmul(subscripts) if dtype is None and len(operands) == 2 else None
+    if dtype is None and len(operands) > 1:
+        subscripts, operands = _summed_alone(subscripts, operands)
+    ranks = labelling.ranks_of_matmul(subscripts) if dtype is None and len(operands) == 2 else None
     if ranks and _meet(operands[0], operands[1], 1) and tuple([x.ndim for x in operands]) == ranks:
-        left, right = operands
-        return matmul(left, right, out)
+        return matmul(operands[0], operands[1], out)
     made: XArray | XExpression
     if dtype is None:
         made = _values("einsum", subscripts, *operands)
     else:
         made = _einsum_in(as_dtype(dtype), subscripts, operands, casting)
     return made if out is None else into(out, made, "einsum")
+
+
+def _summed_alone(spec: str, operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """Return a product of small arrays with what one of them alone is summed over summed first."""
+    reduced, given = labelling.summed_alone(spec) or (spec, ())
+    if len(given) != len(operands) or tracing.is_active():
+        return spec, operands
+    for x, (rank, _) in zip(operands, given, strict=True):
+        plain = isinstance(x, XContainer) and x._kind is not NODE and x.dtype.char in "fdFD"
+        if not plain or x.size > _FEW or x.ndim != rank:
+            return spec, operands
+    pairs = zip(operands, given, strict=True)
+    return reduced, tuple([eval_(total(x, axes)) if axes else x for x, (_, axes) in pairs])
 
 
 def _einsum_in(
@@ -471,28 +485,3 @@ def _einsum_in(
         if kind(wanted) != "c":
             build.require_real(node, f"einsum to {dtype_name(wanted)}")
     return XArray._filled(products.product("einsum", nodes, subscripts, dtype=wanted), *nodes)
-
-
-def _lettered(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
-    """Return subscripts that are lists of numbers as text, and the operands between them."""
-    count = len(given) // 2
-    try:
-        groups = ["".join([_letter(k) for k in part]) for part in given[1 : 2 * count : 2]]
-        end = ["".join([_letter(k) for k in part]) for part in given[2 * count :]]
-    except (TypeError, IndexError) as error:
-        raise ShapeError(
-            f"einsum: lists of numbers from 0 to 51 are subscripts ({error})"
-        ) from None
-    return "->".join([",".join(groups), *end]), given[: 2 * count : 2]
-
-
-#: Numbers of dimensions as letters, in an order that is that of the numbers.
-_LETTERS = string.ascii_uppercase + string.ascii_lowercase
-
-
-def _letter(number: Any) -> str:
-    if number is Ellipsis:
-        return "..."
-    if operator.index(number) < 0:
-        raise IndexError(f"{number} is negative")
-    return _LETTERS[operator.index(number)]

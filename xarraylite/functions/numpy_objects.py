@@ -154,14 +154,14 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) 
     Returns
     -------
     callable
-        Its results are containers where they are numbers, else NumPy's arrays of objects; it has
-        a ufunc's methods.  What `vectorize` makes of a function is compiled.
+        Its results are NumPy's arrays of objects, as integers of any size may be; it has a ufunc's
+        methods.  What `vectorize` makes of a function is compiled.
 
     Examples
     --------
     >>> import xarraylite as xl
     >>> xl.frompyfunc(lambda x, y: x * 10 + y, 2, 1)(xl.asarray([1, 2]), 3)
-    XArray([13, 23])
+    array([13, 23], dtype=object)
     """
     inner: Any = np.frompyfunc(func, nin, nout, **kwargs)
     made = _of_objects(inner)
@@ -176,18 +176,9 @@ def _of_objects(function: Callable[..., Any]) -> Any:
     """Return a function of arrays of objects that takes arrays of ours."""
 
     def call(*operands: Any, **options: Any) -> Any:
-        made = function(*[value_of(x, "frompyfunc") for x in operands], **options)
-        parts = [_of_numbers(part) for part in (made if isinstance(made, tuple) else (made,))]
-        return tuple(parts) if isinstance(made, tuple) else parts[0]
+        return function(*[value_of(x, "frompyfunc") for x in operands], **options)
 
     return call
-
-
-def _of_numbers(made: Any) -> Any:
-    if not isinstance(made, np.ndarray):
-        return made
-    plain = np.array(made.tolist()) if made.size else made
-    return container(plain) if plain.dtype.kind in "biufc" and plain.shape == made.shape else made
 
 
 def mask_indices(n: int, mask_func: Callable[..., Any], k: object = 0) -> tuple[Any, ...]:

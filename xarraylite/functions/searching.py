@@ -300,6 +300,8 @@ def take(
     XArray([[3, 1],
             [6, 4]])
     """
+    if axis in (0, -1) and getattr(a, "ndim", 1) == 0:
+        axis = None  # the axis of one element
     if isinstance(a, XExpression) and (axis is not None or a.ndim == 1):
         axis = check_axis(0 if axis is None else axis, a.ndim, "take")
         indices, mode = _inside(indices, a.shape[axis], mode), "raise"

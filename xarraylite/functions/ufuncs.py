@@ -25,12 +25,14 @@ from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.build import Operand, describe
 from ..memory.buffer import COUNTS
+from ..operands import dispatch
 from ..operands.nodes import Lifted, as_operand, is_number, is_operand
 from ..operands.non_numeric import call_numpy, dtype_of, is_not_ours
 from ..operands.operators import with_strangers
 from ..ops.op import Op
 from ..ops.table import OPS
 from .arrays_of_numpy import into
+from .computed import plan_of_method
 from .docstrings import describe_as
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -338,10 +340,17 @@ def as_ufunc(function: F) -> F:
 def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
     """Return a method of NumPy's ufunc, whose first operand is made an array of ours.
 
-    So the ufunc asks that array, whose `__array_ufunc__` computes it.
+    So the ufunc asks that array, whose `__array_ufunc__` computes it, but for what machine code
+    hands to NumPy.
     """
+    function, arrays = getattr(getattr(np, name, None), method, None), 1 + (method == "outer")
+    plan = None if function is None or method == "at" else plan_of_method(function, arrays)
 
     def call(array: object, *args: Any, **options: Any) -> Any:
+        if plan is not None:
+            done = dispatch.handed(plan, (array, *args), options)
+            if done is not NotImplemented:
+                return done
         known = isinstance(array, XExpression)
         # What is written is the array itself; what is no numbers has no container.
         if not known and not (

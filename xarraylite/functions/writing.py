@@ -76,7 +76,7 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
     if type(x) is float and to.dtype.char in np.typecodes["AllInteger"]:
         np.empty((), to.dtype)[()] = x  # which NumPy refuses if it is NaN, or beyond all integers
     values = _values(x, operation)
-    if values.ndim and not isinstance(x, list | tuple):
+    if isinstance(x, np.ndarray) or (values.ndim and not isinstance(x, list | tuple)):
         own = x.dtype if isinstance(x, XExpression) else values.dtype  # not that of computing
         what = f"{to.summary()}, {dtype_name(own)}{list(values.shape)}"
         check_cast(operation, what, own, to.dtype, rule)
@@ -155,6 +155,16 @@ def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str)
     to[...] = whole
 
 
+def _mask(mask: object, to: Memory, operation: str) -> NumpyArray:
+    """Return a mask in the shape of the container that it has as many elements as."""
+    where = _values(mask, operation)
+    if where.size != to.size:
+        raise ShapeError(
+            f"{operation}({to.summary()}, {list(where.shape)}): mask and data must be the same size"
+        )
+    return where.reshape(to.shape)
+
+
 @or_numpy
 def place(arr: object, mask: object, vals: object) -> None:
     """Write values one after the other to the elements where a mask holds.
@@ -171,15 +181,11 @@ def place(arr: object, mask: object, vals: object) -> None:
     XArray([0, 1, 7, 8])
     """
     to = _destination(arr, "place")
-    where = _values(mask, "place")
-    if where.size != to.size:
-        raise ShapeError(
-            f"place({to.summary()}, {list(where.shape)}): mask and data must be the same size"
-        )
+    where = _mask(mask, to, "place")
     values = _fitting(vals, to, "place", "safe")
     own = _memory(to, values, where)
     if own is not None and values.size:
-        np.place(own[0], where.reshape(to.shape), own[1])
+        np.place(own[0], where, own[1])
         return
     chosen = np.flatnonzero(where)
     if chosen.size:
@@ -190,7 +196,8 @@ def place(arr: object, mask: object, vals: object) -> None:
 def putmask(a: object, mask: object, values: object) -> None:
     """Write values to the elements where a mask holds: each the value of its own position.
 
-    Arrays of values must cast safely, and Python integers fit.
+    The mask has as many elements as the container.  Arrays of values must cast safely, and Python
+    integers fit.
 
     Examples
     --------
@@ -201,17 +208,14 @@ def putmask(a: object, mask: object, values: object) -> None:
     XArray([ 0,  1,  9, 10])
     """
     to = _destination(a, "putmask")
-    chosen = as_node(mask, "putmask")
-    if chosen.shape != to.shape:
-        raise ShapeError(f"putmask({to.summary()}, {describe(chosen)}): the shapes must agree")
+    there = _mask(mask, to, "putmask")
     new = _fitting(values, to, "putmask", "safe")
-    there = _values(mask, "putmask")
     own = _memory(to, new, there)
     if own is not None and new.size:
         np.putmask(own[0], there, own[1])
     elif new.size:
         spread = np.resize(new, to.size).reshape(to.shape)
-        write_where(to, XExpression(chosen), spread)
+        write_where(to, as_array(there, "putmask"), spread)
 
 
 @or_numpy

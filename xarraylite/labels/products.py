@@ -7,7 +7,6 @@ label: its factor is the same for every index.
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -27,6 +26,7 @@ from ..ir.node import Node
 from ..ir.translation import node_of
 from ..memory.block import Memory
 from ..ops.table import OPS
+from . import subscripts
 from .assignment import computed, folded, lazily, multiplied
 from .labelled import Indexed, Labels, Term, XLabelled
 from .pairs import pairs_of
@@ -338,7 +338,7 @@ def _whole(value: Any, error: ShapeError) -> int:
 
 def moved(spec: str, operand: Node) -> Transform | None:
     """Return the view of one operand that ``spec`` says; None where something is summed."""
-    (labels,), out = _read(spec, [operand])
+    (labels,), out = subscripts.read(spec, [operand])
     if {*labels} != {*out}:
         return None
     extents = dict(zip(labels, operand.shape, strict=True))
@@ -348,82 +348,11 @@ def moved(spec: str, operand: Node) -> Transform | None:
     return Transform(tuple([extents[label] for label in out]), maps)
 
 
-@functools.lru_cache(256)
-def ranks_of_matmul(spec: str) -> tuple[int, int] | None:
-    """Return the ranks of vectors or matrices whose `@` a spec of `einsum` says; else None."""
-    given, arrow, result = spec.replace(" ", "").partition("->")
-    left, _, right = given.partition(",")
-    if not (left + right).isalpha() or not (left and right) or left[-1] != right[0]:
-        return None
-    kept = left[:-1] + right[1:]
-    wanted = result if arrow else "".join(sorted(kept))
-    plain = kept == wanted and len({*kept, left[-1]}) == len(kept) + 1
-    return (len(left), len(right)) if plain and max(len(left), len(right)) <= 2 else None
-
-
 def of_einsum(*given: Any) -> Labelling:
     """Return the operands with their labels, and those of the result; subscripts come last."""
     *operands, spec = given
-    inputs, out = _read(spec, operands)
+    inputs, out = subscripts.read(spec, operands)
     return list(zip(operands, inputs, strict=True)), out
-
-
-def _read(spec: str, operands: Sequence[Node]) -> tuple[list[Labels], Labels]:
-    """Return the labels of operands and result, which fit the operands."""
-    shown = f"einsum({spec!r}, {', '.join([describe(node) for node in operands])})"
-    inputs, out = _parsed(spec, [len(node.shape) for node in operands], shown)
-    for labels, node in zip(inputs, operands, strict=True):
-        if len(labels) != len(node.shape):
-            raise ShapeError(
-                f"{shown}: {''.join(labels)!r} labels {len(labels)} dimensions of {describe(node)}"
-            )
-    known = {label for labels in inputs for label in labels}
-    for k, label in enumerate(out):
-        if label not in known:
-            raise ShapeError(f"{shown}: label {label!r} of the result is in no operand")
-        if label in out[:k]:
-            raise ShapeError(f"{shown}: label {label!r} occurs twice in the result")
-    return inputs, out
-
-
-def _parsed(spec: str, ranks: list[int], shown: str) -> tuple[list[Labels], Labels]:
-    """Return the labels of operands and result; dimensions of an ellipsis are numbered."""
-    left, arrow, right = spec.replace(" ", "").partition("->")
-    texts = left.split(",")
-    if len(texts) != len(ranks):
-        raise ShapeError(f"{shown}: {len(texts)} groups of labels for {len(ranks)} operands")
-    widths = [
-        rank - len(text.replace("...", "")) if "..." in text else 0
-        for text, rank in zip(texts, ranks, strict=True)
-    ]
-    if min(widths) < 0:
-        raise ShapeError(f"{shown}: more labels than dimensions beside an ellipsis")
-    width = max(widths)
-    inputs = [_letters(t, w, width, shown) for t, w in zip(texts, widths, strict=True)]
-    if arrow:
-        if width and "..." not in right:
-            raise ShapeError(f"{shown}: the dimensions of an ellipsis stay; the result needs one")
-        return inputs, _letters(right, width, width, shown)
-    uses = [label for labels in inputs for label in labels if not label[0].isdigit()]
-    single = sorted([label for label in set(uses) if uses.count(label) == 1])
-    return inputs, (*_numbered(width, width), *single)
-
-
-def _letters(text: str, own: int, width: int, shown: str) -> Labels:
-    """Return the labels of one operand; its ellipsis stands for the last ``own`` of ``width``."""
-    head, dots, tail = text.partition("...")
-    for letter in head + tail:
-        if not (letter.isascii() and letter.isalpha()):
-            raise ShapeError(
-                f"{shown}: {letter!r} is no label; labels are letters, and an operand has at most "
-                "one ellipsis"
-            )
-    return (*head, *(_numbered(own, width) if dots else ()), *tail)
-
-
-def _numbered(own: int, width: int) -> Labels:
-    """Return the labels of an ellipsis, aligned at the right; no letter is among them."""
-    return tuple([f"{k}" for k in range(width - own, width)])
 
 
 def _last(labels: Labels, number: int) -> Labels:
