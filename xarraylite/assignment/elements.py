@@ -80,10 +80,14 @@ def fitting(kind: Any, value: Any) -> Any:
     return dtype.type(value) if fits else None
 
 
+#: Classes of what selects elements without arrays.
+_PLACES = frozenset((int, slice, type(None), type(Ellipsis)))
+
+
 def selects(to: Any, key: Any) -> bool:
     """Tell whether integers and slices select elements, of which not many are filled at once."""
     if key.__class__ is tuple:
-        return all([item.__class__ is int or item.__class__ is slice for item in key])
+        return _PLACES.issuperset(map(type, key))
     if key.__class__ is int:
         return True
     return (key.__class__ is slice or key is Ellipsis) and to.size <= MANY
@@ -123,6 +127,29 @@ def put_array(to: Any, value: Any) -> bool:
         array = array_of(to)
         values = value if value.__class__ is np.ndarray else array_of(value)
         array[...] = values.copy() if np.may_share_memory(array, values) else values
+    except REFUSED:
+        return False
+    return True
+
+
+def put_at(to: Any, key: Any, value: Any) -> bool:
+    """Write memory where integers and slices select elements; tell whether it is done.
+
+    It is of the same dtype, stretched perhaps, as for `put_array`.
+    """
+    own = value.__class__ is not np.ndarray
+    if (own and (value.lasting or value._kind is NODE)) or value.dtype is not to._dtype:
+        return False
+    if to._kind is NODE or tracing.is_active() or not selects(to, key):
+        return False
+    if not readers.freed(to._buffer):
+        return False
+    try:
+        place = array_of(to)[key]
+        values = array_of(value) if own else value
+        if place.__class__ is not np.ndarray or values.ndim > place.ndim or place.size > MANY:
+            return False
+        place[...] = values.copy() if np.may_share_memory(place, values) else values
     except REFUSED:
         return False
     return True
