@@ -383,9 +383,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if to is not None and not noalias and elements.put_at(self, key, value):
                 writes.copied(to, value)
                 return
-        elif value.__class__ is _NumpyArray and not noalias:
-            if elements.put_at(self, key, value):
-                return
+        elif value.__class__ is _NumpyArray and not noalias and elements.put_at(self, key, value):
+            return
         if key is Ellipsis:
             node = node_of(value, self)
             write(self, node, value, held, noalias)

@@ -111,31 +111,10 @@ def put(to: Any, key: Any, value: Any) -> bool:
     return True
 
 
-def put_array(to: Any, value: Any) -> bool:
-    """Write memory of the same dtype, stretched perhaps, also NumPy's; tell whether it is done."""
-    if value.__class__ is not np.ndarray:
-        if value.lasting or value._kind is NODE:
-            return False
-        dtype, rank = value._dtype, len(value._shape)
-    else:
-        dtype, rank = value.dtype, value.ndim
-    if dtype is not to._dtype or to._kind is NODE or to.size > MANY or tracing.is_active():
-        return False
-    if rank > len(to._shape) or not readers.freed(to._buffer):
-        return False
-    try:
-        array = array_of(to)
-        values = value if value.__class__ is np.ndarray else array_of(value)
-        array[...] = values.copy() if np.may_share_memory(array, values) else values
-    except REFUSED:
-        return False
-    return True
-
-
 def put_at(to: Any, key: Any, value: Any) -> bool:
     """Write memory where integers and slices select elements; tell whether it is done.
 
-    It is of the same dtype, stretched perhaps, as for `put_array`.
+    It is of the same dtype, stretched perhaps, and may be NumPy's.
     """
     own = value.__class__ is not np.ndarray
     if (own and (value.lasting or value._kind is NODE)) or value.dtype is not to._dtype:

@@ -100,15 +100,15 @@ def asarray(
     >>> str(xl.asarray(xl.zeros((6, 8)), shape=blocks, layout="blocked").layout)
     '{1,0:T(3,4)}'
     """
-    plain = dtype is order is device is layout is None and strides is None
-    if plain and shape is None and not copy and isinstance(a, XContainer):
+    plain = order is device is layout is None and strides is None and shape is None
+    if plain and dtype is None and not copy and isinstance(a, XContainer):
         return a
     if running.value and layout is None and strides is None and shape is None:
         traced = _traced(a, dtype, copy)
         if traced is not None:
             return traced
     try:
-        if shape is strides is order is device is layout is None and copy is not False:
+        if plain and copy is not False:
             made = _copied(a, dtype, copy)
             if made is not None:
                 return made
@@ -216,7 +216,7 @@ def _copied(values: object, dtype: object, copy: bool | None) -> XContainer | No
         values = np.asarray(values)
     if values.__class__ is not np.ndarray or settings.default_layout != _ROW_MAJOR:
         return None
-    return xarray.owned(values)  # type: ignore[arg-type]
+    return xarray.owned(values)
 
 
 def array(
