@@ -199,3 +199,45 @@ def test_products_of_two_dtypes_are_numpys(dtypes: tuple[str, str]) -> None:
         xl.ones((2, 3), dtypes[0]) @ xl.ones((2, 3), dtypes[1])
     with pytest.raises(ValueError, match="matmul"):
         (xl.ones((), dtypes[0]) + xl.ones((), dtypes[0])) @ xl.ones(3, dtypes[1])
+
+
+@pytest.mark.parametrize("dtypes", [("f8", "f8"), ("f4", "f4"), ("i8", "i8"), ("i8", "f8")])
+def test_products_of_nothing(dtypes: tuple[str, str]) -> None:
+    one, other = xl.ones((3, 4), dtypes[0]), xl.ones(4, dtypes[1])
+    for left in (one, one + one):
+        for _ in range(3):
+            made = left[1, :0] @ other[:0]
+            assert (made.shape, made.dtype) == ((), np.result_type(*dtypes))
+            assert made == 0
+            assert left[1, :1] @ other[:1] == left[1, 0]
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_lazy_operands_again_and_again(transposed: bool) -> None:
+    x, y = xl.asarray(rng.random((5, 3))), xl.asarray(rng.random((5, 2)))
+    for k in range(40):
+        left = 0.5 * x.T if transposed else (x * 0.5).T
+        made = left @ (y - k)
+        expected = (0.5 * np.asarray(x)).T @ (np.asarray(y) - k)
+        np.testing.assert_allclose(np.asarray(made), expected, 1e-14)
+        x[k % 5, 0] = k
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_products_are_updated_by_what_is_made_of_them(held: bool) -> None:
+    """Whoever waits for the product keeps it, and it is none from then on."""
+    a, b = xl.asarray(rng.random((4, 3))), xl.asarray(rng.random((3, 2)))
+    theirs = np.asarray(a) @ np.asarray(b)
+    for k in range(60):
+        made = a @ b
+        waiting = made * 2 if k % 3 == 0 else None
+        if held:
+            largest = made.max(1, keepdims=True)
+            made -= largest
+            assert np.array_equal(np.asarray(largest), theirs.max(1, keepdims=True))
+        else:
+            made -= made.max(1, keepdims=True)
+        assert np.array_equal(np.asarray(made), theirs - theirs.max(1, keepdims=True))
+        if waiting is not None:
+            assert np.array_equal(np.asarray(waiting), theirs * 2)
+        assert "BLAS" not in str(xl.explain(made + 1.0))

@@ -149,6 +149,23 @@ def test_values_have_the_bits_of_arrays(operate: Any, other: Any) -> None:
                 assert_same_bits(np.asarray(made).reshape(1), expected)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64", "float32", "float16"])
+def test_powers_of_values_have_the_bits_of_powers_of_arrays(dtype: str) -> None:
+    exponents: list[Any] = [0, 1, 2, 7, 127, 128, 200, -1, 0.5, 2.0, 1e39, np.inf]
+    for value in (0, 3, 100):
+        array = xl.asarray([value], dtype=dtype)
+        for other in [*exponents, np.int8(3), np.float64(2)]:
+            for power in (lambda a, b: a**b, lambda a, b: b**a):
+                try:
+                    expected = xl.eval(power(array, other))
+                except (OverflowError, ValueError) as error:  # the dtype has no such exponent
+                    with pytest.raises(type(error)):
+                        power(array[0], other)
+                    continue
+                made = power(array[0], other)
+                assert_same_bits(np.asarray(made).reshape(1), expected)
+
+
 @pytest.mark.parametrize("name", ["sqrt", "abs", "square", "isnan", "isinf", "isfinite", "exp"])
 def test_functions_of_values_have_the_bits_of_arrays(name: str) -> None:
     function = getattr(xl, name)

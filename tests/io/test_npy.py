@@ -304,6 +304,21 @@ def test_open_files(tmp_path: Path) -> None:
         assert same(xl.load(packed), np.arange(4))
 
 
+def test_arrays_one_after_another(tmp_path: Path) -> None:
+    path, arrays = tmp_path / "a.npy", [np.arange(3), np.ones((2, 2), "f4"), np.asarray(["x"])]
+    with path.open("wb") as file:
+        for array in arrays:
+            xl.save(file, array)
+    for buffering in (0, -1):
+        with path.open("rb", buffering) as file:
+            for array in arrays:
+                assert np.array_equal(np.asarray(xl.load(file)), array)
+            with pytest.raises(EOFError, match="begins with b''"):
+                xl.load(file)
+    with pytest.raises(xl.FormatError, match="needs exactly 24"):
+        xl.load(path)
+
+
 class Slow:
     """A file that reads and writes a few bytes at a time, and knows only what is asked of it."""
 

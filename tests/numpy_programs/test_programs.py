@@ -21,6 +21,7 @@ import pytest
 import xarraylite as xl
 from tests.cases import together
 from tests.numpy_programs import (
+    exercises,
     idioms,
     loops,
     memory,
@@ -89,6 +90,7 @@ PROGRAMS: list[Program] = [
     *science.PROGRAMS,
     *recipes.PROGRAMS,
     *textbooks.PROGRAMS,
+    *exercises.PROGRAMS,
 ]
 
 

@@ -32,7 +32,7 @@ from ..memory.arrays import write as write_elements
 from ..memory.buffer import ALONE, Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
-from ..operands.convert import LayoutLike, is_quick, store, values_node
+from ..operands.convert import LayoutLike, is_quick, listed, store, values_node
 from ..operands.gathers import index_leaf, is_index_array
 from ..operands.learning import key_of
 from ..operands.nodes import as_node, unwrapped
@@ -369,6 +369,10 @@ class XContainer(Placed, DescribedMemory, XExpression):
         self._still()._store_in(key, value, held, noalias)
 
     def _store_in(self, key: Any, value: object, held: bool, noalias: bool) -> None:
+        if value.__class__ in (list, tuple) and not tracing.is_active():
+            results.count_use()
+            made = listed(value, self._dtype)
+            value = value if made is None else made
         if isinstance(value, XExpression):
             checked = noalias and settings.check_noalias  # a broken promise is told of
             if not checked and few.stored(self, key, value, held):
@@ -376,12 +380,11 @@ class XContainer(Placed, DescribedMemory, XExpression):
             to = self if key is Ellipsis else basic_indexing.part(self, key)
             if to is not None and writes.assigned(to, value, held, noalias):
                 return
-            if to is not None and not noalias and elements.put_array(to, value):
+            if to is not None and not noalias and elements.put_at(self, key, value):
+                writes.copied(to, value)
                 return
-        elif value.__class__ is _NumpyArray and not noalias:
-            to = self if key is Ellipsis else basic_indexing.part(self, key)
-            if to is not None and elements.put_array(to, value):
-                return
+        elif value.__class__ is _NumpyArray and not noalias and elements.put_at(self, key, value):
+            return
         if key is Ellipsis:
             node = node_of(value, self)
             write(self, node, value, held, noalias)

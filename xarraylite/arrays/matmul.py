@@ -17,11 +17,11 @@ from .._tables import kept
 from ..assignment import elements, results
 from ..blas import calls
 from ..dtypes.promotion import result_type
-from ..ir.kind import NODE
+from ..ir.kind import NODE, owner_class, row_major
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..operands import tracing
-from ..operands.learning import PRODUCT, is_learned, learn_product, stretched_key
+from ..operands.learning import PRODUCT, is_learned, learn_product, learned_product, stretched_key
 from ..operands.nodes import unwrapped
 from .ownership import values_of
 
@@ -67,6 +67,8 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     if NODE in (left._kind, right._kind):  # what was written has its kind as memory
         one, other = unwrapped(left), unwrapped(right)
         return None if one is left and other is right else one @ other
+    if left._shape == (0,) and right._shape == (0,):
+        return _empty(plain, left, right)
     if not (left.lasting or right.lasting):
         long = len(left._shape) == 1 and left._shape[0] > calls.DOT
         known = (_long_dot if long else _alike)(plain, left, right)
@@ -76,9 +78,13 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
         return _mixed(left, right)
     if left.dtype.char not in _BLAS + _WRAPPING or _is_summed(left):
         return _folded(plain, left, right)
-    if not _is_evaluated_first(plain, left, right):
+    entry = learned_product(left, right)
+    known = entry is not None and settings.engine != "reference"
+    if not known and not _is_evaluated_first(plain, left, right):
         return None
     one, other = [values_of(x) if x.lasting else x for x in (left, right)]
+    if entry is not None and known and NODE not in (one._kind, other._kind):
+        return _multiplied(plain, one, other, (entry[2], entry[4]), entry[3])
     made = one @ other
     made._buffer.made = _told(left, right)
     learn_product(left, right, made, True)
@@ -119,8 +125,16 @@ def _mixed(left: Any, right: Any) -> Any:
     if not known or not _is_one_call(left, right):
         return None
     dtype = result_type(left.dtype, right.dtype)
-    one, other = [x if x.dtype == dtype else x.astype(dtype) for x in (left, right)]
+    one, other = [x if x.dtype == dtype else _cast(x, dtype) for x in (left, right)]
     return one @ other
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    """Return an operand in another dtype: few elements in memory at once, others when read."""
+    if x.lasting or x._kind is NODE or x.size > elements.FEW:
+        return x.astype(dtype)
+    values = elements.array_of(x).astype(dtype, "C")
+    return owner_class(x._fixed, dtype, x._shape)._adopted(values)
 
 
 def _alike(plain: type[Any], left: Any, right: Any) -> Any:
@@ -142,24 +156,43 @@ def _alike(plain: type[Any], left: Any, right: Any) -> Any:
     told = empty or not (shape or one.dtype.char in "FD")
     if not told and min(*left._shape, *right._shape, *entry[0], *entry[1]) < 2:
         return None
-    nbytes = math.prod(shape) * entry[4].itemsize
-    if nbytes > settings.max_result_bytes:
+    if math.prod(shape) * entry[4].itemsize > settings.max_result_bytes:
         return None
-    buffer = Buffer.allocate(nbytes)
-    made = results.container(plain._container, entry[4], shape, buffer, ROW_MAJOR)
-    values = elements.array_of(made)
-    if empty:
-        values[...] = 0
-    else:
-        call = calls.dot if one.strides is None and other.strides is None else calls.strided
-        call(elements.array_of(left), elements.array_of(right), values)
-    buffer.made, buffer.special = _told(left, right), True
+    made = _multiplied(plain, left, right, (shape, entry[4]), _told(left, right))
     # Of lengths that come once alone nothing is kept, as that takes longer than the product.
     met = one.table.setdefault(_MET, {})
     if (shapes := (other, left._shape, right._shape)) in met:
         learn_product(left, right, made, True)
     else:
         kept(met, shapes, True, _SHAPES)
+    return made
+
+
+def _empty(plain: type[Any], left: Any, right: Any) -> Any:
+    """Return the product of two empty vectors, with which many loops begin; None of all others."""
+    dtype = left.dtype
+    if dtype is not right.dtype or dtype.char not in _BLAS + _WRAPPING:
+        return None
+    if left._fixed_now() or right._fixed_now() or settings.engine == "reference":
+        return None
+    return _multiplied(plain, left, right, ((), row_major(dtype, 0)), _told(left, right))
+
+
+def _multiplied(
+    plain: type[Any], left: Any, right: Any, result: tuple[Any, Any], told: object
+) -> Any:
+    """Return the product of operands in memory, whose shape and kind are known."""
+    shape, kind = result
+    buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
+    made = results.container(plain._container, kind, shape, buffer, ROW_MAJOR)
+    values = elements.array_of(made)
+    if left._shape[-1] == 0 or 0 in shape:
+        values[...] = 0
+    else:
+        dense = left._kind.strides is None and right._kind.strides is None
+        call = calls.dot if dense else calls.strided
+        call(elements.array_of(left), elements.array_of(right), values)
+    buffer.made, buffer.special = told, True
     return made
 
 

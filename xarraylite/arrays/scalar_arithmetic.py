@@ -132,10 +132,17 @@ _OF_PLANE = frozenset(("add", "subtract", "multiply", "divide", "equal", "not_eq
 _NUMBERS = (bool, int, float, complex)
 
 #: Classes of what becomes a simpler operation, or has an exponent of its own class.
-_DOUBLE: frozenset[Any] = frozenset((np.float64, np.complex128))
+_POWERED: frozenset[Any] = frozenset((np.float32, np.float64, np.complex128))
+
+#: A number that is one of all these classes.
+_LARGE = 1e38
 
 #: The bounds of int64.
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
+
+
+#: Codes of the dtypes whose scalars NumPy divides, and raises to powers, as we do.
+_CHARS = {"divide": "ef", POWER.name: "bhilqBHILQ"}
 
 
 def ways_of(op: Op) -> Ways:
@@ -150,14 +157,21 @@ _ways: dict[str, Ways] = {}
 
 
 def _python_ways(op: Op) -> Ways:
-    function = _PYTHON.get(op.name)
+    function = _whole_power if op is POWER else _PYTHON.get(op.name)
     if function is None:
         return {}
     ways: Ways = {}
-    for char in "ef" if op.name == "divide" else "efbhilqBHILQ":
+    for char in _CHARS.get(op.name, "efbhilqBHILQ"):
         weak = (float, int) if char in "ef" else (int,)
         ways |= dict.fromkeys(_alike(op, np.dtype(char).type, weak), function)
     return ways
+
+
+def _whole_power(base: Any, exponent: Any) -> Any:
+    """Return a power of whole numbers, by an exponent that all of them can be."""
+    if 0 <= exponent < 128:
+        return base**exponent
+    raise KeyError
 
 
 def _alike(op: Op, own: type, weak: tuple[type, ...]) -> list[tuple[type, ...]]:
@@ -202,7 +216,8 @@ class _Kernel:
 
 def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     """Return an operation on NumPy's scalars and Python's numbers by the third or fourth way."""
-    if op is POWER and operands[0].__class__ in _DOUBLE and operands[1].__class__ in _WEAK:
+    weak = op is POWER and operands[0].__class__ in _POWERED and operands[1].__class__ in _WEAK
+    if weak and -_LARGE < operands[1] < _LARGE:
         return _powered(*operands)
     types = tuple([x.__class__ for x in operands])
     own = _meant(op, types)

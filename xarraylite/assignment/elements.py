@@ -80,10 +80,14 @@ def fitting(kind: Any, value: Any) -> Any:
     return dtype.type(value) if fits else None
 
 
+#: Classes of what selects elements without arrays.
+_PLACES = frozenset((int, slice, type(None), type(Ellipsis)))
+
+
 def selects(to: Any, key: Any) -> bool:
     """Tell whether integers and slices select elements, of which not many are filled at once."""
     if key.__class__ is tuple:
-        return all([item.__class__ is int or item.__class__ is slice for item in key])
+        return _PLACES.issuperset(map(type, key))
     if key.__class__ is int:
         return True
     return (key.__class__ is slice or key is Ellipsis) and to.size <= MANY
@@ -107,22 +111,24 @@ def put(to: Any, key: Any, value: Any) -> bool:
     return True
 
 
-def put_array(to: Any, value: Any) -> bool:
-    """Write memory of the same dtype, stretched perhaps, also NumPy's; tell whether it is done."""
-    if value.__class__ is not np.ndarray:
-        if value.lasting or value._kind is NODE:
-            return False
-        dtype, rank = value._dtype, len(value._shape)
-    else:
-        dtype, rank = value.dtype, value.ndim
-    if dtype is not to._dtype or to._kind is NODE or to.size > MANY or tracing.is_active():
+def put_at(to: Any, key: Any, value: Any) -> bool:
+    """Write memory where integers and slices select elements; tell whether it is done.
+
+    It is of the same dtype, stretched perhaps, and may be NumPy's.
+    """
+    own = value.__class__ is not np.ndarray
+    if (own and (value.lasting or value._kind is NODE)) or value.dtype is not to._dtype:
         return False
-    if rank > len(to._shape) or not readers.freed(to._buffer):
+    if to._kind is NODE or tracing.is_active() or not selects(to, key):
+        return False
+    if not readers.freed(to._buffer):
         return False
     try:
-        array = array_of(to)
-        values = value if value.__class__ is np.ndarray else array_of(value)
-        array[...] = values.copy() if np.may_share_memory(array, values) else values
+        place = array_of(to)[key]
+        values = array_of(value) if own else value
+        if place.__class__ is not np.ndarray or values.ndim > place.ndim or place.size > MANY:
+            return False
+        place[...] = values.copy() if np.may_share_memory(place, values) else values
     except REFUSED:
         return False
     return True

@@ -24,7 +24,7 @@ from ..ir.kind import NODE, owner_class
 from ..ir.walk import reads_anew
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
-from ..operands.convert import LayoutLike, as_order, pinned_dtype, plain_array
+from ..operands.convert import LayoutLike, as_order, listed, pinned_dtype
 from ..operands.moving import Parted
 from ..operands.nodes import NUMBERS
 from ..operands.non_numeric import array_of, dtype_of, numbers_of, or_numpy
@@ -100,16 +100,16 @@ def asarray(
     >>> str(xl.asarray(xl.zeros((6, 8)), shape=blocks, layout="blocked").layout)
     '{1,0:T(3,4)}'
     """
-    plain = dtype is order is device is layout is None and strides is None
-    if plain and shape is None and not copy and isinstance(a, XContainer):
+    plain = order is device is layout is None and strides is None and shape is None
+    if plain and dtype is None and not copy and isinstance(a, XContainer):
         return a
     if running.value and layout is None and strides is None and shape is None:
         traced = _traced(a, dtype, copy)
         if traced is not None:
             return traced
     try:
-        if plain and shape is None and copy is not False:
-            made = _copied(a, copy)
+        if plain and copy is not False:
+            made = _copied(a, dtype, copy)
             if made is not None:
                 return made
         return _made(a, dtype, order, device, copy, layout, strides, shape)
@@ -186,19 +186,21 @@ def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
     return found
 
 
+_ROW_MAJOR = ROW_MAJOR.value
+
 #: Lists of these alone NumPy reads as we do.
 _NUMBERS = frozenset((int, float, XFloat64))
 
 
-_ROW_MAJOR = ROW_MAJOR.value
-
-
-def _copied(values: object, copy: bool | None) -> XContainer | None:
+def _copied(values: object, dtype: object, copy: bool | None) -> XContainer | None:
     """Return a few elements in a new container, or a container as it is; None for all others."""
     cls = values.__class__
-    if cls is list:
-        plain = {*map(type, values)} <= _NUMBERS  # type: ignore[call-overload]
-        values = np.array(values) if plain else plain_array(values, None, "asarray")
+    if cls is list and dtype is None and {*map(type, values)} <= _NUMBERS:  # type: ignore[call-overload]
+        values = np.array(values)
+    elif cls is list or cls is tuple:
+        values = listed(values, pinned_dtype(dtype))
+    elif dtype is not None:
+        return None
     elif isinstance(values, XContainer):
         if not copy:
             return values
@@ -212,12 +214,9 @@ def _copied(values: object, copy: bool | None) -> XContainer | None:
         return done if plain and settings.default_layout == _ROW_MAJOR else None
     elif cls in NUMBERS:
         values = np.asarray(values)
-    elif cls is not np.ndarray:
+    if values.__class__ is not np.ndarray or settings.default_layout != _ROW_MAJOR:
         return None
-    made: XContainer | None = None
-    if settings.default_layout == _ROW_MAJOR:
-        made = xarray.owned(values)  # type: ignore[arg-type]
-    return made
+    return xarray.owned(values)
 
 
 def array(
@@ -260,7 +259,7 @@ def array(
     """
     if dtype is order is layout is None and copy and not ndmin:
         try:
-            few = _copied(object, True)
+            few = _copied(object, None, True)
         except DTypeError:  # which `asarray` looks into
             few = None
         if few is not None:

@@ -283,6 +283,8 @@ def _check_size(source: Source, dtype: DType, shape: tuple[int, ...]) -> None:
     if math.prod(extent for extent in shape if extent) * dtype.itemsize > _MAX_BYTES:
         raise source.refusal(f"has the shape {shape}", f"{dtype.name} of it exceed 2**63 bytes")
     nbytes = math.prod(shape) * dtype.itemsize
+    if nbytes < source.left and source.ahead(nbytes, len(MAGIC)) == MAGIC:
+        source.left = nbytes  # another array follows
     if nbytes != source.left:
         raise source.refusal(
             f"holds {source.left} bytes after its header",

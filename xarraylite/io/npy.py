@@ -252,7 +252,8 @@ def load(
     ----------
     file : path or file
         Path, or a file opened in binary mode that can seek, at whose position the array or the
-        archive begins; it must be the last thing in the file.
+        archive begins.  It must be the last thing in the file, but that in an open file other
+        arrays may follow an array, which are loaded next.
     mmap_mode : {"r", "r+", "c"}, optional
         Map the array of a file that is given by its path, as NumPy does, instead of reading it.
         Its header is checked as one that is read.
@@ -275,7 +276,7 @@ def load(
     ------
     FormatError
         If the file is truncated, has bytes too many, is damaged or hostile, or holds something
-        else than numbers, text and dates.
+        else than numbers, text and dates.  An EOFError, too, where there is nothing left.
     ValueError
         If there is no such ``mmap_mode``; ``"w+"`` would empty the file.
     OSError
@@ -309,7 +310,7 @@ def load(
                 if magic == MAGIC:
                     return _mapped(opened, file, mmap_mode, wanted)
             return _load(opened, repr(os.fspath(file)), wanted, max_ratio)
-    return _load(file, _name_of(file), wanted, max_ratio)
+    return _load(file, _name_of(file), wanted, max_ratio, True)
 
 
 def _wanted(dtype: object) -> Wanted:
@@ -345,19 +346,24 @@ def _name_of(file: object) -> str:
     return repr(name) if isinstance(name, str) else f"<{type(file).__name__}>"
 
 
+class _NothingLeft(FormatError, EOFError):
+    """All arrays of a file that has several have been read."""
+
+
 def _load(
-    file: BinaryReader, name: str, wanted: Wanted, max_ratio: float
+    file: BinaryReader, name: str, wanted: Wanted, max_ratio: float, several: bool = False
 ) -> XArray | NumpyArray | Archive:
-    """Read an open file as what its first bytes say."""
+    """Read an open file as what its first bytes say; ``several`` arrays may be in it."""
     place = start, nbytes = extent(file, name)
     magic = file.read(min(len(MAGIC), nbytes))
     file.seek(start)
     if magic.startswith(MAGICS):
         return Archive(read_archive(file, name, place, wanted, max_ratio))
     if magic == MAGIC:
-        return read_array(FileSource(file, name, nbytes), _of_one(wanted, name))
-    raise refusal(
+        return read_array(FileSource(file, name, nbytes, several), _of_one(wanted, name))
+    error = refusal(
         name,
         f"begins with {shown(magic)} and has {nbytes} bytes",
         f".npy files begin with {MAGIC!r}, .npz files with {MAGICS[0]!r}; nothing else is read",
     )
+    raise error if nbytes else _NothingLeft(*error.args)

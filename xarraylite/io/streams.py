@@ -146,6 +146,10 @@ class Source:
         self.fill(memoryview(memory), what)
         return bytes(memory)
 
+    def ahead(self, distance: int, count: int) -> bytes:
+        """Return some bytes that lie so far ahead, without reading on; none where they must not."""
+        return b""
+
     def finish(self) -> None:
         """Check what can only be checked when everything has been read."""
 
@@ -165,13 +169,24 @@ class FileSource(Source):
         Its name.
     nbytes : int
         How many bytes there are, from `extent`.
+    several : bool, default False
+        Whether more than what is read may be in the file.
     """
 
-    __slots__ = ("_file",)
+    __slots__ = ("_file", "_several")
 
-    def __init__(self, file: BinaryReader, name: str, nbytes: int) -> None:
+    def __init__(self, file: BinaryReader, name: str, nbytes: int, several: bool = False) -> None:
         super().__init__(name, nbytes)
-        self._file = file
+        self._file, self._several = file, several
+
+    def ahead(self, distance: int, count: int) -> bytes:
+        if not self._several:
+            return b""
+        place = self._file.tell()
+        self._file.seek(place + distance)
+        data = self._file.read(count)
+        self._file.seek(place)
+        return data
 
     def _into(self, memory: memoryview) -> int:
         return read_into(self._file, memory)

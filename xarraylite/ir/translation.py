@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ..dtypes.names import DType, is_narrow_int
 from ..dtypes.names import kind as kind_name
 from ..layout.strided import Strided
@@ -284,7 +286,10 @@ class _Builder:
 
 
 def _scalar(given: Any, dtype: DType) -> Node:
-    return given if isinstance(given, Node) else Scalar((), dtype, dtype.type(given))
+    if isinstance(given, Node):
+        return given
+    with np.errstate(over="ignore"):  # a float may be an infinity in a shorter dtype
+        return Scalar((), dtype, dtype.type(given))
 
 
 def scalars_of(kind: Kind) -> list[DType]:

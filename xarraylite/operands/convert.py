@@ -11,7 +11,7 @@ import numpy as np
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
 from .._lazy_import import later
-from ..dtypes.names import DType, as_dtype, dtype_name, is_narrow_float, kind
+from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
 from ..ir import build
@@ -145,6 +145,35 @@ def values_node(values: object, dtype: DType | None, operation: str) -> Node:
     else:
         node = borrow_array(plain_array(values, dtype, operation), operation)
     return node if dtype is None else build.cast(node, dtype)
+
+
+#: Codes of integers, and of all numbers that are NumPy's.
+_WHOLE = "bhilqBHILQ"
+_OWN = _WHOLE + "?efdFD"
+
+
+def listed(values: object, dtype: DType | None) -> NumpyArray | None:
+    """Return nested lists of numbers, or numbers written as text, in a dtype, their own where None.
+
+    None where NumPy converts them in another way than we do, or refuses them.
+    """
+    try:
+        own = np.array(values_in(values, True))
+        if dtype is None or dtype is own.dtype:
+            return own if own.dtype.char in _OWN else None
+        to, code = own.dtype.kind, dtype.char
+        if to in "US" and code in _OWN and own.size:
+            return own.astype(dtype)
+        if to in "iub" and code in _WHOLE:
+            low, high = int_bounds(dtype)
+            fits = to == "b" or not own.size or (low <= own.min() and own.max() <= high)
+            return own.astype(dtype) if fits else None
+    except (ValueError, OverflowError):
+        return None
+    if (to in "biuf" and code in "?dD") or (to == "f" and code == "f"):
+        with np.errstate(all="ignore"):
+            return own.astype(dtype)
+    return None
 
 
 def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:

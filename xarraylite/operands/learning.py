@@ -295,6 +295,17 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
     one.learn(PRODUCT, other, (*shapes, made._buffer.made, made._kind, entry))
 
 
+def learned_product(left: HasNode, right: HasNode) -> tuple[Any, ...] | None:
+    """Return what is remembered of the product of two operands of such shapes.
+
+    Their shapes, the result's, what `explain` is told of it, and its kind.
+    """
+    for known in _entries(left._kind.leads(PRODUCT, right._kind)):
+        if known[0] == left._shape and known[1] == right._shape:
+            return known
+    return None
+
+
 def is_learned(shape: Shape, inner: int) -> bool:
     """Tell whether a product of such a shape, of so many terms each, is one call of BLAS."""
     if math.prod(shape) == 1 and inner > _DOT:

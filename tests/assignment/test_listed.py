@@ -1,0 +1,104 @@
+"""Lists and tuples that become elements, and memory that is copied again and again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xarraylite as xl
+
+DTYPES = ["float64", "float32", "float16", "int64", "uint8", "int32", "bool", "complex64"]
+
+#: What is assigned, of elements of a vector.
+LISTED: dict[str, Any] = {
+    "whole": lambda v: [3, 1, 2],
+    "tuple": lambda v: (3, 1, 0),
+    "floats": lambda v: (1.5, 2, 0.1),
+    "truth values": lambda v: [True, False, True],
+    "one": lambda v: [7],
+    "elements": lambda v: (v[1], 2, v[0]),
+    "sums": lambda v: [v.sum(), v[0] * 2, 1],
+    "arrays": lambda v: [v[1:2], [5], (v[0],)],
+    "large": lambda v: [300, 1, 70_000],
+    "negative": lambda v: [-1, 2, -3],
+    "huge": lambda v: [2**63, 1, 2],
+    "far too large": lambda v: [10**40, 1, 2],
+    "complex": lambda v: [1j, 2, 3],
+    "text": lambda v: ["4", "5", "6"],
+    "no numbers": lambda v: ["x", "5", "6"],
+    "ragged": lambda v: [[1, 2], [3], 4],
+    "too many": lambda v: [1, 2, 3, 4],
+    "none": lambda v: [],
+    "not a number": lambda v: [np.nan, 1, 2],
+}
+KEYS: list[Any] = [1, (slice(None, 3), 0), (..., slice(0, None)), [2, 0], Ellipsis]
+
+#: What is no error here, or another.
+OTHERS = {("complex", "float"), ("complex", "int"), ("complex", "uint"), ("complex", "bool")}
+
+
+def _attempt(to: Any, key: Any, values: Any) -> type[Exception] | None:
+    try:
+        to[key] = values
+    except (ValueError, TypeError, OverflowError) as error:
+        return type(error)
+    return None
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("what", LISTED)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lists_are_stored_as_numpy_stores_them(what: str, dtype: str) -> None:
+    make = LISTED[what]
+    if (what, dtype.rstrip("0123456789")) in OTHERS:
+        pytest.skip("refused, as Python refuses it")
+    for key in KEYS:
+        theirs, ours = np.ones((4, 4), dtype)[:, :3], xl.ones((4, 4), dtype=dtype)[:, :3]
+        waiting = ours + ours
+        before = np.asarray(theirs + theirs)
+        expected = _attempt(theirs, key, make(np.asarray([1.0, 2.0], np.float32)))
+        found = _attempt(ours, key, make(xl.asarray([1.0, 2.0], np.float32)))
+        assert (found is None) == (expected is None), (key, found, expected)
+        if found is not None and expected is not None:
+            assert issubclass(found, expected), key
+        np.testing.assert_array_equal(np.asarray(ours), theirs, str(key))
+        np.testing.assert_array_equal(np.asarray(waiting), before)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("what", [what for what in LISTED if what != "complex"])
+def test_lists_become_arrays_of_a_dtype(what: str) -> None:
+    for dtype in DTYPES:
+        values = [LISTED[what](m.asarray([1.0, 2.0])) for m in (xl, np)]
+        try:
+            theirs = np.array(values[1], dtype)
+        except (ValueError, TypeError, OverflowError) as error:
+            with pytest.raises(type(error)):
+                xl.array(values[0], dtype)
+            continue
+        for make in (xl.array, xl.asarray):
+            made = make(values[0], dtype)
+            assert isinstance(made, xl.XArray)
+            assert (made.dtype, made.shape) == (theirs.dtype, theirs.shape)
+            np.testing.assert_array_equal(np.asarray(made), theirs)
+
+
+@pytest.mark.usefixtures("machine_code")
+def test_rows_and_columns_are_copied_again_and_again() -> None:
+    """By NumPy at first, then by a kernel; what waits for old values keeps them."""
+    to, row, column = xl.zeros((4, 3)), xl.zeros(3), xl.zeros(4)
+    for k in range(60):
+        row[...], column[...] = k, -k
+        waiting, before = to * 2, np.asarray(to).copy()
+        to[k % 4] = row
+        to[:, k % 3] = column if k % 5 else column[::-1]
+        to[..., 0] = to[:, 1]
+        expected = before.copy()
+        expected[k % 4] = k
+        expected[:, k % 3] = -k
+        expected[:, 0] = expected[:, 1]
+        np.testing.assert_array_equal(np.asarray(to), expected)
+        np.testing.assert_array_equal(np.asarray(waiting), before * 2)
