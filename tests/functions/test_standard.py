@@ -220,18 +220,51 @@ def test_special_case(name: str, args: tuple[float, ...], expected: float, dtype
     np.testing.assert_allclose(made, wanted, rtol=1e-6)
 
 
+#: Name, argument, result: complex special values that NumPy does not have.
+COMPLEX_CASES: list[tuple[str, complex, complex]] = [
+    *[
+        ("tanh", complex(a, b), complex(np.copysign(1.0, a), np.copysign(0.0, b)))
+        for a in (INF, -INF)
+        for b in (0.0, -0.0, 1.0, 2.0, -2.0, 1e10)
+    ],
+    *[
+        ("tan", complex(a, b), complex(np.copysign(0.0, a), np.copysign(1.0, b)))
+        for a in (0.0, -0.0, 1.0, 2.0, -2.0, 1e10)
+        for b in (INF, -INF)
+    ],
+    ("expm1", complex(INF, 0.0), complex(INF, 0.0)),
+    ("expm1", complex(INF, -0.0), complex(INF, -0.0)),
+    ("expm1", complex(800.0, 0.0), complex(INF, 0.0)),
+    ("expm1", complex(INF, 2.0), complex(-INF, INF)),
+    ("expm1", complex(-INF, 2.0), complex(-1.0, 0.0)),
+    ("expm1", complex(-INF, -2.0), complex(-1.0, -0.0)),
+    ("expm1", complex(NAN, 0.0), complex(NAN, 0.0)),
+    ("expm1", complex(NAN, -0.0), complex(NAN, -0.0)),
+    ("expm1", complex(NAN, 1.0), complex(NAN, NAN)),
+    ("expm1", complex(1.0, INF), complex(NAN, NAN)),
+    ("expm1", complex(-0.0, 0.0), complex(-0.0, 0.0)),
+]
+
+
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_hyperbolic_tangent_at_infinity_has_the_sign_of_the_imaginary_part(dtype: str) -> None:
-    """NumPy's zero has the sign of ``sin(2 b)``."""
-    far = [complex(a, b) for a in (INF, -INF) for b in (0.0, -0.0, 1.0, 2.0, -2.0, 1e10)]
-    for z in (*far, complex(INF, INF), complex(INF, NAN)):
-        made = complex(xl.tanh(xl.asarray(z, dtype=dtype)))
-        assert made == np.copysign(1.0, z.real)
-        if np.isfinite(z.imag):
-            assert np.signbit(made.imag) == np.signbit(z.imag)
-    np.testing.assert_array_equal(
-        np.signbit(np.imag(xl.tanh(xl.asarray(far)))), np.signbit(np.imag(far))
-    )
+@together(("name", "value", "wanted"), COMPLEX_CASES)
+def test_complex_special_case(name: str, value: complex, wanted: complex, dtype: str) -> None:
+    function = getattr(xl, name)
+    for made in (function(xl.asarray(value, dtype=dtype)), function(xl.full(9, value, dtype))[8]):
+        for part, other in ((complex(made).real, wanted.real), (complex(made).imag, wanted.imag)):
+            np.testing.assert_equal(part, other)
+            assert np.isnan(other) or np.signbit(part) == np.signbit(other)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_special_cases_with_open_signs(dtype: str) -> None:
+    for b in (INF, -INF, NAN):
+        made = complex(xl.expm1(xl.asarray(complex(-INF, b), dtype=dtype)))
+        assert made == -1.0
+        made = complex(xl.expm1(xl.asarray(complex(INF, b), dtype=dtype)))
+        assert np.isinf(made.real)
+        assert np.isnan(made.imag)
+        assert complex(xl.tanh(xl.asarray(complex(INF, b), dtype=dtype))) == 1.0
 
 
 @pytest.mark.parametrize("value", [False, 1, 2.5, 1j, np.float32(2), [1], (1, 2)])

@@ -39,12 +39,30 @@ def _near(name: str, hard: str = "", types: str = "f64") -> dict[str, tuple[str,
     }
 
 
+def tan_reference(z: NumpyArray) -> NumpyArray:
+    """``np.tan``, with the standard's sign of the zero at infinity: that of the real part."""
+    made = np.asarray(np.tan(z))
+    if made.dtype.kind == "c":
+        far = np.isinf(z.imag) & np.isfinite(z.real)
+        made.real[far] = np.copysign(0.0, z.real[far])
+    return made
+
+
 def tanh_reference(z: NumpyArray) -> NumpyArray:
     """``np.tanh``, with the standard's sign of the zero at infinity: that of the imaginary part."""
     made = np.asarray(np.tanh(z))
     if made.dtype.kind == "c":
         far = np.isinf(z.real) & np.isfinite(z.imag)
         made.imag[far] = np.copysign(0.0, z.imag[far])
+    return made
+
+
+def expm1_reference(z: NumpyArray) -> NumpyArray:
+    """``np.expm1``; where complex numbers are not finite ``exp(z) - 1``, as in the standard."""
+    made = np.asarray(np.expm1(z))
+    if made.dtype.kind == "c":
+        far = ~(np.isfinite(made) & np.isfinite(z))
+        made[far] = np.exp(z[far]) - made.dtype.type(1)
     return made
 
 
@@ -72,6 +90,7 @@ ROWS: tuple[Op, ...] = (
         hlo="tan",
         near=_near("tan", "angle", "f64 f32"),
         steep=True,
+        reference=tan_reference,
     ),
     _smooth(
         "asin",
@@ -107,7 +126,13 @@ ROWS: tuple[Op, ...] = (
     ),
     _smooth("exp", "e to the power of x.", 10, hlo="exponential", near=_near("exp")),
     _smooth("exp2", "2 to the power of x.", 10, near=_near("exp2")),
-    _smooth("expm1", "exp(x) - 1, accurate near 0.", 15, hlo="exponential-minus-one"),
+    _smooth(
+        "expm1",
+        "exp(x) - 1, accurate near 0.",
+        15,
+        hlo="exponential-minus-one",
+        reference=expm1_reference,
+    ),
     _smooth(
         "log",
         "Natural logarithm.",
