@@ -195,6 +195,14 @@ def test_many_blocks_are_told_from_some() -> None:
     assert told.written == pytest.approx(exact.written, rel=0.2)
 
 
+def test_of_many_blocks_of_a_fold_the_last_may_be_smaller() -> None:
+    """It is not looked at, and its results are fewer."""
+    e = xl.max(xl.open(Kept(np.ones((410, 600)), (100, 600))), axis=1)
+    with mock.patch.object(idle, "_CUT", 1):
+        (part, _) = xl.explain(e + 1, memory=1_500_000).passes
+    assert part.blocks == 9
+
+
 @pytest.mark.parametrize("rank", [2, 3])
 def test_blocks_are_in_strips_where_a_row_of_chunks_is_too_much(rank: int) -> None:
     shape, chunks = ((96, 512), (16, 16)) if rank == 2 else ((8, 48, 64), (2, 8, 8))
