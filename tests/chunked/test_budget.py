@@ -100,6 +100,17 @@ def test_no_block_needs_more_than_was_counted(name: str, chunks: tuple[int, int]
         watched(e, tuple([min(64, n) for n in e.shape]), memory)
 
 
+def test_a_budget_that_a_later_pass_does_not_fit_is_refused_before_anything_is_read() -> None:
+    kept = Kept(np.ones((400, 100)), (10, 100))
+    a, target = xl.open(kept), np.zeros((400, 100))
+    e = a - xl.mean(a, axis=1, keepdims=True) + xl.max(a)
+    with pytest.raises(BudgetError, match=r"the least that does is 560000$"):
+        xl.store(e, target, memory=150_000)
+    assert not kept.read
+    xl.store(e, target, memory=560_000)
+    assert (target == 1).all()
+
+
 def test_the_least_may_be_the_one_with_which_results_are_kept_in_memory() -> None:
     """Where they are not, blocks have whole chunks of the target, which need more."""
     e = xl.max(xl.open(Kept(np.ones((8, 44, 121)), (4, 2, 40))), axis=2)

@@ -15,7 +15,7 @@ from .pipeline import Run
 from .plan import Cuts, Piece
 from .selection import Box
 
-#: Blocks of a pass that are cut, about; each stands for those up to the next.
+#: Blocks of a pass that are cut where the caller does not say.
 _CUT = 1000
 
 
@@ -31,11 +31,13 @@ class Idle:
     ----------
     keeps : bool, default True
         Whether blocks can share chunks.
+    cut : int, optional
+        Blocks of a pass that are cut, about; each stands for those up to the next.
     """
 
-    def __init__(self, keeps: bool = True) -> None:
+    def __init__(self, keeps: bool = True, cut: int | None = None) -> None:
         self.keeps = keeps
-        self._blocks = 0
+        self._blocks, self._cut = 0, cut or _CUT
         self.pieces: Cuts | None = None
 
     def begin(self, what: str, blocks: int) -> None:
@@ -58,7 +60,7 @@ class Idle:
     ) -> Iterator[Piece]:
         """Cut some of the blocks."""
         blocks, self.pieces = self._blocks, pieces
-        every = 1 + blocks // _CUT
+        every = 1 + blocks // self._cut
         keys = pieces.keys
         if take is None and isinstance(keys, Sequence | Grid):  # others need not be looked for
             for number in range(0, len(keys), every):
@@ -97,7 +99,11 @@ class Nowhere:
 
 
 def with_least(
-    operation: str, work: Callable[[Run], Any], run: Run, again: Callable[[Run], Any]
+    operation: str,
+    work: Callable[[Run], Any],
+    run: Run,
+    again: Callable[[Run], Any],
+    several: bool = False,
 ) -> Any:
     """Do some work; where the budget is too small, say how much would do for all of its passes.
 
@@ -111,6 +117,8 @@ def with_least(
         With the budget.
     again : callable
         The same, where nothing must be written.
+    several : bool, default False
+        Whether passes may have been run before a later one would be refused: all are planned first.
 
     Raises
     ------
@@ -118,18 +126,24 @@ def with_least(
         If the budget is too small for a block.
     """
     try:
+        if several:
+            _plan(again, run.keeps, run.budget)
         return work(run)
     except BudgetError as error:
         least = _enough(again, run.keeps, error.least)
         raise BudgetError(f"{operation}: {error.told}", run.budget, least) from None
 
 
+def _plan(again: Callable[[Run], Any], keeps: bool, budget: int) -> None:
+    idle = Idle(keeps, 1)
+    again(Run(budget, report=idle.begin, cluster=idle))
+
+
 def _enough(again: Callable[[Run], Any], keeps: bool, budget: int) -> int:
     """Return a budget that does, from the one given on."""
     while True:
-        idle = Idle(keeps)
         try:
-            again(Run(budget, report=idle.begin, cluster=idle))
+            _plan(again, keeps, budget)
         except BudgetError as more:
             budget = max(more.least, budget + 1)
         else:

@@ -125,8 +125,9 @@ def _stored(root: Node, sink: Sink, run: Run) -> Any:
         nowhere = Nowhere(root, sink.whole, sink.array)
         run_into(root, Sink(nowhere, sink.chunks, sink.name), other)
 
+    several = any([isinstance(node, Reduce) for node in postorder(root) if node is not root])
     try:
-        with_least("store", lambda run: run_into(root, sink, run), run, idly)
+        with_least("store", lambda run: run_into(root, sink, run), run, idly, several)
     except BaseException:
         sink.close()
         raise
