@@ -28,6 +28,10 @@ def test_pandas_keeps_its_index() -> None:
     assert xl.divide(s, 2, out=xl.zeros(3)).tolist() == (V / 2).tolist()
     frame = pd.DataFrame({"x": a, "y": a * 2})
     assert frame["y"].tolist() == [2, 4, 6]
+    given = a.to_numpy("f4", copy=True)
+    assert (given.dtype, given.tolist()) == (np.float32, [1, 2, 3])
+    assert np.shares_memory(a.to_numpy(), np.asarray(a))
+    assert not np.shares_memory(a.to_numpy(copy=True), np.asarray(a))
 
 
 def test_dask_stays_lazy() -> None:

@@ -147,6 +147,10 @@ def _is_whole(value: object) -> bool:
     return -(1 << 63) <= index < 1 << 63 and getattr(number, "dtype", int64) != np.uint64
 
 
+#: Classes of Python's real numbers.
+_REAL = frozenset((int, float))
+
+
 def linspace(
     start: complex,
     stop: complex,
@@ -195,6 +199,11 @@ def linspace(
     >>> xl.linspace(0, 1, 5)
     XArray([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
+    real = start.__class__ in _REAL and stop.__class__ in _REAL and dtype is device is None
+    few = num.__class__ is int and 0 <= num <= FEW and axis == 0 and not retstep
+    if real and few and _lies_by_rows(layout):
+        check_size((num,), float64, "linspace")
+        return _own(np.linspace(start, stop, num, endpoint))
     check_device(device, "linspace")
     ends = [_number_or_array(x, "linspace", name) for x, name in ((start, "start"), (stop, "stop"))]
     extents = as_shape(num, "linspace")
