@@ -18,6 +18,8 @@ from .._errors import DTypeError, ShapeError
 from .._lazy_import import later
 from ..arrays import expression
 from ..arrays.memo import memoised_values
+from ..arrays.xarray import XArray
+from ..assignment import elements
 from ..dtypes.names import DType, as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
@@ -116,6 +118,8 @@ def total(
     """Return a sum, a product, or an extreme; see `sum` and `min`."""
     whole = axis is None and dtype is None and initial is None and keepdims is False
     whole = whole and where is None
+    if a.__class__ in (list, tuple):
+        a = elements.container_of(XArray, a)
     a = a.settled() if isinstance(a, Gathers) else a
     try:
         known = expression.folded(op, a) if whole else None
