@@ -102,3 +102,26 @@ def test_rows_and_columns_are_copied_again_and_again() -> None:
         expected[:, 0] = expected[:, 1]
         np.testing.assert_array_equal(np.asarray(to), expected)
         np.testing.assert_array_equal(np.asarray(waiting), before * 2)
+
+
+@pytest.mark.usefixtures("machine_code")
+@pytest.mark.parametrize("dtype", ["float64", "uint8"])
+def test_lists_are_operands(dtype: str) -> None:
+    """The second time by what the first one has learned, of other numbers."""
+    ours, theirs = xl.asarray([1, 2, 3], dtype), np.asarray([1, 2, 3], dtype)
+    for k in range(3):
+        for values in ([k, 1, 2], (1.5, k, 0), [[k], [2]], [True, False, True]):
+            for operate in (
+                lambda m, a, x: a + x,
+                lambda m, a, x: m.maximum(x, a),
+                lambda m, a, x: m.max(x),
+            ):
+                made, expected = operate(xl, ours, values), operate(np, theirs, values)
+                assert made.dtype == expected.dtype
+                np.testing.assert_allclose(np.asarray(made), expected, 1e-6)
+        assert ours @ [k, 1, 2] == theirs @ [k, 1, 2]
+    e = ours + [1, 2, 3]
+    ours[0] = 9
+    assert np.array_equal(np.asarray(e), [2, 4, 6])
+    with pytest.raises(ValueError, match="add"):
+        ours + [1, 2]

@@ -62,6 +62,9 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     left, right : object
         The operands.
     """
+    if right.__class__ in (list, tuple):
+        own = elements.container_of(plain._container, right)
+        return None if own is right else left @ own
     if not isinstance(right, plain) or tracing.is_active():
         return None
     if NODE in (left._kind, right._kind):  # what was written has its kind as memory

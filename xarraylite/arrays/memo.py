@@ -25,6 +25,7 @@ import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
 from .._tables import kept
+from ..assignment import elements
 from ..dtypes.names import Named
 from ..ir.kind import NODE
 from ..ir.node import Node, Scalar
@@ -34,7 +35,7 @@ from ..memory.shield import Shield
 from ..memory.snapshots import Copy, LateSnapshot, Snapshot
 from ..operands import dispatch, non_numeric, tracing
 from ..operands.dispatch import ShieldedRecipe, ViewRecipe
-from ..operands.nodes import Gathers, OneValue, unwrapped
+from ..operands.nodes import Gathers, unwrapped
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
 from . import xarray
@@ -117,9 +118,9 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
 
     def call(*args: Any, **options: Any) -> Any:
         if reads and args and args[0].__class__ is list:
-            args = (array_of(args[0]), *args[1:])
+            args = (_in_memory(args[0]), *args[1:])
         if joins and args and args[0].__class__ in (list, tuple) and list in map(type, args[0]):
-            parts = [array_of(x) if x.__class__ is list else x for x in args[0]]
+            parts = [_in_memory(x) if x.__class__ is list else x for x in args[0]]
             args = (parts, *args[1:])
         made = dispatch.recalled(known, args, options)
         return missed(args, options) if made is None else made
@@ -312,21 +313,9 @@ def _is_copied(made: Any) -> bool:
     return lazy and made._kind.op is None and isinstance(made._operands[0], Copy)
 
 
-#: Lists of these alone NumPy reads as we do.
-_NUMBERS = frozenset((int, float))
-
-
-def array_of(values: list[Any]) -> Any:
+def _in_memory(values: list[Any]) -> Any:
     """Return numbers in a container, of which a call is remembered; other lists as they are."""
-    if not values or tracing.running.value:
-        return values
-    plain = values
-    if not {*map(type, values)} <= _NUMBERS:
-        plain = [x._value if isinstance(x, OneValue) else x for x in values]
-        if not {*map(type, plain)} <= _NUMBERS:
-            return values
-    made = xarray.owned(np.array(plain))
-    return values if made is None else made
+    return elements.container_of(xarray.XArray, values)
 
 
 def _called(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:

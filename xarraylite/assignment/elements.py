@@ -15,11 +15,12 @@ from .._errors import LayoutError
 from .._lazy_import import later
 from ..dtypes.names import NumpyArray
 from ..dtypes.promotion import int_bounds
-from ..ir.kind import NODE
+from ..ir.kind import NODE, row_major
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..memory.slabs import take
 from ..operands import tracing
+from ..operands.convert import listed
 from . import readers
 
 if TYPE_CHECKING:
@@ -189,6 +190,16 @@ def new_container(cls: type[Any], kind: Any, shape: tuple[int, ...], size: int) 
     made = _new(cls)
     made._buffer, made._shape, made._start = buffer, shape, 0
     made._kind, made._dtype, made._policy = kind, kind.dtype, ROW_MAJOR
+    return made
+
+
+def container_of(cls: type[Any], values: Any) -> Any:
+    """Return nested lists of numbers in a new container of a class; others as they are."""
+    array = None if tracing.is_active() else listed(values, None)
+    if array is None:
+        return values
+    made = new_container(cls, row_major(array.dtype, array.ndim), array.shape, array.size)
+    array_of(made)[...] = array
     return made
 
 

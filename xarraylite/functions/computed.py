@@ -18,7 +18,6 @@ import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
 from ..arrays import xarray
-from ..arrays.memo import array_of
 from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import DType, as_dtype
@@ -180,7 +179,7 @@ def invoked(
         done = dispatch.handed(plan, args, kwargs)
         if done is NotImplemented and list in map(type, args):
             given = [
-                array_of(x) if x.__class__ is list and f & 3 == 1 else x
+                elements.container_of(XArray, x) if x.__class__ is list and f & 3 == 1 else x
                 for x, f in zip(args, flags, strict=False)
             ]
             done = dispatch.handed(plan, (*given, *args[len(given) :]), kwargs)

@@ -17,7 +17,9 @@ import numpy as np
 from .._errors import DTypeError, ShapeError
 from .._lazy_import import later
 from ..arrays import expression
-from ..arrays.memo import array_of, memoised_values
+from ..arrays.memo import memoised_values
+from ..arrays.xarray import XArray
+from ..assignment import elements
 from ..dtypes.names import DType, as_dtype, bool_, float32, int64, is_narrow_float, kind, uint64
 from ..ir import build
 from ..ir.node import Node
@@ -116,8 +118,9 @@ def total(
     """Return a sum, a product, or an extreme; see `sum` and `min`."""
     whole = axis is None and dtype is None and initial is None and keepdims is False
     whole = whole and where is None
-    if isinstance(a, Gathers | list):
-        a = a.settled() if isinstance(a, Gathers) else array_of(a)
+    if a.__class__ in (list, tuple):
+        a = elements.container_of(XArray, a)
+    a = a.settled() if isinstance(a, Gathers) else a
     try:
         known = expression.folded(op, a) if whole else None
         if known is not None:
