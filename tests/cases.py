@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -46,18 +46,24 @@ class Cases:
         raise ExceptionGroup(f"{len(self.errors)} of {self.count} cases", self.errors)
 
 
-def together(names: str | tuple[str, ...], cases: Iterable[Any]) -> Callable[..., Any]:
-    """Have a test run for every case, as by `pytest.mark.parametrize`, but in one test."""
-    named = (names,) if isinstance(names, str) else names
+def together(
+    names: str | Sequence[str], cases: Iterable[Any], ids: Callable[[Any], Any] | Any = None
+) -> Callable[..., Any]:
+    """Have a test run for every case, as by `pytest.mark.parametrize`, but in one test.
+
+    Fixtures are there once for all of them.
+    """
+    named = (names,) if isinstance(names, str) else tuple(names)
     rows = [(case,) if isinstance(names, str) else case for case in cases]
     known = [dict(zip(named, row, strict=True)) for row in rows]
+    told_as = known if ids is None or callable(ids) else [{"id": name} for name in ids]
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
         def run(*args: Any, **others: Any) -> None:
             with Cases() as told:
-                for case in known:
-                    with told.of(**case):
+                for case, name in zip(known, told_as, strict=True):
+                    with told.of(**name):
                         test(*args, **others, **case)
 
         signature = inspect.signature(test)

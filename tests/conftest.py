@@ -14,8 +14,9 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck
@@ -85,6 +86,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out of the interpreter's run the rooms in which it has no part."""
     reference = config.getoption("--engine") == "reference"
     return True if reference and _room(collection_path) in _COMPILED else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
+    """Look for examples where there are some: going through all that modules have takes time."""
+    found = yield
+    examples = b">>> " in file_path.read_bytes()
+    return found if examples else [made for made in found if type(made) is pytest.Module]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

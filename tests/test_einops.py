@@ -12,6 +12,7 @@ import pytest
 from einops import array_api
 
 import xarraylite as xl
+from tests.cases import together
 
 V = np.random.default_rng(0).random((6, 4, 8, 3))
 
@@ -60,7 +61,7 @@ def same(ours: Any, theirs: Any) -> None:
     np.testing.assert_allclose(np.asarray(ours), theirs, 1e-12)
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@together("source", SOURCES)
 def test_rearranging_and_repeating(source: str) -> None:
     x, v = SOURCES[source]()
     for pattern, extents in patterns(REARRANGED):

@@ -69,7 +69,7 @@ def test_what_the_stub_imports_under_another_name_it_passes_on() -> None:
     assert [name for name in NAMES if name.startswith("_") and not name.endswith("__")] == []
 
 
-@pytest.mark.parametrize("name", [n for n in CLASSES if n.startswith("X") and "Error" not in n])
+@together("name", [n for n in CLASSES if n.startswith("X") and "Error" not in n])
 def test_every_public_method_is_documented(name: str) -> None:
     cls = getattr(xl, name)
     bare = [

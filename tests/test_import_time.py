@@ -12,6 +12,8 @@ import sys
 
 import pytest
 
+from tests.cases import together
+
 pytestmark = pytest.mark.once
 
 HEAVY = (
@@ -56,7 +58,7 @@ def heavy_modules_after(code: str, modules: tuple[str, ...] = HEAVY) -> list[str
     return list(json.loads(done.stdout.splitlines()[-1]))
 
 
-@pytest.mark.parametrize(
+@together(
     "code",
     [
         "import xarraylite",

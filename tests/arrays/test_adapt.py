@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits, count_allocations
 
 
@@ -92,7 +93,7 @@ OUTSIDE: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("shape", "more"), OUTSIDE, ids=str)
+@together(("shape", "more"), OUTSIDE, ids=str)
 def test_reaching_outside_is_refused(shape: Any, more: dict[str, Any]) -> None:
     with pytest.raises(
         xl.LayoutError, match=r"adapt: (shape .* reach bytes .* of 192 bytes|offset)"
@@ -204,7 +205,7 @@ def test_misaligned_memory() -> None:
     assert loose.tolist() == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
+@together(
     "memory",
     [
         np.array(["a"]),

@@ -254,7 +254,7 @@ WRITES: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(WRITES)))
+@together("number", range(len(WRITES)))
 def test_a_failed_write_changes_nothing(number: int) -> None:
     a = xl.asarray([1.0, 2.0, 3.0])
     waiting = a + 1

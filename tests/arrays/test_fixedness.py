@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.transforms import natives
 
 A = np.arange(1.0, 5.0).reshape(2, 2)
@@ -79,7 +80,7 @@ PROMOTION = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "rank", "shape"), PROMOTION)
+@together(("text", "kind", "rank", "shape"), PROMOTION)
 def test_promotion_of_shapes(text: str, kind: str, rank: bool, shape: bool) -> None:
     names = {**operands(), "xl": xl, "np": np, "A": A}
     e = eval(text, names)

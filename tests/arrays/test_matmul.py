@@ -55,8 +55,8 @@ def test_overflow_wraps_again_and_again() -> None:
         assert np.array_equal(np.asarray(a @ a), np.asarray(a) @ np.asarray(a))
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "uint64"])
-@pytest.mark.parametrize("n", [2, 5, 40, 60])
+@together("dtype", ["bool", "int8", "uint16", "int32", "uint64"])
+@together("n", [2, 5, 40, 60])
 def test_whole_numbers_wrap_as_numpy_has_them(dtype: str, n: int) -> None:
     """Matrices and vectors, views of them, and those on either side of what NumPy multiplies."""
     m, v = [rng.integers(0, 2 if dtype == "bool" else 120, s).astype(dtype) for s in ((n, n), n)]
@@ -186,7 +186,7 @@ def test_results_of_products_are_told_of_in_what_is_computed_of_them(held: bool)
 MIXED = ["float64", "float32", "int64", "uint8", "bool", "complex128"]
 
 
-@pytest.mark.parametrize("dtypes", [*itertools.pairwise([*MIXED, MIXED[0]])], ids=str)
+@together("dtypes", [*itertools.pairwise([*MIXED, MIXED[0]])], ids=str)
 def test_products_of_two_dtypes_are_numpys(dtypes: tuple[str, str]) -> None:
     for shapes in SHAPES:
         x, y = [rng.integers(0, 3, s).astype(d) for s, d in zip(shapes, dtypes, strict=True)]

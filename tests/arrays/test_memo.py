@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.arrays.memo import memoised
 from xarraylite.functions import reducers
 
@@ -41,7 +42,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@together("name", CALLS)
 def test_later_calls_give_what_numpy_gives(name: str) -> None:
     call = CALLS[name]
     for shape in ((3, 4), (3, 4), (5, 2)):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import count_allocations
 
 
@@ -130,7 +131,7 @@ def test_functions_write_into_the_lazy_result_that_they_are_given(name: str) -> 
         assert (float(total), np.asarray(b).item()) == (7, 8)
 
 
-@pytest.mark.parametrize(
+@together(
     "view",
     [
         lambda xp, x: xp.atleast_2d(x),
@@ -143,7 +144,7 @@ def test_functions_write_into_the_lazy_result_that_they_are_given(name: str) -> 
         lambda xp, x: x.reshape(1, 1),
     ],
 )
-@pytest.mark.parametrize(
+@together(
     "fold", [lambda v: v.sum(), lambda v: v @ v, lambda v: v.astype("int64") @ v.astype("int64")]
 )
 def test_arrays_made_of_a_value_are_arrays_of_their_own(view: Any, fold: Any) -> None:

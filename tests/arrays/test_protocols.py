@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.transforms import natives
 
@@ -21,7 +22,7 @@ INT_OPERATORS = ["and_", "or_", "xor", "lshift", "rshift"]
 COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
 
 
-@pytest.mark.parametrize("name", [*FLOAT_OPERATORS, *COMPARISONS])
+@together("name", [*FLOAT_OPERATORS, *COMPARISONS])
 def test_binary_operators(name: str) -> None:
     function = getattr(operator, name)
     expected = function(np.abs(V), W)

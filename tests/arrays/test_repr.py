@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import count_allocations
 
 SHOWN: list[tuple[Any, str]] = [
@@ -29,7 +29,7 @@ SHOWN: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "text"), SHOWN, ids=[text for _, text in SHOWN])
+@together(("value", "text"), SHOWN, ids=[text for _, text in SHOWN])
 def test_containers(value: Any, text: str) -> None:
     assert repr(value) == text
     assert str(value) == str(np.asarray(value))
@@ -55,7 +55,7 @@ EXPRESSIONS: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "text"), EXPRESSIONS, ids=[text for _, text in EXPRESSIONS])
+@together(("value", "text"), EXPRESSIONS, ids=[text for _, text in EXPRESSIONS])
 def test_expressions(value: Any, text: str) -> None:
     assert repr(value) == text
 

@@ -190,7 +190,7 @@ def test_python_numbers_of_values() -> None:
             wrong()
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float64", "bfloat16"])
+@together("dtype", ["bool", "int8", "uint64", "float16", "float64", "bfloat16"])
 def test_equal_values_have_the_hash_of_python_numbers(dtype: str) -> None:
     x = value_of(1, dtype)
     assert (hash(x), x == 1, {1: "one"}[x]) == (hash(1), True, "one")  # type: ignore[index]
@@ -222,8 +222,8 @@ def test_the_array_object() -> None:
         np.asarray(x, copy=False)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "complex128", "float32", "int64"])
-@pytest.mark.parametrize("name", ["any", "all", "var", "std", "sum", "round", "conj"])
+@together("dtype", ["float64", "complex128", "float32", "int64"])
+@together("name", ["any", "all", "var", "std", "sum", "round", "conj"])
 def test_methods_have_the_dtype_of_their_function(name: str, dtype: str) -> None:
     x = value_of(3, dtype)
     made, wanted = getattr(x, name)(), getattr(np.asarray(3, dtype), name)()
@@ -231,7 +231,7 @@ def test_methods_have_the_dtype_of_their_function(name: str, dtype: str) -> None
     assert_same_bits(np.asarray(made), np.asarray(wanted))
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "shown", "printed"),
     [
         (value_of(0.1, "float64") + 0.2, "XScalar(0.30000000000000004)", "0.30000000000000004"),
@@ -312,8 +312,8 @@ def test_real_arrays_are_their_own_conjugates() -> None:
         z.conj(1)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "int4", "bool", "complex64"])
-@pytest.mark.parametrize("layout", [None, "row_major"])
+@together("dtype", ["float64", "float32", "bfloat16", "int4", "bool", "complex64"])
+@together("layout", [None, "row_major"])
 def test_evaluated_values_are_arrays_of_their_own(dtype: str, layout: str | None) -> None:
     value = xl.asarray([1, 0], dtype=dtype)[0]
     made, other = xl.eval(value, layout=layout), xl.eval(value, layout=layout)
@@ -324,7 +324,7 @@ def test_evaluated_values_are_arrays_of_their_own(dtype: str, layout: str | None
     assert value == other.item() == 1
 
 
-@pytest.mark.parametrize("other", [2, -3, 0, 0.5, -0.0, float("inf"), 1j, 2 - 1j, 1 << 80])
+@together("other", [2, -3, 0, 0.5, -0.0, float("inf"), 1j, 2 - 1j, 1 << 80])
 def test_complex_values_meet_pythons_numbers_as_arrays_do(other: complex) -> None:
     parts = [0.0, -0.0, 1.5, -2.25, math.inf, -math.inf, 5e-324]
     array = xl.asarray([complex(a, b) for a in parts for b in parts])

@@ -34,7 +34,7 @@ def _is_same(made: Any, expected: Any) -> bool:
     return one.dtype == other.dtype and same
 
 
-@pytest.mark.parametrize(
+@together(
     ("name", "dtype"),
     [(name, dtype) for k, name in enumerate(UNARY) for dtype in DTYPES[k % 3 :: 3]],
 )
@@ -106,7 +106,7 @@ def test_what_is_known_is_not_planned(name: str, monkeypatch: pytest.MonkeyPatch
     assert [function(x).item() for x in v] == expected
 
 
-@pytest.mark.parametrize("name", UNARY)
+@together("name", UNARY)
 def test_of_a_python_number(name: str) -> None:
     function = getattr(xl, name)
     for number in (2.5, -0.0, 0.75):
@@ -149,7 +149,7 @@ def test_values_have_the_bits_of_arrays(operate: Any, other: Any) -> None:
                 assert_same_bits(np.asarray(made).reshape(1), expected)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64", "float32", "float16"])
+@together("dtype", ["int8", "uint8", "int64", "uint64", "float32", "float16"])
 def test_powers_of_values_have_the_bits_of_powers_of_arrays(dtype: str) -> None:
     exponents: list[Any] = [0, 1, 2, 7, 127, 128, 200, -1, 0.5, 2.0, 1e39, np.inf]
     for value in (0, 3, 100):
@@ -166,7 +166,7 @@ def test_powers_of_values_have_the_bits_of_powers_of_arrays(dtype: str) -> None:
                 assert_same_bits(np.asarray(made).reshape(1), expected)
 
 
-@pytest.mark.parametrize("name", ["sqrt", "abs", "square", "isnan", "isinf", "isfinite", "exp"])
+@together("name", ["sqrt", "abs", "square", "isnan", "isinf", "isfinite", "exp"])
 def test_functions_of_values_have_the_bits_of_arrays(name: str) -> None:
     function = getattr(xl, name)
     for value in SPECIAL:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.arrays import basic_indexing
 from xarraylite.arrays.advanced_indexing import with_ints
 from xarraylite.testing import assert_same_bits
@@ -29,7 +30,7 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize("key", KEYS)
+@together("key", KEYS)
 def test_sequences_of_integers_are_indices(key: Any) -> None:
     values = np.arange(20.0).reshape(4, 5)
     a, new = xl.asarray(values.copy()), values.copy()
@@ -40,9 +41,7 @@ def test_sequences_of_integers_are_indices(key: Any) -> None:
     assert_same_bits(a, new)
 
 
-@pytest.mark.parametrize(
-    "key", [{1: 2}.keys(), {1}, 1.5, [1.5], b"a", range(9), (range(2), range(3))]
-)
+@together("key", [{1: 2}.keys(), {1}, 1.5, [1.5], b"a", range(9), (range(2), range(3))])
 def test_what_numpy_refuses_is_refused(key: Any) -> None:
     a = xl.zeros((4, 5))
     with pytest.raises(IndexError):
@@ -52,7 +51,7 @@ def test_what_numpy_refuses_is_refused(key: Any) -> None:
     assert not a.any()
 
 
-@pytest.mark.parametrize(
+@together(
     "pick",
     [
         lambda x, i: x[:, i],

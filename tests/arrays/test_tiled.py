@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits
 
 T = "{1,0:T(2,4)}"
@@ -116,7 +117,7 @@ REFUSED: list[tuple[Callable[[xl.XArray], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "error", "match"), REFUSED, ids=[r[2] for r in REFUSED])
+@together(("call", "error", "match"), REFUSED, ids=[r[2] for r in REFUSED])
 def test_refused(call: Callable[[xl.XArray], Any], error: Any, match: str) -> None:
     a = tiled()
     with pytest.raises(error, match=match):
@@ -151,7 +152,7 @@ def test_adapting_a_dump() -> None:
     assert xl.adapt(bytearray(64), spec=xl.ArraySpec("f32", (4, 4))).strides == (4, 1)
 
 
-@pytest.mark.parametrize(
+@together(
     ("size", "options", "match"),
     [
         (127, {"spec": "f32[3,5]{1,0:T(2,4)}"}, r"adapt: .*needs bytes 0 to 128 of .* 127"),

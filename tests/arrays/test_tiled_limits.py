@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import count_allocations
 
 
@@ -81,7 +82,7 @@ REFUSALS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSALS)
+@together("case", REFUSALS)
 def test_refusals_name_the_operation(case: str) -> None:
     act, text = REFUSALS[case]
     a = xl.ones((2, 3), dtype="f4", layout="{1,0:T(2,2)}")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties.tiling import padding_of, poisoned
 from xarraylite.testing import assert_same_bits
 
@@ -31,7 +32,7 @@ def tiled() -> xl.XArray:
     return poisoned(VALUES, T)
 
 
-@pytest.mark.parametrize("key", KEYS, ids=str)
+@together("key", KEYS, ids=str)
 def test_slices_are_views(key: Any) -> None:
     a, expected = tiled(), VALUES.copy()
     before = padding_of(a)

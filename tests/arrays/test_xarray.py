@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing import strategies as xst
 
@@ -31,7 +32,7 @@ NESTED: list[tuple[Any, str, tuple[int, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("values", "dtype", "shape"), NESTED, ids=repr)
+@together(("values", "dtype", "shape"), NESTED, ids=repr)
 def test_construction_from_values(values: Any, dtype: str, shape: tuple[int, ...]) -> None:
     a = xl.XArray(values)
     assert (str(a.dtype), a.shape, a.ndim) == (dtype, shape, len(shape))
@@ -205,7 +206,7 @@ def test_resize_in_place() -> None:
     assert a.shape == ()
 
 
-@pytest.mark.parametrize("shape", [(2**62,), (2**40, 2**40), (2**31, 2**32), (-1,), (2, True), 1.5])
+@together("shape", [(2**62,), (2**40, 2**40), (2**31, 2**32), (-1,), (2, True), 1.5])
 def test_resize_refuses_sizes_and_stays_as_it_was(shape: Any) -> None:
     a = xl.asarray([1, 2])
     with pytest.raises(xl.ShapeError):
@@ -275,7 +276,7 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize("symbol", OPERATORS)
+@together("symbol", OPERATORS)
 def test_in_place_operators(symbol: str) -> None:
     method, value = OPERATORS[symbol]
     values = np.arange(-5, 7)

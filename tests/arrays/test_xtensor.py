@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 
 def test_rank_follows_the_values() -> None:
@@ -49,7 +50,7 @@ def test_another_dtype_is_refused() -> None:
     assert str(xl.XTensor[xl.int8, 1]([1.5], dtype="i1").dtype) == "int8"
 
 
-@pytest.mark.parametrize(
+@together(
     "subscript",
     [3, (xl.float64,), (xl.float64, -1), (xl.float64, True), (xl.float64, (2,)), (2, 2), ("U3", 1)],
 )

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits, count_allocations
 
 
@@ -292,7 +293,7 @@ WRITES: dict[str, Callable[[Any, Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@together("write", WRITES.values(), ids=WRITES)
 def test_a_lost_imaginary_part_is_told_where_the_user_wrote(
     write: Callable[[Any, Any], object],
 ) -> None:

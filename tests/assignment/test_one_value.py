@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.arrays import container, few
 from xarraylite.testing import count_allocations
 
@@ -36,7 +37,7 @@ def _vector(dtype: str) -> np.ndarray[Any, Any]:
     return np.asarray([3, 0, 1, 2, 5, 1], dtype)
 
 
-@pytest.mark.parametrize(
+@together(
     ("what", "dtype", "to"),
     [
         (what, ["float64", "float32", "int64", "uint8"][(turn + k) % 4], to)
@@ -56,7 +57,7 @@ def test_is_stored_as_numpy_stores_it(what: str, dtype: str, to: str) -> None:
         assert np.array_equal(there.copy().numpy(), here)
 
 
-@pytest.mark.parametrize("what", VALUES)
+@together("what", VALUES)
 def test_reads_before_it_writes(what: str) -> None:
     """What an array's own element is computed of is what it held before."""
     here, there = _vector("float64"), xl.asarray(_vector("float64")).copy()

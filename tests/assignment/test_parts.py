@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.runtime import evaluate
 from xarraylite.testing import count_allocations
 
@@ -76,7 +77,7 @@ def _operands() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     return rng.random((14, 14)) + 1, rng.random(14) + 1
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@together("name", RESULTS)
 def test_results_of_new_extents(name: str) -> None:
     m, v = _operands()
     ours = xl.asarray(m.copy()), xl.asarray(v.copy())
@@ -89,7 +90,7 @@ def test_results_of_new_extents(name: str) -> None:
                 assert found.numpy().strides == expected.strides
 
 
-@pytest.mark.parametrize("name", WRITES)
+@together("name", WRITES)
 def test_writes_of_new_extents(name: str) -> None:
     m, v = _operands()
     ours = xl.asarray(m.copy()), xl.asarray(v.copy())

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.threads import run_all
 from xarraylite.blas import calls
 from xarraylite.blas.calls import DOT, multiply
@@ -18,8 +19,8 @@ from xarraylite.testing import assert_same_bits
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("count", [DOT, DOT + 1, 2 * DOT, 5 * DOT + 77])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@together("count", [DOT, DOT + 1, 2 * DOT, 5 * DOT + 77])
+@together("dtype", ["float32", "float64"])
 def test_long_dot_products(dtype: str, count: int) -> None:
     x, y = [RNG.standard_normal(count).astype(dtype) for _ in range(2)]
     a, b = xl.asarray(x), xl.asarray(y)

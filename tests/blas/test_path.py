@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.blas import calls
 from xarraylite.blas.path import Gemm, Sketch, contraction_order, fits, merged_stride, plan_gemm
 from xarraylite.blas.stacks import carrier
@@ -101,7 +102,7 @@ def test_merged_strides_are_those_of_a_reshape(
         assert merged == flat.strides[0] // 8
 
 
-@pytest.mark.parametrize(
+@together(
     ("shape", "strides", "fit"),
     [
         ((3, 4), (4, 1), True),
@@ -145,7 +146,7 @@ def test_every_order_uses_every_operand_once(count: int, more: int) -> None:
     assert left == [0]
 
 
-@pytest.mark.parametrize(
+@together(
     ("dtype", "terms", "expected"),
     [
         ("float64", 1 << 60, "float64"),

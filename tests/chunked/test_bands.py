@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.chunked.kept import Kept, Sink
 from xarraylite.chunked import bands, plan, stream
 
@@ -39,8 +40,8 @@ _WRITTEN: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", _WRITTEN)
-@pytest.mark.parametrize("chunks", [(300, 10), (70, 37)])
+@together("name", _WRITTEN)
+@together("chunks", [(300, 10), (70, 37)])
 def test_bands_have_the_bits_of_memory(name: str, chunks: tuple[int, int], engine: str) -> None:
     write = _WRITTEN[name]
     if name == "three":  # the reshape needs whole rows

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import xarraylite as xl
+from tests.cases import together
 from tests.chunked.kept import Kept, Sink
 from tests.chunked.test_same_bits import cases
 from xarraylite.chunked import plan
@@ -51,8 +52,8 @@ _WRITTEN: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", _WRITTEN)
-@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+@together("name", _WRITTEN)
+@together("scheduler", ["sync", "threads"])
 def test_blocks_are_those_of_memory(name: str, scheduler: str, engine: str) -> None:
     expected = xl.eval(_WRITTEN[name](xl.asarray(VALUES))).numpy()
     e = _WRITTEN[name](xl.open(Kept(VALUES, (20, 30))))
@@ -73,7 +74,7 @@ def test_one_task_for_each_block() -> None:
     assert xl.to_dask(xl.open(VALUES) + 1).name == xl.to_dask(xl.open(VALUES) + 1).name
 
 
-@pytest.mark.parametrize(
+@together(
     "chunks",
     [
         9, -1, (20, -1), (None, 8), [33, 7], np.int64(40), "auto", ("auto", 30), "4 kiB", {0: 10},
@@ -92,7 +93,7 @@ def test_chunks_are_what_they_are_for_dask(chunks: Any) -> None:
     assert found.tobytes() == xl.eval(xl.sqrt(xl.abs(xl.asarray(VALUES)))).numpy().tobytes()
 
 
-@pytest.mark.parametrize(
+@together(
     "chunks",
     [
         0, -2, 2.5, "x", (2,), (2, 2, 2), ((2, 2), (3, 3)), ((-1, 91), (70,)), {2: 9}, {"x": 2},

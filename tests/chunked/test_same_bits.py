@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.chunked.kept import Kept, stored_in
 from xarraylite.chunked import plan, storing
 from xarraylite.chunked.budget import BudgetError
@@ -205,7 +206,7 @@ _CHUNKS = ((100, 250), (451, 17), (7, 600))  # of three fixed parts of a sum
 
 @pytest.mark.parametrize(
     ("name", "chunks"),
-    [(name, c) for k, name in enumerate(_LONG) for c in {_CHUNKS[k % 3], _CHUNKS[k % 2]}],
+    [(name, _CHUNKS[k % 3]) for k, name in enumerate(_LONG)],
 )
 def test_sums_are_those_of_memory(name: str, chunks: tuple[int, int], engine: str) -> None:
     rng = np.random.default_rng(1)
@@ -213,7 +214,8 @@ def test_sums_are_those_of_memory(name: str, chunks: tuple[int, int], engine: st
     write = _LONG[name]
     expected = xl.eval(write(xl.asarray(x), xl.asarray(y))).numpy()
     found = write(xl.open(Kept(x, chunks)), xl.open(Kept(y, chunks[::-1])))
-    for memory in (1, None) if chunks == _CHUNKS[0] else (1_800_000,):
+    least = engine == "compiled" and chunks == _CHUNKS[0]  # the interpreter takes seconds for it
+    for memory in (1, None) if least else (1_800_000,):
         values = stored_in(found, expected.shape or (), memory)
         if engine == "reference":
             np.testing.assert_allclose(values, expected, rtol=1e-2)
@@ -262,7 +264,7 @@ _WIDTHS = ((120, 5501), (2250, 70), (12, 20001))
 
 @pytest.mark.parametrize(
     ("name", "shape"),
-    [(name, _WIDTHS[(k + turn) % 3]) for k, name in enumerate(_WIDE) for turn in (0, 2)],
+    [(name, _WIDTHS[k % 3]) for k, name in enumerate(_WIDE)],
 )
 def test_large_parts_of_sums_fit_small_budgets(
     name: str, shape: tuple[int, int], engine: str
@@ -403,7 +405,7 @@ def test_folds_of_nothing_are_those_of_memory() -> None:
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("rest", [1, 65, 128, 129, 200, 255, 257])
+@together("rest", [1, 65, 128, 129, 200, 255, 257])
 def test_the_end_of_a_row_is_added_as_in_memory(rest: int) -> None:
     """Whole leaves of 8192 values, and what is left: half by half if that is little."""
     rng = np.random.default_rng(rest)

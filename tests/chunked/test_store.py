@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.chunked.kept import Kept, Sink, child_of, names_in
 from xarraylite.chunked import plan, stream
 from xarraylite.runtime import evaluate
@@ -106,7 +107,7 @@ def test_targets_that_do_not_fit(other: Any) -> None:
         xl.store(kept(), other)
 
 
-@pytest.mark.parametrize("chunks", [(0, 5), (5,), (5, 5, 5), (2.5, 5), (None, 5), "auto", 7])
+@together("chunks", [(0, 5), (5,), (5, 5, 5), (2.5, 5), (None, 5), "auto", 7])
 def test_chunks_that_are_none(chunks: Any) -> None:
     """Of operands and of targets; they are what objects say of themselves."""
     told = r"chunks .* are not one positive length for each dimension of shape \(20, 30\)"
@@ -148,9 +149,7 @@ def test_a_dataset_of_a_file_that_was_closed(tmp_path: Path) -> None:
         xl.store(kept(), closed)
 
 
-@pytest.mark.parametrize(
-    "memory", ["many", "2 QiB", 0, "0 GB", -1, True, float("inf"), "nan GB", [1]]
-)
+@together("memory", ["many", "2 QiB", 0, "0 GB", -1, True, float("inf"), "nan GB", [1]])
 def test_budgets_that_are_none(memory: Any) -> None:
     with pytest.raises(ValueError, match="memory: "):
         xl.store(kept(), np.zeros((20, 30)), memory=memory)

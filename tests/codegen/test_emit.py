@@ -93,7 +93,7 @@ def bodies_hints() -> set[str]:
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("name", CASES)
+@together("name", CASES)
 def test_ir_consists_of_our_own_tokens(name: str) -> None:
     for source in explanation(name).sources:
         assert strange_names(source) == set()
@@ -101,7 +101,7 @@ def test_ir_consists_of_our_own_tokens(name: str) -> None:
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("name", ["__import__", "os", "exec", "block", "v0", "x);import os;("])
+@together("name", ["__import__", "os", "exec", "block", "v0", "x);import os;("])
 def test_no_name_of_a_user_gets_into_ir(name: str) -> None:
     def scalar(x: float) -> float:
         return x * 2
@@ -155,14 +155,14 @@ _STRAIGHT = """
 """
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
-@pytest.mark.parametrize("op", _STRAIGHT.split())
+@together("dtype", ["float64", "float32", "bfloat16"])
+@together("op", _STRAIGHT.split())
 def test_a_loop_over_an_operation_is_vectorised(op: str, dtype: str) -> None:
     kind = next(d for d in SUPPORTED if dtype_name(d) == dtype)
     assert re.search(r"store <\d+ x", optimised(emit_map(loop_of(op, kind))))
 
 
-@pytest.mark.parametrize(
+@together(
     ("ops", "mode"),
     [
         *itertools.product(["sin", "sin cos", "exp exp"], [Mode.STAGED, Mode.NONTEMPORAL]),
@@ -225,8 +225,8 @@ def fold_of(form: Form, op: Any = SUM, dtype: Any = F64, joins: bool = False) ->
     return ReduceSpec(form, 1, 1, (to, read), body, op, 0, joins)
 
 
-@pytest.mark.parametrize("form", Form)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "c16"])
+@together("form", Form)
+@together("dtype", ["f8", "f4", "i8", "c16"])
 def test_folds_are_vectorised(form: Form, dtype: str) -> None:
     found = optimised(emit_reduce(fold_of(form, SUM, np.dtype(dtype))))
     assert re.search(r"f?add (nsw )?<\d+ x (double|float|i64)>", found)
@@ -260,7 +260,7 @@ def run(b: Builder, block: np.ndarray[Any, Any]) -> int:
     return code.run(block.ctypes.data)
 
 
-@pytest.mark.parametrize("storage", sorted({token(d).memory for d in SUPPORTED}))
+@together("storage", sorted({token(d).memory for d in SUPPORTED}))
 def test_what_is_kept_is_fetched(storage: str) -> None:
     size = {"c64": 8, "c128": 16, "b1": 1}.get(storage) or int(storage[1:]) // 8
     block = np.zeros(64, np.uint8)
@@ -331,7 +331,7 @@ def test_loops_branches_and_variables() -> None:
         assert block.tolist() == [n, count, max(summed, min(n, 7))]
 
 
-@pytest.mark.parametrize("value", [-1000, -8, -7, -1, 0, 1, 7, 8, 1000])
+@together("value", [-1000, -8, -7, -1, 0, 1, 7, 8, 1000])
 def test_division_by_powers_of_two_rounds_down(value: int) -> None:
     block = np.array([value, 0, 0])
     b = Builder()
@@ -406,7 +406,7 @@ def test_what_does_not_move_is_computed_before_the_loop() -> None:
     assert invariant(body, [False, False, False]) == {1}
 
 
-@pytest.mark.parametrize("mode", Mode)
+@together("mode", Mode)
 def test_every_mode_has_its_words(mode: Mode) -> None:
     """Every word that the kernel reads is in the block, and every word of the block is read."""
     several = (
@@ -424,8 +424,8 @@ def test_every_mode_has_its_words(mode: Mode) -> None:
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("dtype", ["float64", "float32", "uint8", "complex64", "bfloat16"])
-@pytest.mark.parametrize("n", [1, 7, 300, 3001])
+@together("dtype", ["float64", "float32", "uint8", "complex64", "bfloat16"])
+@together("n", [1, 7, 300, 3001])
 def test_elements_that_lie_apart_are_stored_one_by_one(n: int, dtype: str) -> None:
     """What is cheap at once, what vectors are worth for by way of scratch: the same bits."""
     values = (np.arange(3 * n) % 50 + 1).astype(np.float32)

@@ -8,8 +8,8 @@ import types
 from typing import Any
 
 import numpy as np
-import pytest
 
+from tests.cases import together
 from xarraylite.codegen.jit import scalar_library
 from xarraylite.codegen.routines import fingerprint
 from xarraylite.ops.user import is_closed
@@ -70,7 +70,7 @@ USER: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("case", USER.values(), ids=USER.keys())
+@together("case", USER.values(), ids=USER.keys())
 def test_whatever_changes_a_users_function_changes_its_fingerprint(
     case: tuple[str, dict[str, Any], str, dict[str, Any]],
 ) -> None:
@@ -90,7 +90,7 @@ MODULE = types.ModuleType("settings_of_somebody")
 MODULE.K = 3.0  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
+@together(
     ("code", "namespace", "closed"),
     [
         ("def f(x): return x + 1", {}, True),

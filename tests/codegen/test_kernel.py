@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.threads import run_all
 from xarraylite._config import settings
 from xarraylite.codegen import kernel as kernel_module
@@ -101,7 +102,7 @@ def test_functions_of_one_name_are_two() -> None:
     assert (up(a) - twice(a) * 10).numpy().tolist() == [-18.0, -37.0]
 
 
-@pytest.mark.parametrize("name", ["add", "cast", "sin_f64", "kernel", "block", "load_f64"])
+@together("name", ["add", "cast", "sin_f64", "kernel", "block", "load_f64"])
 def test_names_of_users_functions_mean_nothing(name: str) -> None:
     namespace: dict[str, Any] = {}
     exec(f"def {name}(x):\n    return x * 3.0", namespace)

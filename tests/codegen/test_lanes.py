@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 LENGTHS = (1, 31, 63, 64, 65, 127, 128, 129, 257, 1000, 4099, 70001)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint16", "int64", "uint32"])
+@together("dtype", ["float32", "float64", "int8", "uint16", "int64", "uint32"])
 def test_any_length(dtype: str) -> None:
     rng = np.random.default_rng(1)
     names = ["max", "min"] if dtype.startswith("f") else ["max", "min", "sum", "prod"]
@@ -22,8 +22,8 @@ def test_any_length(dtype: str) -> None:
             assert made == getattr(np, name)(values), (name, length)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("place", [0, 5, 63, 64, 130, 199, -1])
+@together("dtype", ["float32", "float64"])
+@together("place", [0, 5, 63, 64, 130, 199, -1])
 def test_nan_anywhere(dtype: str, place: int) -> None:
     values = np.linspace(-1, 1, 200).astype(dtype)
     values[3] = np.inf

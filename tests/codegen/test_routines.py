@@ -55,7 +55,7 @@ MADE_AGAIN = """
     import json, os, sys
     os.environ.update(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="")
     from xarraylite.codegen import archive, jit, routines
-    known = list(routines.known())[::250]
+    known = list(routines.known())[::600]
     print(json.dumps([r.text for r in known if jit.routine_text(r) != archive.archive().find(r)]))
 """
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 rng = np.random.default_rng(5)
 
@@ -24,7 +25,7 @@ def kernels(e: Any) -> int:
     return str(xl.explain(e)).count("over axes")
 
 
-@pytest.mark.parametrize(
+@together(
     ("dtype", "n"),
     [
         (dtype, n)
@@ -40,8 +41,8 @@ def test_ties_at_the_first_place(dtype: str, n: int) -> None:
     check(np.sort(a)[::-1])
 
 
-@pytest.mark.parametrize("n", [3, 70, 4100])
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@together("n", [3, 70, 4100])
+@together("dtype", ["f4", "f8"])
 def test_special_values(n: int, dtype: str) -> None:
     a = rng.normal(size=n).astype(dtype)
     for value in (np.nan, np.inf, -np.inf):
@@ -58,8 +59,8 @@ def test_special_values(n: int, dtype: str) -> None:
     check(np.full(n, -np.inf, dtype))
 
 
-@pytest.mark.parametrize("limit", ["min", "max"])
-@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "i8", "u4", "u8"])
+@together("limit", ["min", "max"])
+@together("dtype", ["i1", "u1", "i2", "u2", "i4", "i8", "u4", "u8"])
 def test_least_and_greatest_integers(dtype: str, limit: str) -> None:
     a = np.full(3000, getattr(np.iinfo(dtype), limit), dtype)
     check(a)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite._errors import StaleOperandError, TracedValueError
 from xarraylite.arrays.expression import XExpression
 from xarraylite.compiler.graph import Graph, canonical
@@ -125,7 +126,7 @@ KINDS: dict[str, Maker] = {
 }
 
 
-@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS.keys())
+@together("make", KINDS.values(), ids=KINDS.keys())
 def test_the_same_kind_has_the_same_signature(make: Maker) -> None:
     one, two = graph_of(make()), graph_of(make())
     assert one.signature == two.signature
@@ -159,7 +160,7 @@ DIFFERENT: dict[str, tuple[Maker, Maker]] = {
 }
 
 
-@pytest.mark.parametrize("pair", DIFFERENT.values(), ids=DIFFERENT.keys())
+@together("pair", DIFFERENT.values(), ids=DIFFERENT.keys())
 def test_another_kind_has_another_signature(pair: tuple[Maker, Maker]) -> None:
     assert graph_of(pair[0]()).signature != graph_of(pair[1]()).signature
 

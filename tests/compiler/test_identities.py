@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from tests.cases import together
 from xarraylite.compiler.identities import identity_words, register_dtype, scalar_words
@@ -39,7 +38,7 @@ def test_scalars_keep_their_bits(dtype: Any) -> None:
         assert found.tobytes() == np.asarray(wide, register_dtype(dtype)).tobytes()
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "dtype", "words"),
     [
         (-1, "int8", (255,)),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.compiler.test_graph import graph_into, ones, positions
 from xarraylite._errors import NoAliasError
 from xarraylite.compiler.plan import plan
@@ -67,7 +68,7 @@ ONE_KERNEL: dict[str, Maker] = {
 }
 
 
-@pytest.mark.parametrize("make", ONE_KERNEL.values(), ids=ONE_KERNEL.keys())
+@together("make", ONE_KERNEL.values(), ids=ONE_KERNEL.keys())
 def test_one_kernel_and_no_temporary(make: Maker) -> None:
     program = program_for(make())
     assert temporaries(program) == []
@@ -138,7 +139,7 @@ TEMPORARIES: dict[str, tuple[Maker, list[tuple[int, str]]]] = {
 }
 
 
-@pytest.mark.parametrize(("make", "expected"), TEMPORARIES.values(), ids=TEMPORARIES.keys())
+@together(("make", "expected"), TEMPORARIES.values(), ids=TEMPORARIES.keys())
 def test_temporaries(make: Maker, expected: list[tuple[int, str]]) -> None:
     assert temporaries(program_for(make())) == expected
 
@@ -391,7 +392,7 @@ ALIASED: dict[str, Callable[[Any], tuple[Any, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("case", ALIASED.values(), ids=ALIASED.keys())
+@together("case", ALIASED.values(), ids=ALIASED.keys())
 def test_assignments_are_as_if_evaluated_first(case: Callable[[Any], tuple[Any, Any]]) -> None:
     values = np.arange(36.0).reshape(6, 6) ** 2
     a, untouched = xl.asarray(values), xl.asarray(values)

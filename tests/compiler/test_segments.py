@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.arrays.expression import XExpression
 from xarraylite.codegen.emit.lanes import LANES
 from xarraylite.dtypes.names import as_dtype
@@ -36,8 +37,8 @@ EDGES = [0, 1, 2, LANES - 1, LANES, LANES + 1, 2 * LANES, 47, 48, 255, 256, 257,
 LONG = [2047, 2048, 2049, 4097, 10_000]
 
 
-@pytest.mark.parametrize("lengths", [EDGES, EDGES[::-1], LONG, [0, 0], [5], [0, 3, 0]])
-@pytest.mark.parametrize("dtype", ["float64", "int32"])
+@together("lengths", [EDGES, EDGES[::-1], LONG, [0, 0], [5], [0, 3, 0]])
+@together("dtype", ["float64", "int32"])
 def test_lengths(lengths: list[int], dtype: str) -> None:
     values = (np.arange(sum(lengths)) % 17 - 8).astype(dtype)
     assert segments(SUM, values, lengths).tolist() == naive(np.sum, values, lengths)
@@ -153,7 +154,7 @@ def test_infinities_and_nan() -> None:
     ]
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "complex64", "int4", "bool", "uint8"])
+@together("dtype", ["bfloat16", "float16", "complex64", "int4", "bool", "uint8"])
 def test_dtypes(dtype: str) -> None:
     lengths = [0, 1, 7, 70]
     values = (np.arange(78) % 2).astype(as_dtype(dtype))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.compiler.test_graph import graph_into, graph_of, ones, positions
 from tests.compiler.test_plan import program_for, program_into
 from xarraylite.codegen.emit.folding import block_of
@@ -62,7 +63,7 @@ def test_loops_follow_the_destination() -> None:
     assert tag(step_into(column, ones(5, 6, 20)[0, 0] + ones(30, 1))) == "[direct, loops 20x30]"
 
 
-@pytest.mark.parametrize(
+@together(
     ("shape", "axes", "expected"),
     [
         ((64, 64), (1, 0), "[tiled, loops 64x64]"),
@@ -88,8 +89,8 @@ def test_tiles_are_counted_in_rows_of_tiles() -> None:
     assert (step.work.outer, step.work.inner) == (-(-130 // 128), 70)
 
 
-@pytest.mark.parametrize("axes", [(2, 1, 0), (2, 0, 1), (1, 2, 0)])
-@pytest.mark.parametrize("shape", [(20, 30, 100), (17, 20, 49), (30, 3, 16), (18, 19, 31)])
+@together("axes", [(2, 1, 0), (2, 0, 1), (1, 2, 0)])
+@together("shape", [(20, 30, 100), (17, 20, 49), (30, 3, 16), (18, 19, 31)])
 def test_short_rows_of_tiles(shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
     """Rows end within lines of their neighbours, and the lines of the next tile are asked for."""
     x = np.arange(math.prod(shape), dtype=np.float32).reshape(shape)
@@ -214,7 +215,7 @@ def lazily(*shape: int) -> Any:
     return xl.broadcast_to(ones(), shape)
 
 
-@pytest.mark.parametrize(
+@together(
     ("shape", "axis", "count"),
     [
         ((2 * CHUNK - 1,), 0, 1),
@@ -288,7 +289,7 @@ def test_parts_do_not_depend_on_the_destination(layout: str) -> None:
     assert np.array_equal(destination.numpy(), values.sum(axis=0))
 
 
-@pytest.mark.parametrize(
+@together(
     ("expression", "form"),
     [
         (lambda: xl.sum(ones(50, 60), axis=1), "[along, 50 results of 60]"),

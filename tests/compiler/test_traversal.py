@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.compiler.test_plan import program_into
 from tests.properties.tiling import padding_of, poisoned
 from xarraylite.compiler import traversal
@@ -90,8 +91,8 @@ def test_directions_that_contradict_cost_one_copy() -> None:
     assert_same_bits(a, values)
 
 
-@pytest.mark.parametrize("rows", [2, 3, 7])
-@pytest.mark.parametrize("sign", [1, -1])
+@together("rows", [2, 3, 7])
+@together("sign", [1, -1])
 def test_operands_that_share_a_slab_and_operands_that_do_not(rows: int, sign: int) -> None:
     """One is read a row ahead, the other far enough ahead that slabs of several rows would do."""
     values, a = array("{1,0:T(16,16)}", shape=(48, 40))
@@ -126,11 +127,11 @@ def test_other_operands_have_any_layout(layout: str) -> None:
     assert_same_bits(a, expected)
 
 
-@pytest.mark.parametrize(
+@together(
     ("layout", "dtype"),
     [(PAIRS, "bfloat16"), ("{1,0:T(8,128)(4,1)}", "i1"), ("{1,0:T(8,128)E(4)}", "int4")],
 )
-@pytest.mark.parametrize("key", [np.s_[1:], np.s_[:, 5:], np.s_[3:, 1:]])
+@together("key", [np.s_[1:], np.s_[:, 5:], np.s_[3:, 1:]])
 def test_narrow_and_packed_elements(layout: str, dtype: str, key: Any) -> None:
     ints = (np.arange(37 * 300) % 7).reshape(37, 300)
     values = ints.astype(as_dtype(dtype))

@@ -14,6 +14,7 @@ import pytest
 from matplotlib.colors import LightSource
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.__main__ import main
 from xarraylite.demo import load, measure, terrain
 from xarraylite.demo.load import Terrain
@@ -126,7 +127,7 @@ def test_shading_into_existing_memory_allocates_nothing() -> None:
     assert all(item.fits for item in differences)
 
 
-@pytest.mark.parametrize(
+@together(
     ("ours", "theirs", "ulp"),
     [
         (1.0, 1.0, 0.0),

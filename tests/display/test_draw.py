@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from xarraylite._errors import FormatError, IndexRangeError, LayoutError, LayoutParseError
 from xarraylite.display.draw import Drawing, draw
 from xarraylite.display.frame import frame_of
@@ -210,7 +211,7 @@ def test_old_padding_is_one_tile() -> None:
 # --- what is shown ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "shape", "first"),
     [
         ("f32[]", (1, 1), [0]),
@@ -254,7 +255,7 @@ def test_the_most_minor_dimensions_are_shown() -> None:
     assert "dimension 0 down, dimension 2 across, at [:, 0, :, 0]" in said(drawing)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "index", "error", "message"),
     [
         ("f32[2,3,4]", [None, None, None], LayoutError, "one entry for each of its 3 dimensions"),

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from tests.cases import together
 from xarraylite.display.scene import STYLES, Box, Colors, Lines, Role, Scene, Words, text_width
 from xarraylite.display.svg import element, number, render
 
@@ -18,7 +19,7 @@ def scene(*items: Box | Lines | Words, label: str = "a picture") -> Scene:
     return Scene(200, 100, label, items)
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "text"),
     [(0, "0"), (-0.001, "0"), (1.5, "1.5"), (10, "10"), (1 / 3, "0.33"), (-2.25, "-2.25")],
 )

@@ -83,7 +83,7 @@ def test_kinds() -> None:
     assert packable == {"s1", "s2", "s4", "u1", "u2", "u4", "f4e2m1fn", "f6e2m3fn", "f6e3m2fn"}
 
 
-@pytest.mark.parametrize("bad", ["F32", "float33", None, 11, object, "", "c32", np.dtype("M8[s]")])
+@together("bad", ["F32", "float33", None, 11, object, "", "c32", np.dtype("M8[s]")])
 def test_refused(bad: object) -> None:
     with pytest.raises(DTypeError, match="element_type"):
         element_type(bad)

@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import DTypeError
 from xarraylite.dtypes.info import NamespaceInfo, finfo, iinfo, isdtype
 from xarraylite.dtypes.names import SUPPORTED, as_dtype, is_narrow_int, kind
@@ -25,7 +26,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("dt", FLOATS, ids=str)
+@together("dt", FLOATS, ids=str)
 def test_finfo_has_the_numbers_of_ml_dtypes(dt: np.dtype) -> None:
     ours, theirs = finfo(dt), ml_dtypes.finfo(dt)
     for name in ("eps", "max", "min", "smallest_normal", "smallest_subnormal"):
@@ -37,7 +38,7 @@ def test_finfo_has_the_numbers_of_ml_dtypes(dt: np.dtype) -> None:
     assert ours.dtype is as_dtype(dt)
 
 
-@pytest.mark.parametrize("dt", FLOATS, ids=str)
+@together("dt", FLOATS, ids=str)
 def test_finfo_numbers_are_what_they_say(dt: np.dtype) -> None:
     """By arithmetic of the type itself, so independent of either table."""
     info = finfo(dt)
@@ -67,7 +68,7 @@ def test_finfo_refuses_other_types(given: object) -> None:
         finfo(given)
 
 
-@pytest.mark.parametrize("dt", INTS, ids=str)
+@together("dt", INTS, ids=str)
 def test_iinfo(dt: np.dtype) -> None:
     ours = iinfo(dt)
     theirs = ml_dtypes.iinfo(dt) if is_narrow_int(dt) else np.iinfo(dt)
@@ -83,7 +84,7 @@ def test_iinfo_refuses_other_types(given: object) -> None:
         iinfo(given)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@together("name", KINDS)
 def test_isdtype_by_kind(name: str) -> None:
     for dt in SUPPORTED:
         assert isdtype(dt, name) == (kind(dt) in KINDS[name])

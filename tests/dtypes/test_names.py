@@ -83,7 +83,7 @@ XLA = {
 }
 
 
-@pytest.mark.parametrize("name", XLA)
+@together("name", XLA)
 def test_xla_names(name: str) -> None:
     assert dtype_name(as_dtype(name)) == XLA[name]
     assert from_xla(name) is as_dtype(name)
@@ -107,7 +107,7 @@ def test_metadata_is_dropped() -> None:
     assert as_dtype(tagged).metadata is None
 
 
-@pytest.mark.parametrize(
+@together(
     ("given", "reason"),
     [
         (None, "None given"),
@@ -157,7 +157,7 @@ def test_half_precision_complex_is_refused_by_name() -> None:
         as_dtype(ml_dtypes.complex32)
 
 
-@pytest.mark.parametrize("given", ["f31", "F32", "uint32", "", "tuple", None, ["f32"]])
+@together("given", ["f31", "F32", "uint32", "", "tuple", None, ["f32"]])
 def test_from_xla_takes_xla_names_only(given: object) -> None:
     with pytest.raises(DTypeError, match=r"not an XLA element type.*bf16"):
         from_xla(given)  # type: ignore[arg-type]

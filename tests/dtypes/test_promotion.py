@@ -244,7 +244,7 @@ def test_can_cast_between_numpy_dtypes_is_numpys(casting: str) -> None:
         assert can_cast(a, b, casting) == np.can_cast(a, b, casting), (a, b)
 
 
-@pytest.mark.parametrize(
+@together(
     ("src", "dst", "least"),
     [
         ("bfloat16", "bfloat16", "no"),
@@ -295,7 +295,7 @@ def test_float_for_is_what_numpys_functions_return(dt: np.dtype) -> None:
         assert float_for(dt) == np.sqrt(np.ones(1, dt)).dtype
 
 
-@pytest.mark.parametrize("dt", [dt for dt in SUPPORTED if kind(dt) in "iu"], ids=str)
+@together("dt", [dt for dt in SUPPORTED if kind(dt) in "iu"], ids=str)
 def test_int_bounds_and_check_scalar(dt: np.dtype) -> None:
     info = ml_dtypes.iinfo(dt) if is_narrow_int(dt) else np.iinfo(dt)
     low, high = int_bounds(dt)
@@ -307,7 +307,7 @@ def test_int_bounds_and_check_scalar(dt: np.dtype) -> None:
             check_scalar(value, dt)
 
 
-@pytest.mark.parametrize("dt", [np.dtype(code) for code in "bhiBHI"], ids=str)
+@together("dt", [np.dtype(code) for code in "bhiBHI"], ids=str)
 def test_check_scalar_refuses_with_numpys_words(dt: np.dtype) -> None:
     value = int_bounds(dt)[1] + 1
     with pytest.raises(OverflowError) as numpys:

@@ -113,7 +113,7 @@ def test_messages_are_those_of_all_joins() -> None:
             call()
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool", "complex128", "bfloat16"])
+@together("dtype", ["float64", "float32", "int64", "bool", "complex128", "bfloat16"])
 def test_values_are_stacked_as_numpy_stacks_them(dtype: str) -> None:
     v = xl.asarray([3, 0, 1], dtype=dtype)
     plain = np.asarray(v).copy()

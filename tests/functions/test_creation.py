@@ -140,12 +140,12 @@ ARANGES: list[tuple[Any, ...]] = [
 ]
 
 
-@pytest.mark.parametrize("args", ARANGES, ids=str)
+@together("args", ARANGES, ids=str)
 def test_arange(args: tuple[Any, ...]) -> None:
     assert_same_bits(xl.arange(*args), np.arange(*args))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint16", "float32", "float64", "complex64", "bfloat16"])
+@together("dtype", ["int8", "uint16", "float32", "float64", "complex64", "bfloat16"])
 def test_arange_with_dtype(dtype: str) -> None:
     assert_same_bits(
         xl.arange(1, 100, 7, dtype=dtype),
@@ -153,7 +153,7 @@ def test_arange_with_dtype(dtype: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@together(
     ("args", "more"),
     [
         ((0, 1, 5), {}),
@@ -177,7 +177,7 @@ def test_linspace_refuses() -> None:
         xl.linspace(0, 1, -1)
 
 
-@pytest.mark.parametrize(
+@together(
     ("args", "k"), [((3,), 0), ((2, 4), 0), ((4, 2), -1), ((3, 3), 2), ((3, 3), 7), ((0, 3), 0)]
 )
 def test_eye(args: tuple[int, ...], k: int) -> None:
@@ -249,8 +249,8 @@ def test_asarray_converts() -> None:
     assert xl.asarray(np.array([300]), dtype="uint8").tolist() == [44]  # a cast, as in NumPy
 
 
-@pytest.mark.parametrize("made", [xl.asarray, xl.ascontiguousarray, xl.asfortranarray, xl.array])
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool", "complex128"])
+@together("made", [xl.asarray, xl.ascontiguousarray, xl.asfortranarray, xl.array])
+@together("dtype", ["float64", "float32", "int64", "uint8", "bool", "complex128"])
 def test_every_dtype_converts_to_every_other(made: Any, dtype: str) -> None:
     for source in ("float64", "float32", "bfloat16", "int64", "int32", "bool", "complex128"):
         if source == "complex128" and dtype != source:
@@ -298,7 +298,7 @@ def test_one_allocation_each() -> None:
         assert count.bytes == 20_000
 
 
-@pytest.mark.parametrize(
+@together(
     ("code", "ends"),
     [
         ("i1", (-1.5, 1.5, 4)),
@@ -314,8 +314,8 @@ def test_linspace_of_integers_is_rounded_down(code: str, ends: tuple[float, floa
     assert_same_bits(xl.linspace(*ends, dtype=code), np.linspace(*ends, dtype=code))
 
 
-@pytest.mark.parametrize("name", ["zeros", "empty", "ones"])
-@pytest.mark.parametrize("shape", [(2**40, 0, 2**40), (0, 2**70), (2**63, 0)])
+@together("name", ["zeros", "empty", "ones"])
+@together("shape", [(2**40, 0, 2**40), (0, 2**70), (2**63, 0)])
 def test_extents_beside_a_zero_have_a_limit_too(name: str, shape: tuple[int, ...]) -> None:
     for _ in range(2):
         with pytest.raises(xl.SizeError):
@@ -332,7 +332,7 @@ def test_what_is_asked_for_already_is_not_copied() -> None:
         xl.asarray_chkfinite(a / 0)
 
 
-@pytest.mark.parametrize("number", [2, 2.5, True, 1j, 1 << 63, np.float32(2), np.float16(1), -3])
+@together("number", [2, 2.5, True, 1j, 1 << 63, np.float32(2), np.float16(1), -3])
 def test_a_number_becomes_an_array_of_rank_0(number: object) -> None:
     for make in (xl.asarray, xl.array):
         made, expected = make(number), np.asarray(number)

@@ -35,7 +35,7 @@ def test_astype_of_anything(data: st.DataObject) -> None:
     assert_same_bits(result, oracle.convert(operand.array, goal))
 
 
-@pytest.mark.parametrize("goal", ["i1", "u1", "i2", "u4", "i8", "u8", "?"])
+@together("goal", ["i1", "u1", "i2", "u4", "i8", "u8", "?"])
 def test_floats_to_integers_in_range(goal: str) -> None:
     info = np.iinfo(goal) if goal != "?" else None
     low, high = (0, 1) if info is None else (max(info.min, -(2**40)), min(info.max, 2**40))
@@ -108,7 +108,7 @@ def test_python_scalars_are_weak(dtype: np.dtype[Any], value: complex) -> None:
     assert (value * xl.zeros((0, 2), dtype=dtype)).dtype == expected
 
 
-@pytest.mark.parametrize("n", [0, 1, 10, 1023, 1024, 1025, 300_000])
+@together("n", [0, 1, 10, 1023, 1024, 1025, 300_000])
 def test_dtype_depends_on_no_size(n: int) -> None:
     a = xl.zeros(n, dtype="f4")
     e = xl.sum(a * 2.0 + xl.zeros(n, dtype="i2"))

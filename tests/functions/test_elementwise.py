@@ -114,7 +114,7 @@ CLIPS: list[tuple[str, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("code", "low", "high"), CLIPS)
+@together(("code", "low", "high"), CLIPS)
 def test_clip(code: str, low: Any, high: Any) -> None:
     x = np.arange(9).astype(code)
     ours, theirs = np.asarray(elementwise.clip(x, low, high)), np.clip(x, low, high)
@@ -164,8 +164,8 @@ def test_angles_of_truth_are_those_of_integers() -> None:
     assert (made.dtype, made.tolist()) == (np.angle([True]).dtype, [0.0, 0.0])
 
 
-@pytest.mark.parametrize("name", ["less", "isnan", "add", "logical_and"])
-@pytest.mark.parametrize("code", ["f8", "i8", "c16"])
+@together("name", ["less", "isnan", "add", "logical_and"])
+@together("code", ["f8", "i8", "c16"])
 def test_out_keeps_its_own_values_where_nothing_is_computed(name: str, code: str) -> None:
     """Also those that the result's dtype has no room for."""
     mask, a = np.array([True, False, True]), np.array([1, 0, 3], "i4")

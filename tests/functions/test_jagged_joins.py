@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import count_allocations
 
 ROWS = st.lists(st.integers(-9, 9), max_size=4)
@@ -82,7 +83,7 @@ def test_dense_arrays_are_rows_of_one_length() -> None:
     assert mixed.dtype == np.float32
 
 
-@pytest.mark.parametrize(
+@together(
     ("make", "message"),
     [
         (lambda a: xl.concat([a, a], axis=1), "axis 0 only, got axis 1"),

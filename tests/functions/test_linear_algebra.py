@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties import tiling
 from xarraylite.dtypes.names import as_dtype
 from xarraylite.functions.linear_algebra import einsum, matmul, tensordot, vecdot
@@ -143,7 +144,7 @@ def test_vecdot_conjugates_the_left() -> None:
     assert complex(vecdot(z, 1j * z)) == 15j
 
 
-@pytest.mark.parametrize(
+@together(
     ("shapes", "axis", "error"),
     [
         (((2, 3), (3,)), 0, xl.ShapeError),
@@ -190,7 +191,7 @@ def test_tensordot_of_single_axes() -> None:
     assert_same_bits(tensordot(a, a, axes=(0, 0)), np.tensordot(VALUES, VALUES, (0, 0)))
 
 
-@pytest.mark.parametrize(
+@together(
     ("axes", "error", "message"),
     [
         (4, xl.AxisError, "no 4 common axes"),
@@ -297,7 +298,7 @@ def test_einsum_of_expressions_and_numbers() -> None:
     assert_same_bits(einsum("ij,->ij", a + 1, 2.0), (VALUES[0] + 1) * 2)
 
 
-@pytest.mark.parametrize(
+@together(
     ("spec", "message"),
     [
         ("ij", "1 groups of labels for 2 operands"),

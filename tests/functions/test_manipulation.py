@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing import strategies as xst
 
@@ -73,8 +74,8 @@ OPERANDS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("operand", OPERANDS)
-@pytest.mark.parametrize("name", CASES)
+@together("operand", OPERANDS)
+@together("name", CASES)
 def test_like_numpy(name: str, operand: str) -> None:
     ours, theirs = CASES[name]
     result, expected = ours(OPERANDS[operand]()), theirs(BASE)
@@ -86,7 +87,7 @@ def test_like_numpy(name: str, operand: str) -> None:
 VIEWS = [n for n in CASES if not n.startswith(("concat", "stack"))]
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@together("name", VIEWS)
 def test_views_of_containers_share_their_memory(name: str) -> None:
     a = xl.asarray(BASE)
     with count_allocations() as count:
@@ -259,7 +260,7 @@ def test_stretched_arrays_are_read_only(known: int) -> None:
     assert a.tolist() == [10, 2, 4]
 
 
-@pytest.mark.parametrize("name", NOTHING_TO_DO)
+@together("name", NOTHING_TO_DO)
 def test_a_function_with_nothing_to_do_returns_a_view(name: str) -> None:
     """Never the container itself, whose shape methods like ``transpose_`` change."""
     a = xl.XArray([[1, 2, 3], [4, 5, 6]], layout="dynamic")

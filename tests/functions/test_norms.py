@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 A = np.array([[[3.0, -1.0], [0.0, 2.5]], [[-4.0, 1.0], [0.5, -0.5]]])
 
@@ -25,7 +26,7 @@ NORMS: list[tuple[str, Any, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "reference", "extra"), NORMS)
-@pytest.mark.parametrize("values", [A, A[0].astype(int), A + 1j * A[::-1]])
+@together("values", [A, A[0].astype(int), A + 1j * A[::-1]])
 def test_norms(name: str, reference: Any, extra: tuple[Any, ...], values: Any) -> None:
     function = getattr(xl, name)
     for axis in (None, 0, (0, 1)) if values.dtype == float else ((0, 1), 0):

@@ -64,8 +64,8 @@ def test_refusals_name_the_operands_that_were_given() -> None:
         xl.lexsort([xl.arange(3), xl.arange(4)])
 
 
-@pytest.mark.parametrize("name", ["cumsum", "cumprod", "cumulative_sum", "nancumsum", "cov"])
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@together("name", ["cumsum", "cumprod", "cumulative_sum", "nancumsum", "cov"])
+@together("dtype", ["float16", "bfloat16"])
 def test_the_dtype_that_is_asked_for_is_that_of_the_result(name: str, dtype: str) -> None:
     """Also where narrow floats are computed in it."""
     x = xl.asarray([1.0, 2.0, 4.0], dtype=dtype)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.functions import ordering
 
 RNG = np.random.default_rng(0)
@@ -28,9 +28,7 @@ def lines(dtype: str) -> list[np.ndarray]:
     return [wide, near, np.full(COUNT, info.min, dtype)]
 
 
-@pytest.mark.parametrize(
-    "dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"]
-)
+@together("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8"])
 def test_equal_elements_keep_their_order(dtype: str) -> None:
     for line in lines(dtype):
         before = line.copy()
@@ -62,7 +60,7 @@ def other(dtype: str) -> np.ndarray:
     return values
 
 
-@pytest.mark.parametrize("dtype", ["c8", "c16", "?", ">i4", ">f8", "g"])
+@together("dtype", ["c8", "c16", "?", ">i4", ">f8", "g"])
 def test_other_dtypes_are_compared(dtype: str) -> None:
     values = other(dtype)
     np.testing.assert_array_equal(ordering.positions(values), values.argsort(kind="stable"))
@@ -70,8 +68,8 @@ def test_other_dtypes_are_compared(dtype: str) -> None:
     np.testing.assert_array_equal(ordering.positions(distinct), distinct.argsort(kind="stable"))
 
 
-@pytest.mark.parametrize("axis", [0, 1, -1, None])
-@pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "complex64", "bool"])
+@together("axis", [0, 1, -1, None])
+@together("dtype", ["int64", "float32", "float64", "complex64", "bool"])
 def test_argsort_of_many(dtype: str, axis: int | None) -> None:
     for values in (
         RNG.integers(-9, 9, (60, 50)).astype(dtype),

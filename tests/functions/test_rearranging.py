@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.ir.kind import NODE
 from xarraylite.testing import assert_same_bits
 
@@ -78,8 +79,8 @@ def test_tile_and_pad(
             same(xl.pad(x, widths, mode), np.pad(y, widths, mode))
 
 
-@pytest.mark.parametrize("mode", ["edge", "wrap", "reflect", "symmetric"])
-@pytest.mark.parametrize("width", [(0, 1), (1, 0), (3, 2), (2048, 5), (2500, 2499), (9000, 1)])
+@together("mode", ["edge", "wrap", "reflect", "symmetric"])
+@together("width", [(0, 1), (1, 0), (3, 2), (2048, 5), (2500, 2499), (9000, 1)])
 def test_pad_of_many(mode: Any, width: tuple[int, int]) -> None:
     y = np.arange(5000.0)
     same(xl.pad(xl.asarray(y), width, mode), np.pad(y, width, mode))
@@ -146,8 +147,8 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("name", COPIES)
+@together("lazy", [False, True])
+@together("name", COPIES)
 def test_what_numpy_copies_is_no_view(name: str, lazy: bool) -> None:
     for _ in range(3):  # called once, looked up, remembered
         ours, theirs = xl.asarray([[1, 2], [3, 4]]), np.asarray([[1, 2], [3, 4]])
@@ -161,8 +162,8 @@ def test_what_numpy_copies_is_no_view(name: str, lazy: bool) -> None:
         same(ours, theirs)
 
 
-@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
-@pytest.mark.parametrize("way", ["ravel", "flatten", "reshape"])
+@together("order", ["C", "F", "A", "K"])
+@together("way", ["ravel", "flatten", "reshape"])
 def test_orders_are_those_of_the_memory(way: str, order: str) -> None:
     if (way, order) == ("reshape", "K"):
         with pytest.raises(ValueError, match="order must be"):
@@ -262,7 +263,7 @@ REFUSED: dict[str, tuple[Any, type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@together("name", REFUSED)
 def test_refused(name: str) -> None:
     call, kind, message = REFUSED[name]
     with pytest.raises(kind, match=message):
@@ -288,9 +289,7 @@ def test_ix_views_positions() -> None:
         xl.ix_([[1]])
 
 
-@pytest.mark.parametrize(
-    "strides", [(0, 8, 24), (8, 0, 24), (8, 24, 0), (0, 24, 8), (24, 0, 8), (0, 0, 8)]
-)
+@together("strides", [(0, 8, 24), (8, 0, 24), (8, 24, 0), (0, 24, 8), (24, 0, 8), (0, 0, 8)])
 def test_broadcast_dimensions_stay_in_flatten(strides: tuple[int, ...]) -> None:
     extents = {0: 2, 8: 3, 24: 2}
     shape = tuple([extents[s] for s in strides])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits
 
 NAMES = (
@@ -30,7 +31,7 @@ NAMES = (
 VALUES = np.array([[3.0, -1.0, 2.0], [0.0, 5.0, -1.0]])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@together("name", NAMES)
 def test_everything_is_lazy(name: str) -> None:
     e = getattr(xl, name)(xl.asarray(VALUES), axis=1)
     assert type(e) is xl.XExpression
@@ -38,7 +39,7 @@ def test_everything_is_lazy(name: str) -> None:
     assert "lazy" in repr(e)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@together("name", NAMES)
 def test_operands(name: str) -> None:
     """Containers, views, expressions, NumPy arrays and numbers alike."""
     function, expected = getattr(xl, name), getattr(np, name)(VALUES, axis=0)
@@ -49,8 +50,8 @@ def test_operands(name: str) -> None:
     np.testing.assert_allclose(float(function(2.0)), float(getattr(np, name)(2.0)))
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("keepdims", [False, True])
+@together("name", NAMES)
+@together("keepdims", [False, True])
 def test_shapes(name: str, keepdims: bool) -> None:
     a = xl.ones((2, 3, 4))
     axes: list[Any] = [None, 0, -1]
@@ -62,7 +63,7 @@ def test_shapes(name: str, keepdims: bool) -> None:
         assert ours.shape == theirs.shape == xl.eval(ours).shape
 
 
-@pytest.mark.parametrize("name", NAMES)
+@together("name", NAMES)
 def test_pages(name: str) -> None:
     function = getattr(xl, name)
     assert function.__name__ == name
@@ -78,7 +79,7 @@ def test_axis_of_argmin_is_one() -> None:
             getattr(xl, name)(xl.asarray(VALUES), axis=(0, 1))
 
 
-@pytest.mark.parametrize(
+@together(
     ("code", "sum_", "mean"),
     [
         ("?", "int64", "float64"),
@@ -154,9 +155,9 @@ def test_nested() -> None:
     assert abs(float(xl.mean(a - xl.mean(a)))) < 1e-15
 
 
-@pytest.mark.parametrize("code", ["?", "i4", "f8", "bfloat16"])
-@pytest.mark.parametrize("axis", [None, 0, 1])
-@pytest.mark.parametrize("initial", [None, True, False])
+@together("code", ["?", "i4", "f8", "bfloat16"])
+@together("axis", [None, 0, 1])
+@together("initial", [None, True, False])
 def test_sums_and_products_of_truth(code: str, axis: int | None, initial: bool | None) -> None:
     """As in NumPy, elements are converted first; ``+`` is their or, ``*`` their and."""
     values = np.array([[0, 1, 2], [0, 0, 0], [3, 1, 1]])
@@ -168,8 +169,8 @@ def test_sums_and_products_of_truth(code: str, axis: int | None, initial: bool |
             assert_same_bits(ours, np.asarray(theirs))
 
 
-@pytest.mark.parametrize("n", [1, 4095, 4096, 4097, 300_000])
-@pytest.mark.parametrize("place", [0, -1, None])
+@together("n", [1, 4095, 4096, 4097, 300_000])
+@together("place", [0, -1, None])
 def test_truth_is_decided_wherever_it_is(n: int, place: int | None) -> None:
     """Folds of truth end with the block that decides them."""
     for name, value in (("any", True), ("all", False)):
@@ -199,8 +200,8 @@ def test_extremes_of_what_is_not_nan(shape: tuple[int, ...]) -> None:
                 assert_same_bits(ours, theirs)
 
 
-@pytest.mark.parametrize("name", ["nanvar", "nanstd"])
-@pytest.mark.parametrize("ddof", [1, 2, 3])
+@together("name", ["nanvar", "nanstd"])
+@together("ddof", [1, 2, 3])
 def test_the_spread_of_too_few_numbers_is_nan_where_nan_are_left_out(name: str, ddof: int) -> None:
     """`var` of as few is infinite, NumPy's rule for both."""
     x = np.asarray([[1.0, np.nan, 3.0], [np.nan, np.nan, 2.0]])

@@ -199,7 +199,7 @@ ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
+@together("name", ARGUMENTS)
 def test_other_arguments(name: str) -> None:
     call, message = ARGUMENTS[name]
     with pytest.raises(XarrayliteError) as found:
@@ -255,7 +255,7 @@ INTEGERS: dict[str, tuple[type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("call", INTEGERS)
+@together("call", INTEGERS)
 def test_what_should_be_an_integer_is_refused_as_numpy_refuses_it(call: str) -> None:
     error, message = INTEGERS[call]
     for _ in range(3):  # a call that is like an earlier one too

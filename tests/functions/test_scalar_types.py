@@ -52,7 +52,7 @@ def test_a_type_makes_values(name: str) -> None:
     assert not isinstance(1, one)
 
 
-@pytest.mark.parametrize(
+@together(
     "call",
     ["int8(3.7)", "float64('2.5')", "bool(0)", "complex128(1, 2)", "int16()", "float32([1, 2])"],
 )
@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_refused(call: str) -> None:
 KINDS = "generic number integer signedinteger unsignedinteger inexact floating complexfloating"
 
 
-@pytest.mark.parametrize("kind", KINDS.split())
+@together("kind", KINDS.split())
 def test_kinds_of_elements(kind: str) -> None:
     ours: Any = getattr(xl, kind)
     theirs: Any = getattr(np, kind)

@@ -267,7 +267,7 @@ def test_complex_special_cases_with_open_signs(dtype: str) -> None:
         assert complex(xl.tanh(xl.asarray(complex(INF, b), dtype=dtype))) == 1.0
 
 
-@pytest.mark.parametrize("value", [False, 1, 2.5, 1j, np.float32(2), [1], (1, 2)])
+@together("value", [False, 1, 2.5, 1j, np.float32(2), [1], (1, 2)])
 def test_numbers_and_lists_are_not_used_without_a_copy(value: Any) -> None:
     with pytest.raises(ValueError, match="without a copy"):
         xl.asarray(value, copy=False)
@@ -282,8 +282,8 @@ def test_folds_of_nothing_are_values(name: str) -> None:
         assert np.asarray(made) == wanted
 
 
-@pytest.mark.parametrize("mode", ["largest", "smallest"])
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@together("mode", ["largest", "smallest"])
+@together("axis", [0, 1, -1])
 def test_top_k(axis: int, mode: Any) -> None:
     x = np.random.default_rng(3).integers(-9, 9, (5, 7)).astype("f4")
     for k in range(x.shape[axis] + 1):

@@ -116,7 +116,7 @@ FAILED: dict[str, Callable[[Any], None]] = {
 }
 
 
-@pytest.mark.parametrize("name", FAILED)
+@together("name", FAILED)
 def test_a_failed_call_changes_nothing(name: str) -> None:
     a = xl.asarray(np.arange(12.0).reshape(3, 4))
     with pytest.raises((ValueError, IndexError, TypeError)) as found:
@@ -225,7 +225,7 @@ def test_results_have_one_place(name: str, operands: int) -> None:
         getattr(xl, name)(*[x] * operands, *outs[:2], out=tuple(outs[2:]))
 
 
-@pytest.mark.parametrize("dtype", ["bool", "float16", "float32", "int8", "complex64", "bfloat16"])
+@together("dtype", ["bool", "float16", "float32", "int8", "complex64", "bfloat16"])
 def test_python_numbers_are_written_as_numpy_writes_them(dtype: str) -> None:
     for number in (0, 1, True, 1.5, 2j):
         expected = np.zeros((3, 3), xl.asarray([0], dtype).dtype)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.hlo import oracle
 from xarraylite._config import settings
 from xarraylite.hlo.evaluation.moves import HEAVY
@@ -121,7 +122,7 @@ BITCASTS = [
 ]
 
 
-@pytest.mark.parametrize(("source", "target", "view"), BITCASTS)
+@together(("source", "target", "view"), BITCASTS)
 def test_bitcasts_read_the_bytes_as_the_other_layout_says(source, target, view):
     module = xl.hlo.parse(f"ENTRY e {{ p = {source} parameter(0)  ROOT r = {target} bitcast(p) }}")
     spec = module.entry.parameters[0].shape
@@ -292,7 +293,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("line", BROKEN)
+@together("line", BROKEN)
 def test_what_breaks_a_rule_is_not_run(line: str) -> None:
     module = xl.hlo.parse(f"""
         f {{ a = f32[2,3] parameter(0)  ROOT b = f32[3,2] negate(a) }}

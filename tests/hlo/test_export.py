@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties.trees import trees
 from xarraylite.arrays.expression import apply
 from xarraylite.ir.node import Gather, Leaf
@@ -261,7 +262,7 @@ def test_jaxlib_compiles_it_and_agrees():
 
 
 @pytest.mark.parametrize("name", ["isinf", "signbit", "isfinite", "isnan", "sign", "acosh"])
-@pytest.mark.parametrize("dtype", ["float8_e8m0fnu", "float8_e5m2", "float8_e4m3fnuz", "float32"])
+@together("dtype", ["float8_e8m0fnu", "float8_e5m2", "float8_e4m3fnuz", "float32"])
 def test_functions_of_formats_without_zero_sign_or_infinity(name: str, dtype: str) -> None:
     values = np.array([-1e30, -5120.0, -2.0, 0.5, 1.0, 2.0, 5120.0, np.inf, np.nan], "float32")
     a = xl.asarray(values).astype(dtype)
@@ -288,7 +289,7 @@ PICKED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("make", PICKED)
+@together("make", PICKED)
 def test_views_of_picked_elements(make: Any) -> None:
     values = np.arange(12.0).reshape(3, 4)
     a = xl.asarray(values)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.hlo import oracle
 
 
-@pytest.mark.parametrize("name", list(oracle.index("models")))
+@together("name", list(oracle.index("models")))
 def test_model(name):
     case = oracle.load("models", name, "unoptimised")
     module = xl.hlo.parse(case.text)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.hlo import oracle
 
 pytestmark = pytest.mark.once
@@ -43,7 +44,7 @@ ANYTHING = frozenset(("constant", "custom-call", "parameter"))
 GROUPS = sorted({name.split("_")[0] for name in oracle.index("operations")})
 
 
-@pytest.mark.parametrize("group", GROUPS)
+@together("group", GROUPS)
 def test_operation(group):
     tested = 0
     with xl.config(engine="reference"), warnings.catch_warnings():

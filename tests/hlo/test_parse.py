@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.hlo.mutations import check, mutated, seeds
 
 pytestmark = pytest.mark.once
@@ -308,7 +309,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "column", "expected"), ERRORS)
+@together(("text", "line", "column", "expected"), ERRORS)
 def test_errors_say_where_and_what_was_expected(
     text: str, line: int, column: int, expected: str
 ) -> None:
@@ -371,7 +372,7 @@ BOMBS: list[Callable[[int], str]] = [
 ]
 
 
-@pytest.mark.parametrize("bomb", BOMBS, ids=range(len(BOMBS)))
+@together("bomb", BOMBS, ids=range(len(BOMBS)))
 def test_hostile_texts_do_no_harm(bomb: Callable[[int], str]) -> None:
     # Each takes milliseconds.  In quadratic time one would take minutes, and one that recurses
     # would end in an error of another kind.

@@ -24,7 +24,7 @@ def program(name: str) -> xl.hlo.HloModule:
     return xl.hlo.parse((DATA / name).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", sorted(FACTS["digests"]))
+@together("name", sorted(FACTS["digests"]))
 def test_programs_print_as_xla_prints_them(name: str) -> None:
     module = program(name)
     digests = {
@@ -73,7 +73,7 @@ def contents(module: xl.hlo.HloModule) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted(FACTS["digests"]))
+@together("name", sorted(FACTS["digests"]))
 def test_what_is_printed_is_read_as_the_same_program(name: str) -> None:
     module = program(name)
     printed = module.to_text(print_large_constants=True)
@@ -151,7 +151,7 @@ def test_attributes_that_nobody_knows_are_kept_as_text() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@together(
     ("given", "printed"),
     [
         ("f8e8m0fnu[] constant(nan)", "nan"),  # it has no sign

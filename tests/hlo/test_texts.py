@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 pytestmark = pytest.mark.once
 
@@ -56,7 +57,7 @@ def test_the_facts_are_what_xla_does() -> None:
 LINE = "ENTRY e {{ p = f32[8,128] parameter(0)  k = s32[] constant(1)  ROOT r = {} }}"
 
 
-@pytest.mark.parametrize(
+@together(
     "line",
     [
         # XLA's reader refuses these itself, or aborts, or puts another shape in place.
@@ -80,7 +81,7 @@ def test_shapes_are_for_verify(line: str) -> None:
         module.verify()
 
 
-@pytest.mark.parametrize(
+@together(
     ("line", "message"),
     [
         ("f32[8,128] add(p, p), origin={1}", "expected arrays such as"),

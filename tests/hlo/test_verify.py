@@ -168,7 +168,7 @@ def test_unknown_things_pass() -> None:
     assert module(line).verify()
 
 
-@pytest.mark.parametrize("path", sorted(DATA.glob("*.hlo.txt")), ids=lambda path: path.name)
+@together("path", sorted(DATA.glob("*.hlo.txt")), ids=lambda path: path.name)
 def test_programs_verify(path: Path) -> None:
     made = xl.hlo.parse(path.read_text(encoding="utf-8"))
     assert made.verify() is made

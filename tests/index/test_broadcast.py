@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from xarraylite._errors import AxisError, AxisTypeError, BroadcastError, ShapeError, SizeError
 from xarraylite.index.broadcast import (
     MAX_RANK,
@@ -34,7 +35,7 @@ class Index:
         return self.value
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "expected"),
     [
         (3, (3,)),
@@ -53,7 +54,7 @@ def test_as_shape_takes(value: Any, expected: tuple[int, ...]) -> None:
     assert all(type(extent) is int for extent in shape)
 
 
-@pytest.mark.parametrize(
+@together(
     ("value", "error", "text"),
     [
         ((2, -1), ShapeError, "make: extents must not be negative, got -1"),
@@ -90,7 +91,7 @@ def test_infer_extent_finds_the_missing_one(shape: tuple[int, ...], at: int) -> 
         assert infer_extent(asked, size) == shape
 
 
-@pytest.mark.parametrize(
+@together(
     ("shape", "size", "text"),
     [
         ((-1, -1), 4, "only one extent may be -1"),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, basic_indices
 
+from tests.cases import together
 from tests.index.test_transform import numbered, read
 from xarraylite._errors import IndexRangeError
 from xarraylite.index.indices import parse_index
@@ -53,7 +54,7 @@ def test_one_integer_array_is_numpys(data: st.DataObject) -> None:
     assert np.array_equal(taken, array[tuple(key)])
 
 
-@pytest.mark.parametrize(
+@together(
     ("key", "shape", "text"),
     [
         (3, (3,), r"index 3 is out of range for axis 0 of extent 3 \(shape \(3,\)\)"),

@@ -29,7 +29,7 @@ def test_bytes_that_follow_are_refused(extra: bytes) -> None:
     refuses(npy() + extra, r"after its header; shape \(2,\) of float64 needs exactly 16")
 
 
-@pytest.mark.parametrize(
+@together(
     ("data", "message"),
     [
         (b"", "begins with b'' and has 0 bytes"),
@@ -95,7 +95,7 @@ def test_orders_that_are_none(order: str) -> None:
     refuses(npy(GOOD.replace("False", order)), "fortran_order .*; it must be True or False")
 
 
-@pytest.mark.parametrize(
+@together(
     "shape",
     ["(2)", "[2,]", "'2'", "True", "(True,)", "(-2,)", "(2.0,)", "(,)", "(2,,)", "(,2)", "(2 2,)",
      "(0x2,)", "(02,)", "(1_0,)", "(+2,)", "(2j,)", "(99999999999999999999,)", "(\u0662,)"],
@@ -105,7 +105,7 @@ def test_shapes_that_are_none(shape: str) -> None:
     refuses(npy(header, version=(3, 0)), "it must be a tuple of integers")
 
 
-@pytest.mark.parametrize(
+@together(
     ("shape", "message"),
     [
         ((65536, 65536), "needs exactly 34359738368"),
@@ -134,7 +134,7 @@ def test_what_just_fits() -> None:
     assert loaded(described("<f8", (2**40, 0, 3), b"")).size == 0
 
 
-@pytest.mark.parametrize(
+@together(
     ("descr", "reason"),
     [
         ("|O", "pickles"),

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.io.files import (
     NAMES,
     USED_BITS,
@@ -72,7 +73,7 @@ def test_numpy_reads_narrow_types(name: str, shape: tuple[int, ...], order: Any)
     assert again == data
 
 
-@pytest.mark.parametrize("name", NARROW)
+@together("name", NARROW)
 def test_what_numpy_saved_without_a_name(name: str) -> None:
     values = sample(name, (2, 3))
     data = numpy_saved(values)
@@ -111,10 +112,8 @@ def test_dtype_does_not_convert() -> None:
         loaded(data, dtype=object)
 
 
-@pytest.mark.parametrize(
-    "name", ["int16", "uint32", "float16", "float64", "complex64", "complex128"]
-)
-@pytest.mark.parametrize("order", ["C", "F"])
+@together("name", ["int16", "uint32", "float16", "float64", "complex64", "complex128"])
+@together("order", ["C", "F"])
 def test_big_endian(name: str, order: Any) -> None:
     values = np.asarray(sample(name, (3, 4)), order=order)
     for mark in "<>":
@@ -148,7 +147,7 @@ def test_headers_that_others_write(header: str) -> None:
     assert np.asarray(loaded(data)).ravel().tolist() == [1.0, 2.0]
 
 
-@pytest.mark.parametrize("name", ["bool", *map(dtype_name, USED_BITS)])
+@together("name", ["bool", *map(dtype_name, USED_BITS)])
 def test_bits_that_stand_for_nothing(name: str) -> None:
     every = np.arange(256, dtype=np.uint8)
     dtype = xl.zeros(1, dtype=name).dtype

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.io.files import (
     NAMES,
     described,
@@ -177,7 +178,7 @@ def test_archives_of_large_files(monkeypatch: pytest.MonkeyPatch) -> None:
     refuses(data.replace(b"PK\x06\x06", b"PK\x06\x05"), "load: ")
 
 
-@pytest.mark.parametrize(
+@together(
     "name",
     ["", "/a", "..", "../a", "a/../b", "a/..", ".", "./a", "a/", "a//b", "a\\b", "\\a", "C:a",
      "c:/a", "a\x00b", "a\n", "\x7f", "x" * 252, "ä" * 126],
@@ -260,7 +261,7 @@ SIZES: list[tuple[int, str, int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("where", "code", "value", "message"), SIZES)
+@together(("where", "code", "value", "message"), SIZES)
 def test_directories_that_lie(where: int, code: str, value: int, message: str) -> None:
     data = patched(archive([GOOD]), where, code, value)
     if "CRC" in message:  # shows only once the elements have been read

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 
 def test_tables_there_and_back(tmp_path: Path) -> None:
@@ -42,7 +43,7 @@ EXACT = {
 }
 
 
-@pytest.mark.parametrize("dtype", EXACT)
+@together("dtype", EXACT)
 def test_numbers_of_all_dtypes_come_back(dtype: str) -> None:
     x = xl.asarray([EXACT[dtype]], dtype=dtype)
     text = io.StringIO()
@@ -52,7 +53,7 @@ def test_numbers_of_all_dtypes_come_back(dtype: str) -> None:
     assert str(again.tolist()) == str(x.tolist())
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "dtype"),
     [
         *(("300", "int8"), ("8", "int4"), ("-1", "uint8"), ("1.5", "int32"), ("nan", "int64")),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import together
 from tests.ir.nodes import leaf
 from xarraylite._errors import (
     AxisError,
@@ -34,7 +35,7 @@ BITS = OPS["bitwise_and"]
 # --- elementwise ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@together(
     ("op", "dtypes", "loops", "result"),
     [
         (ADD, ("int32", "float32"), (float64, float64), float64),
@@ -67,7 +68,7 @@ def test_only_what_differs_is_cast() -> None:
     assert cast.operands == (a,)
 
 
-@pytest.mark.parametrize(
+@together(
     ("dtype", "value", "expected"),
     [
         ("int8", 1, int8),
@@ -112,7 +113,7 @@ def test_shapes_broadcast() -> None:
     assert build.elementwise(ADD, leaf((1,)), leaf((0,))).shape == (0,)
 
 
-@pytest.mark.parametrize(
+@together(
     ("make", "error", "text"),
     [
         (
@@ -314,10 +315,10 @@ def test_reducing_over_nothing_is_nothing() -> None:
     assert build.reduce(MAX, a, (), False) is a
 
 
-@pytest.mark.parametrize(
+@together(
     ("op", "value"), [(SUM, 0), (PROD, 1), (ANY, 0), (ALL, 1)], ids=lambda x: getattr(x, "name", "")
 )
-@pytest.mark.parametrize("keepdims", [False, True])
+@together("keepdims", [False, True])
 def test_empty_folds_are_the_identity(op: Any, value: int, keepdims: bool) -> None:
     dtype = "bool" if op in (ANY, ALL) else "float32"
     node = build.reduce(op, leaf((2, 0, 3), dtype), (1,), keepdims)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.ir import kind, translation
 from xarraylite.ir.kind import NODE
 from xarraylite.ir.node import FREE, SHAPE
@@ -43,7 +44,7 @@ def test_operands_stand_in_the_order_of_the_nodes() -> None:
     assert e._kind.items == len(e._operands) == 5
 
 
-@pytest.mark.parametrize(
+@together(
     "make",
     [
         lambda a, r: a + 1,

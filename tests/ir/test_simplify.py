@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.ir.nodes import leaf
 from xarraylite.ir import build
 from xarraylite.ir.simplify import simpler
@@ -27,9 +28,7 @@ def test_small_powers(exponent: float, name: str) -> None:
     assert build.elementwise(POW, a, exponent).op is OPS[name]
 
 
-@pytest.mark.parametrize(
-    "exponent", [0, 4, 0.25, -2, True, 2j, np.float64(2), np.int64(2), float("nan")]
-)
+@together("exponent", [0, 4, 0.25, -2, True, 2j, np.float64(2), np.int64(2), float("nan")])
 def test_other_powers_stay(exponent: Any) -> None:
     assert simpler(POW, (leaf((3,)), exponent), np.dtype(float)) is None
 
@@ -42,8 +41,8 @@ def test_a_cube_is_two_products() -> None:
     assert build.elementwise(POW, leaf((3,), "complex128"), 3).op is POW
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("exponent", [3, 3.0, -1, -1.0])
+@together("dtype", ["float16", "float32", "float64"])
+@together("exponent", [3, 3.0, -1, -1.0])
 def test_cubes_and_reciprocals_are_close_to_the_power(dtype: str, exponent: float) -> None:
     values = np.random.default_rng(0).standard_normal(500).astype(dtype) * 8
     values[:5] = [0.0, -0.0, np.inf, -np.inf, np.nan]
@@ -89,8 +88,8 @@ def test_traced_exponents_have_no_value_yet() -> None:
     assert build.elementwise(POW, leaf((3,)), build.weak_scalar(2)).op is OPS["square"]
 
 
-@pytest.mark.parametrize("exponent", [1, 2, 1.0, 2.0])
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float32", "float64", "complex128"])
+@together("exponent", [1, 2, 1.0, 2.0])
+@together("dtype", ["int8", "uint8", "int64", "float32", "float64", "complex128"])
 def test_dtype_and_bits_are_those_of_the_power(dtype: str, exponent: float) -> None:
     values = np.array([-3, -1, 0, 1, 2, 100]).astype(dtype)
     expected = np.power(values, exponent)

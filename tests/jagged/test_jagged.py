@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import count_allocations
 
 LISTS = [[1.0, 2.0, 3.0], [], [4.0]]
@@ -38,7 +39,7 @@ def test_from_nested_lists() -> None:
     assert deep.dtype == np.int16
 
 
-@pytest.mark.parametrize("values", [[], [[]], [[], []], [[[]], []], [1, 2], [[1]], [[[1]], [[]]]])
+@together("values", [[], [[]], [[], []], [[[]], []], [1, 2], [[1]], [[[1]], [[]]]])
 def test_lists_come_back(values: list[Any]) -> None:
     assert xl.XJagged(values).to_list() == values
 

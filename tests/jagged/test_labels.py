@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.jagged.contraction import ROWS
 from xarraylite.testing import count_allocations
 
@@ -45,7 +46,7 @@ def test_narrow_floats_are_rounded_once(dtype: str) -> None:
     )
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "int4", "uint64", "float32", "complex64"])
+@together("dtype", ["bool", "int8", "int4", "uint64", "float32", "complex64"])
 def test_dtypes(dtype: str) -> None:
     a = xl.XJagged([[1, 0, 1], [], [1]], dtype=dtype)
     pairs = xl.eval(a["i,j"] * a["i,j"], "i")
@@ -237,7 +238,7 @@ def test_refused(make: Callable[[Any], Any], message: str) -> None:
     assert a.to_list() == LISTS
 
 
-@pytest.mark.parametrize(
+@together(
     ("labels", "value", "message"),
     [
         ("i,j", lambda a: a[:2]["i,j"], "'i' has extent 3 in the destination and 2 in"),

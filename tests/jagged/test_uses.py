@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits, assert_ulp, count_allocations
 
 
@@ -126,7 +127,7 @@ BINARY = [
 ]
 
 
-@pytest.mark.parametrize("name", BINARY)
+@together("name", BINARY)
 def test_operators_are_those_of_arrays(name: str) -> None:
     """One table serves both: the same operation, either way round."""
     op = getattr(operator, name)
@@ -187,8 +188,8 @@ SAVED = [
 ]
 
 
-@pytest.mark.parametrize("values", SAVED)
-@pytest.mark.parametrize("dtype", ["float64", "bfloat16", "int4"])
+@together("values", SAVED)
+@together("dtype", ["float64", "bfloat16", "int4"])
 def test_files(values: list[Any], dtype: str) -> None:
     a = xl.XJagged(values, dtype=dtype)
     file = io.BytesIO()
@@ -200,7 +201,7 @@ def test_files(values: list[Any], dtype: str) -> None:
     assert xl.XJagged.from_arrays(a.to_arrays(), "float32").dtype == np.float32
 
 
-@pytest.mark.parametrize(
+@together(
     ("changes", "message"),
     [
         ({"extents1": [1, 2]}, "'extents1' should be 3 extents, got 2"),
@@ -227,7 +228,7 @@ def test_arrays_that_do_not_fit(changes: dict[str, Any], message: str) -> None:
         xl.XJagged.from_arrays(smooth)
 
 
-@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "mean", "var", "std"])
+@together("name", ["sum", "prod", "min", "max", "mean", "var", "std"])
 def test_reducing_without_nan(name: str) -> None:
     rows = [[1.0, np.nan, 4.0], [3.0], [np.nan, 5.0, 6.0, np.nan]]
     array, fold = xl.XJagged(rows), getattr(xl, f"nan{name}")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import count_allocations
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -74,8 +75,8 @@ EXPECTED: dict[Write, Callable[[Array, Array], Any]] = {
 }
 
 
-@pytest.mark.parametrize("layout", ["row_major", "column_major", "{1,0:T(8,16)}"])
-@pytest.mark.parametrize("write", EXPECTED)
+@together("layout", ["row_major", "column_major", "{1,0:T(8,16)}"])
+@together("write", EXPECTED)
 def test_a_destination_that_is_read(write: Write, layout: str) -> None:
     values = square()[1]
     c, b = xl.asarray(values, layout=layout), xl.asarray(values[::-1].copy())
@@ -83,7 +84,7 @@ def test_a_destination_that_is_read(write: Write, layout: str) -> None:
     np.testing.assert_allclose(np.asarray(c), EXPECTED[write](values, values[::-1]), rtol=1e-12)
 
 
-@pytest.mark.parametrize("write", EXPECTED)
+@together("write", EXPECTED)
 def test_pending_readers_keep_the_old_values(write: Write) -> None:
     c, values = square()
     b = xl.asarray(values[::-1].copy())
@@ -203,7 +204,7 @@ HELD: dict[str, Write] = {
 }
 
 
-@pytest.mark.parametrize("write", HELD.values(), ids=HELD)
+@together("write", HELD.values(), ids=HELD)
 def test_a_handle_that_is_held_keeps_its_values(write: Write) -> None:
     c, values = square()
     t = c["i,j"]

@@ -238,7 +238,7 @@ def test_bool_products_are_any_of_all() -> None:
         -xl.asarray(p)["i,j"]
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "int64", "uint64"])
+@together("dtype", ["int8", "uint8", "int16", "uint16", "int32", "int64", "uint64"])
 def test_integers_wrap(dtype: str) -> None:
     p, q = (fill(np.dtype(dtype), shape, 3) for shape in ((30, 70), (70, 20)))
     ours = xl.eval(xl.asarray(p)["i,j"] * xl.asarray(q)["j,k"], "i,k")

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import together
 from xarraylite.layout.digits import Digits, Tiled, simplify
 from xarraylite.layout.tile import COMBINE
 
@@ -156,7 +156,7 @@ def test_simplified_digits_are_the_same_function(
     assert [value(short, e) for e in range(extent)] == [value(full, e) for e in range(extent)]
 
 
-@pytest.mark.parametrize(
+@together(
     ("case", "count"),
     [
         (((16, 256), (1, 0), ((8, 128),)), (2, 2)),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from xarraylite._errors import DTypeError, IndexRangeError, LayoutError
 from xarraylite.layout.fields import PaddingValue, SplitConfig
 from xarraylite.layout.layout import Layout
@@ -42,7 +43,7 @@ def test_fields_are_normalised() -> None:
     assert Layout((0,), index_primitive_type="invalid").index_primitive_type is None
 
 
-@pytest.mark.parametrize(
+@together(
     ("options", "rule"),
     [
         ({"tail_padding_alignment_in_elements": 0}, "at least 1"),
@@ -96,7 +97,7 @@ IGNORE = {"tiles": "tiles", "element_size_in_bits": "element_size"} | dict.fromk
 )
 
 
-@pytest.mark.parametrize("options", FIELDS, ids=lambda options: next(iter(options)))
+@together("options", FIELDS, ids=lambda options: next(iter(options)))
 def test_equality_compares_the_field_unless_ignored(options: dict[str, Any]) -> None:
     plain, other = Layout((1, 0)), Layout((1, 0), **options)
     name = next(iter(options))
@@ -167,7 +168,7 @@ def test_consecutive_dimensions(order: list[int], data: st.DataObject) -> None:
     assert Layout(order).are_dimensions_consecutive(dims) == (not dims or set(dims) in windows)
 
 
-@pytest.mark.parametrize(
+@together(
     "call",
     [
         lambda layout: layout.major(2),
@@ -220,7 +221,7 @@ def test_untiled_is_false_where_unknown() -> None:
     assert Layout((1, 0)).is_untiled_layout((3, 5))
 
 
-@pytest.mark.parametrize(
+@together(
     ("layout", "dimensions", "rule"),
     [
         (Layout((1,)), (2, 3), "each of 0 to 1"),

@@ -22,7 +22,7 @@ F4, I4, BOOL = np.dtype("f4"), np.dtype("i4"), np.dtype("?")
 INT4 = np.dtype(ml_dtypes.int4)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "dtype", "strides"),
     [
         ("{2,1,0}", F4, (12, 4, 1)),
@@ -37,7 +37,7 @@ def test_plain_layouts_are_strides(text: str, dtype: Any, strides: tuple[int, ..
     assert map_of(Layout.parse(text), (2, 3, 4), dtype, "test") == Strided((2, 3, 4), strides)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "dtype", "bits", "nbytes"),
     [
         ("{1,0:T(2,2)}", F4, 32, 4 * 24),
@@ -92,7 +92,7 @@ def test_bits_of_every_dtype(dtype: np.dtype[Any]) -> None:
         assert element_bits(Layout((0,), element_size_in_bits=bits), dtype, "test") == bits
 
 
-@pytest.mark.parametrize(
+@together(
     ("shape", "strides", "text"),
     [
         ((2, 3), (3, 1), "{1,0}"),
@@ -142,7 +142,7 @@ def test_a_transpose_has_the_layout_with_its_dimensions_renamed() -> None:
         assert again.position(index) == moved.position(index)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "source", "dtype", "expected"),
     [
         ("{1,0:T(2,2)}", F4, np.dtype("f8"), "{1,0:T(2,2)}"),

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import given
 
+from tests.cases import together
 from tests.xla.specs import specs
 from xarraylite._errors import LayoutError
 from xarraylite.layout.layout import Layout
@@ -59,7 +60,7 @@ def test_untiled_strides(spec: ArraySpec) -> None:
     assert not spec.rank or not spec.byte_strides_is_major_to_minor([s + 1 for s in strides])
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "array_size", "nbytes"),
     [
         ("f32[3,5]{1,0:T(2,2)(3,3)}", 96, 216),  # a later tile pads

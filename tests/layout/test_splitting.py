@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import together
 from tests.layout.test_digits import cases
 from xarraylite.index.transform import FIXED, IndexMap, Transform
 from xarraylite.layout.layout import Layout
@@ -126,7 +127,7 @@ T8 = "{1,0:T(8,128)}"
 BF16 = "{1,0:T(8,128)(2,1)}"
 
 
-@pytest.mark.parametrize(
+@together(
     ("maps", "most"),
     [
         ([whole(T8, 4096, 4096)], 1),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
+from tests.cases import together
 from tests.index.test_transform import chains, read
 from xarraylite._errors import LayoutError
 from xarraylite.index.transform import IndexMap, Transform
@@ -145,7 +146,7 @@ def test_reshape_is_found_exactly_where_it_exists(layout: Strided, data: st.Data
         assert np.array_equal(positions(found), expected)
 
 
-@pytest.mark.parametrize(
+@together(
     ("source", "shape", "strides"),
     [
         (Strided((6,), (2,), 3), (2, 3), (6, 2)),

@@ -44,12 +44,12 @@ CANONICAL = [
 ]
 
 
-@pytest.mark.parametrize("text", CANONICAL)
+@together("text", CANONICAL)
 def test_canonical_text_prints_as_it_is(text: str) -> None:
     assert str(ArraySpec.parse(text)) == text
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "canonical"),
     [
         ("f32[2,3]", "f32[2,3]{1,0}"),
@@ -190,7 +190,7 @@ def test_refused_at_the_column(marked: str, rule: str) -> None:
     assert str(caught.value).startswith("ArraySpec.parse: ")
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "{}",
@@ -209,7 +209,7 @@ def test_layouts_stand_alone(text: str) -> None:
     assert hash(Layout.parse(text)) == hash(layout)
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "column"),
     [
         ("", 1),
@@ -248,7 +248,7 @@ def test_rank_depth_and_length_are_bounded() -> None:
         Layout.parse(f"{{{','.join('1' * 65)}}}")
 
 
-@pytest.mark.parametrize(
+@together(
     "piece",
     ["(", " ", "/*", "/", "//\n", "/*/", "1", "-", "f32[", "f32[1", "9,", "T(", "*", "{0:", "a.",
      "f32[2]{0:T(2)(2)},", "f32[2],", "<", "<=", "/**/", "\u00e9", "((),"],

@@ -6,8 +6,7 @@ import random
 import re
 from collections.abc import Callable
 
-import pytest
-
+from tests.cases import together
 from xarraylite._errors import LayoutParseError
 from xarraylite.layout.layout import Layout
 from xarraylite.xla.spec import ArraySpec
@@ -53,7 +52,7 @@ def column_of_error(parse: Callable[[str], object], text: str) -> int | None:
     return None
 
 
-@pytest.mark.parametrize("seed", range(10))
+@together("seed", range(10))
 def test_nothing_else_escapes(seed: int) -> None:
     source = random.Random(seed)
     accepted = 0

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import LayoutError
 from xarraylite.layout.tile import COMBINE, Tile
 
@@ -37,7 +38,7 @@ def test_sizes_become_plain_integers() -> None:
     assert Tile(size for size in (8, 128)) == tile
 
 
-@pytest.mark.parametrize(
+@together(
     ("sizes", "rule"),
     [
         ((), "at least one"),

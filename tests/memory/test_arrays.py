@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import together
 from tests.layout.test_digits import cases
 from xarraylite.index.transform import FIXED, IndexMap, Transform
 from xarraylite.layout.fields import PaddingValue
@@ -48,8 +49,8 @@ def test_positions_of_a_view() -> None:
 LAYOUTS = ("{1,0:T(2,4)}", "{0,1:T(4,2)(2,1)L(13)}", "{1,0:T(2,2)(*,3)}")
 
 
-@pytest.mark.parametrize("text", LAYOUTS)
-@pytest.mark.parametrize(
+@together("text", LAYOUTS)
+@together(
     ("dtype", "bits"),
     [(F4, 32), (F4, 64), (BOOL, 1), (BOOL, 32), (INT4, 4), (INT4, 8), (INT2, 2), (INT2, 4)],
 )
@@ -110,7 +111,7 @@ def test_new_memory_is_the_same_every_time() -> None:
         buffer.data[:] = 255
 
 
-@pytest.mark.parametrize(
+@together(
     ("dtype", "lowest", "highest"),
     [
         (BOOL, False, True),

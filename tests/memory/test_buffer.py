@@ -18,6 +18,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.cases import together
 from tests.threads import run_all
 from xarraylite._config import config
 from xarraylite._errors import DTypeError, LayoutError, SizeError
@@ -37,7 +38,7 @@ def address_of(a: np.ndarray) -> int:
     return int(a.__array_interface__["data"][0])
 
 
-@pytest.mark.parametrize("nbytes", SIZES)
+@together("nbytes", SIZES)
 def test_allocate(nbytes: int) -> None:
     buffer = Buffer.allocate(nbytes)
     assert buffer.nbytes == nbytes
@@ -204,7 +205,7 @@ def test_borrowing_pins_a_resizable_owner() -> None:
     owner.append(1)
 
 
-@pytest.mark.parametrize(
+@together(
     "obj",
     [
         np.array([1, None]),
@@ -238,7 +239,7 @@ def test_view() -> None:
     assert not Buffer.borrow(bytes(8)).view(F8, Strided((1,), (1,), 0)).flags.writeable
 
 
-@pytest.mark.parametrize(
+@together(
     ("shape", "strides", "offset"),
     [
         ((13,), (1,), 0),

@@ -92,7 +92,7 @@ def test_read_only_memory_stays_so() -> None:
         a.__dlpack__()
 
 
-@pytest.mark.parametrize("name", sorted(PACKED))
+@together("name", sorted(PACKED))
 def test_packed_types_are_refused(name: str) -> None:
     with pytest.raises(BufferError, match=f"no elements of a byte each for {name}"):
         exported(np.asarray(xl.zeros(2, dtype=name)), {})

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 KNOWN = np.array([[True, False, True], [True, True, False]])
@@ -17,7 +18,7 @@ def make() -> Any:
     return xl.optional(A.copy(), KNOWN.copy())
 
 
-@pytest.mark.parametrize(
+@together(
     "name",
     [
         *("sinc", "isposinf", "isneginf", "isreal", "iscomplex", "modf", "float_power"),
@@ -48,7 +49,7 @@ def test_functions_that_numpy_computes_or_composes(name: str) -> None:
             np.testing.assert_allclose(found.value(), right, rtol=1e-14)
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "delete(x, 1, axis=1)",

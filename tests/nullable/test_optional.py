@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 
 A = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 KNOWN = np.array([[True, False, True], [True, True, False]])
@@ -22,7 +23,7 @@ def make() -> Any:
     return xl.optional(A.copy(), KNOWN.copy())
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "want"),
     [
         ("x + 1", [[2, None, 4], [5, 6, None]]),
@@ -202,7 +203,7 @@ RESULTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@together("name", RESULTS)
 def test_results_have_flags_of_their_own(name: str) -> None:
     x = xl.optional([1.0, 2.0, 3.0], [True, True, False])
     lazy = RESULTS[name](x)
@@ -352,7 +353,7 @@ def times(a: float, b: float) -> float:
     return a * b
 
 
-@pytest.mark.parametrize("text", MOVED)
+@together("text", MOVED)
 def test_functions_of_both_halves(text: str) -> None:
     """What is computed of something missing is missing: as NaN goes through the same function."""
     x = make()

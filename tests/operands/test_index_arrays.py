@@ -35,7 +35,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@together("name", REFUSED)
 def test_refused(name: str) -> None:
     index, message = REFUSED[name]
     a = xl.asarray([1.0, 2.0])
@@ -59,7 +59,7 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize("index", TAKEN, ids=lambda index: type(index).__name__)
+@together("index", TAKEN, ids=lambda index: type(index).__name__)
 def test_every_integer_type_is_an_index(index: Any) -> None:
     a = xl.asarray([1.0, 2.0])
     assert xl.eval(a[index]).tolist() == [2, 1]
@@ -158,7 +158,7 @@ def plain(item: Any) -> Any:
     return np.asarray(item) if isinstance(item, xl.XExpression) else item
 
 
-@pytest.mark.parametrize(
+@together(
     "item",
     [
         np.array([2**64 - 1], np.uint64),  # NumPy takes it for -1
@@ -231,7 +231,7 @@ FROM_MANY = [
 ]
 
 
-@pytest.mark.parametrize("key", FROM_MANY, ids=range(len(FROM_MANY)))
+@together("key", FROM_MANY, ids=range(len(FROM_MANY)))
 def test_few_elements_of_many_are_those_of_the_moment(key: Any) -> None:
     values = np.random.default_rng(0).random((80, 30, 20))
     a = xl.asarray(values)

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from tests.cases import together
 from xarraylite.ops.algebra import folds_in_any_order, known_fold
 
 
-@pytest.mark.parametrize(
+@together(
     ("function", "known"),
     [
         (lambda a, b: b + a, "add"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.cases import Cases
+from tests.cases import Cases, together
 from tests.ops.compiling import BF16, COMPLEX, REAL, edges, run, same_bits
 from xarraylite._errors import DTypeError
 from xarraylite.dtypes.names import DType, NumpyArray, is_narrow_float
@@ -154,7 +154,7 @@ def test_complex_products(dtype: DType) -> None:
         assert same_bits(evaluated(OPS["square"], (dtype,)), np.square(a)).all()
 
 
-@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+@together("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
 def test_random_integers(dtype: str) -> None:
     """Divisions, shifts and powers of arbitrary bit patterns, and of neighbours of multiples."""
     rng = np.random.default_rng(3)
@@ -230,7 +230,7 @@ POINTS: list[tuple[str, str, tuple[Any, ...], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "code", "args", "expected"), POINTS)
+@together(("name", "code", "args", "expected"), POINTS)
 def test_point(name: str, code: str, args: tuple[Any, ...], expected: Any) -> None:
     dtype, op = np.dtype(code), OPS[name]
     inputs = triples((dtype,))[: op.arity]

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.ops.elementary_cases import (
     BOUND_F32,
     CASES,
@@ -174,13 +175,13 @@ def test_error_is_within_the_bound_against_mpmath(name: str, t: str) -> None:
     assert sparse(name, t, 60) <= bound(name, t)
 
 
-@pytest.mark.parametrize("name", [name for name in SINGLE if name != "atan2"])
+@together("name", [name for name in SINGLE if name != "atan2"])
 def test_error_is_within_the_bound_at_every_exponent(name: str) -> None:
     assert every_exponent(name, 32771) <= bound(name, "f32")
 
 
-@pytest.mark.parametrize("t", TYPES)
-@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+@together("t", TYPES)
+@together("name", ["sin", "cos", "tan"])
 def test_angles_next_to_multiples_of_half_pi(name: str, t: str) -> None:
     turns = np.arange(1, 400) * (np.pi / 2)
     # The double nearest to a multiple of pi/2, as a fraction of its size: found by Kahan.

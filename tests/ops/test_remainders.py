@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 3.5, -7.25, np.inf, -np.inf, np.nan, 1e-45, 1e38, 2.0**53]
@@ -28,8 +28,8 @@ def pairs(dtype: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
     return x.astype(dtype), y.astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("kind", ["any", "multiples", "beside multiples", "shares", "special"])
+@together("dtype", ["f4", "f8"])
+@together("kind", ["any", "multiples", "beside multiples", "shares", "special"])
 def test_bit_for_bit_numpys(dtype: str, kind: str) -> None:
     x, y = pairs(dtype, kind)
     with np.errstate(all="ignore"):

@@ -104,7 +104,7 @@ def test_loops_of_loops(op: Op) -> None:
         assert computed.dtype == result
 
 
-@pytest.mark.parametrize("dtype", ML_DTYPES, ids=str)
+@together("dtype", ML_DTYPES, ids=str)
 def test_narrow_types_stay(dtype: np.dtype[Any]) -> None:
     for name in ("add", "multiply", "maximum", "square", "negative", "abs", "remainder"):
         op = OPS[name]

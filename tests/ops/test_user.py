@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite.codegen.routines import fingerprint
 from xarraylite.ops.user import global_names, is_brief, is_closed, may_raise
 
@@ -36,7 +37,7 @@ NAMES: dict[str, tuple[str, set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@together("name", NAMES)
 def test_names_are_told_from_attributes(name: str) -> None:
     code, expected = NAMES[name]
     assert global_names(function(code).__code__) == expected
@@ -71,7 +72,7 @@ BRIEF: dict[str, tuple[bool, FunctionType]] = {
 BRIEF["mathematics"][1].__globals__["sqrt"] = math.sqrt
 
 
-@pytest.mark.parametrize("name", BRIEF)
+@together("name", BRIEF)
 def test_what_is_over_at_once(name: str) -> None:
     expected, made = BRIEF[name]
     assert is_brief(made) is expected

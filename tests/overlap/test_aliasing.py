@@ -6,11 +6,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties.tiling import LAYOUTS, poisoned
 from xarraylite.ir.node import Leaf
 from xarraylite.memory.target import Target
@@ -79,7 +79,7 @@ def test_views_of_one_tiled_array(data: st.DataObject) -> None:
 TILES = "{1,0:T(4,2)(2,1)}"
 
 
-@pytest.mark.parametrize(
+@together(
     ("to", "source", "expected"),
     [
         (np.s_[1:], np.s_[:-1], {(0, True, 0)}),

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties import oracle
 from tests.properties.trees import Tree, trees
 from xarraylite.testing import assert_same_bits, count_allocations
@@ -125,7 +126,7 @@ def test_operands_of_one_array(base: tuple[int, ...], count: int, examples: int)
 PUNNED = ("int8", "uint16", "int32", "uint64")
 
 
-@pytest.mark.parametrize("types", list(itertools.product(PUNNED, PUNNED)), ids="-".join)
+@together("types", list(itertools.product(PUNNED, PUNNED)), ids="-".join)
 def test_other_element_types_over_the_same_bytes(types: tuple[str, str]) -> None:
     to, of = np.dtype(types[0]), np.dtype(types[1])
     rng = random.Random(to.itemsize * 16 + of.itemsize)
@@ -328,8 +329,8 @@ FREE: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-@pytest.mark.parametrize("form", FREE)
-@pytest.mark.parametrize("size", [10, 4096, 600_000])
+@together("form", FREE)
+@together("size", [10, 4096, 600_000])
 def test_no_temporary(form: str, size: int, engine: str) -> None:
     start = np.arange(size) * 0.5
     a, b = xl.asarray(start), xl.asarray(start * 3)
@@ -342,7 +343,7 @@ def test_no_temporary(form: str, size: int, engine: str) -> None:
     compare(a, FREE[form](start, start * 3), form)
 
 
-@pytest.mark.parametrize(
+@together(
     ("form", "most"),
     [
         ("a[::-1] += a", 1),

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties import oracle, trees
 from xarraylite._config import settings as configured
 from xarraylite.arrays.expression import apply
@@ -108,7 +109,7 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("skeleton", SKELETONS)
+@together("skeleton", SKELETONS)
 def test_skeletons_over_layouts(skeleton: str, family: str) -> None:
     """Layouts for each operand in turn, shapes from rank 0 on, extents of 0 and 1.
 
@@ -135,8 +136,8 @@ def test_skeletons_over_layouts(skeleton: str, family: str) -> None:
             check(SKELETONS[skeleton](*leaves), operands)
 
 
-@pytest.mark.parametrize("layout", xst.LAYOUTS)
-@pytest.mark.parametrize("other", ["row", "column", "reversed", "broadcast"])
+@together("layout", xst.LAYOUTS)
+@together("other", ["row", "column", "reversed", "broadcast"])
 def test_pairs_of_layouts(layout: str, other: str) -> None:
     values, seconds = (
         xst.fill(np.dtype("f8"), (4, 3, 33), 1),
@@ -155,8 +156,8 @@ def test_pairs_of_layouts(layout: str, other: str) -> None:
 EDGES = np.array([0, 1, 2, 7, 8, 63, 64, 127, 128, 255, 2**31 - 1, 2**31, 2**63 - 1], np.uint64)
 
 
-@pytest.mark.parametrize("code", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
-@pytest.mark.parametrize(
+@together("code", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
+@together(
     "name",
     ["floor_divide", "remainder", "bitwise_left_shift", "bitwise_right_shift", "multiply", "abs"],
 )
@@ -170,10 +171,8 @@ def test_edges_of_integers(name: str, code: str) -> None:
     assert_same_bits(getattr(xl, name)(*[xl.asarray(arg) for arg in args]), expected)
 
 
-@pytest.mark.parametrize("code", ["f2", "f4", "f8", "bfloat16"])
-@pytest.mark.parametrize(
-    "name", ["add", "subtract", "multiply", "divide", "floor_divide", "remainder"]
-)
+@together("code", ["f2", "f4", "f8", "bfloat16"])
+@together("name", ["add", "subtract", "multiply", "divide", "floor_divide", "remainder"])
 def test_edges_of_floats(name: str, code: str) -> None:
     """Infinities, NaN, both zeros, subnormals, overflow; no warning reaches the user."""
     values = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 1e-45, -5e-324, 1e30, -3e38, 6e4, 7.0]

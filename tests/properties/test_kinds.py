@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 NUMBERS = (2, 3.5, True, np.float64(0.25))
@@ -128,7 +129,7 @@ BEGINNINGS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", BEGINNINGS)
+@together("name", BEGINNINGS)
 def test_what_begins_alike_is_not_the_same(name: str) -> None:
     """The first time, from a plan that is kept, and assigned."""
     v, m = np.array([2.0, 2.0, -2.0, -1.0, 4.0, 4.0]), np.arange(12.0).reshape(3, 4)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import count_allocations
 from xarraylite.transforms import natives
 
@@ -187,7 +188,7 @@ WRITES: dict[str, Callable[[Any, Array, Any, Array], None]] = {
 }
 
 
-@pytest.mark.parametrize("seed", range(60))
+@together("seed", range(60))
 def test_random_programs(seed: int) -> None:
     World(seed).run(25)
 
@@ -226,7 +227,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@together("change", CHANGES)
 def test_every_write_leaves_every_expression_alone(change: str) -> None:
     a = xl.asarray([1.0, 2.0, 3.0])
     waiting = pending_of(a)

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -189,33 +188,33 @@ forms = {
     "few rows": lambda n: xl.eval(xl.sum(xl.sin(xl.broadcast_to(one[:10], (100 * n, 10))), axis=0)),
     "in place": in_place,
 }
-work = forms[sys.argv[1]]
 def press():
     time.sleep(0.2)
     os.kill(os.getpid(), signal.SIGINT)
-for threads in (1, 2):
-    xl.config(threads=threads)
-    work(10)
-    threading.Thread(target=press, daemon=True).start()
-    try:
-        work(1 << 28)
-    except KeyboardInterrupt:
-        print("interrupted")
-    else:
-        print("finished")
-print((a * 2).tolist(), float(xl.sum(xl.zeros(1 << 20) + 1)))
+for name, work in forms.items():
+    for threads in (1, 2):
+        xl.config(threads=threads)
+        work(10)
+        pressing = threading.Thread(target=press, daemon=True)
+        pressing.start()
+        try:
+            work(1 << 26)
+        except KeyboardInterrupt:
+            print("interrupted")
+        else:
+            print(name, "finished")
+        pressing.join()
+    print((a * 2).tolist(), float(xl.sum(xl.zeros(1 << 20) + 1)))
 """
 
 
-@pytest.mark.parametrize("form", ["sum", "rows", "columns", "few rows", "in place"])
-def test_an_interrupt_ends_a_long_evaluation(form: str, engine: str) -> None:
+@pytest.mark.usefixtures("compiled")
+def test_an_interrupt_ends_a_long_evaluation() -> None:
     """With one thread and with two; how soon it ends is counted in `tests.runtime.test_run`."""
-    if engine == "reference":
-        pytest.skip("NumPy does not look for interrupts")
-    command = [sys.executable, "-c", INTERRUPT, form]
+    command = [sys.executable, "-c", INTERRUPT]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     told = ["interrupted", "interrupted", "[2.0, 4.0, 6.0] 1048576.0"]
-    assert done.stdout.splitlines() == told, done.stderr
+    assert done.stdout.splitlines() == told * 5, done.stderr
 
 
 def test_an_interrupted_assignment_spoils_its_destination_alone(engine: str) -> None:
@@ -251,40 +250,3 @@ def test_an_interrupted_assignment_spoils_its_destination_alone(engine: str) -> 
     assert_same_bits(pending, rows + 1)
     a[...] = other * 2
     assert_same_bits(a, rows * 2)
-
-
-SHARED = """
-import sys
-import numpy as np
-import xarraylite as xl
-seed = int(sys.argv[1])
-x = np.random.default_rng(seed).random(50)
-a = xl.asarray(x.astype(("f4", "f8", "i4", "u1")[seed % 4]))
-b = np.asarray(a)
-for k in range(6):
-    ours, theirs = (a + k) * a - (k + 1) * a[::-1], (b + k) * b - (k + 1) * b[::-1]
-    assert np.asarray(ours).tobytes() == np.asarray(theirs).tobytes(), (seed, k)
-    assert ours.dtype == theirs.dtype
-print("right")
-"""
-
-
-@pytest.mark.once
-def test_processes_that_share_a_cold_cache(tmp_path: Any) -> None:
-    """Same structure, other dtypes, all compiled and stored at the same time."""
-    directory = tmp_path / "kernels"
-    directory.mkdir(mode=0o700)
-    environment = {**os.environ, "XARRAYLITE_CACHE_DIR": str(directory)}
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", SHARED, str(seed)],
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for seed in range(6)
-    ]
-    for process in running:
-        out, errors = process.communicate(timeout=120)
-        assert out.strip() == "right", errors

@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties.oracle import reduce as reference
 from xarraylite.compiler import steps
 from xarraylite.dtypes.names import is_narrow_float, kind
@@ -158,8 +159,8 @@ DATA: dict[str, Callable[[np.random.Generator, int], Array]] = {
 }
 
 
-@pytest.mark.parametrize("code", ["f4", "f8"])
-@pytest.mark.parametrize("data", DATA)
+@together("code", ["f4", "f8"])
+@together("data", DATA)
 def test_sums_are_at_least_as_accurate_as_numpys(data: str, code: str) -> None:
     """Root mean square errors over many sums; which of two single ones is better is luck."""
     ratios = []
@@ -188,8 +189,8 @@ def test_short_folds_have_numpys_bits(code: str) -> None:
             assert_same_bits(getattr(row, name)(), getattr(values[0], name)())
 
 
-@pytest.mark.parametrize("code", ["f4", "f8"])
-@pytest.mark.parametrize("size", [1, 10, 1000, 1025, 50_000, 400_000])
+@together("code", ["f4", "f8"])
+@together("size", [1, 10, 1000, 1025, 50_000, 400_000])
 def test_error_bound_of_sums(size: int, code: str) -> None:
     """Pairwise in blocks of 1024, compensated from there on: ten roundings and a bit."""
     values = _spread(np.random.default_rng(size), size).astype(code)
@@ -213,8 +214,8 @@ def test_a_million_tenths() -> None:
     assert abs(float(xl.sum(xl.asarray(values))) - 1e6 * float(np.float32(0.1))) < 0.01
 
 
-@pytest.mark.parametrize("dtype", [*FLOATS, BF16], ids=str)
-@pytest.mark.parametrize("name", ["mean", "var", "std"])
+@together("dtype", [*FLOATS, BF16], ids=str)
+@together("name", ["mean", "var", "std"])
 def test_moments(name: str, dtype: np.dtype[Any]) -> None:
     """Within a few units of the moment of the same numbers in float64."""
     values = np.random.default_rng(5).normal(3, 2, (7, 501)).astype(dtype)
@@ -226,7 +227,7 @@ def test_moments(name: str, dtype: np.dtype[Any]) -> None:
         assert_ulp(ours, np.asarray(exact).astype(dtype), bound)
 
 
-@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@together("dtype", INTEGERS, ids=str)
 def test_moments_of_integers(dtype: np.dtype[Any]) -> None:
     values = xst.fill(dtype, (5, 40), 6)
     for name in ("mean", "var", "std"):
@@ -396,7 +397,7 @@ def test_into_its_own_operand() -> None:
         np.testing.assert_allclose(np.asarray(a), expected, rtol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["sum", "min", "max", "mean", "argmax", "any"])
+@together("name", ["sum", "min", "max", "mean", "argmax", "any"])
 def test_kinds(name: str) -> None:
     """Which kinds each reduction takes."""
     a = xl.asarray([1 + 1j, 2 - 1j])

@@ -36,8 +36,8 @@ def both(expression: XExpression) -> tuple[Array, Array]:
 MIXED = [(np.dtype("i8"), np.dtype("u8")), (np.dtype("u8"), np.dtype("i8"))]
 
 
-#: Operations that are tested with all dtypes, however alike their kernels are.
-COMMON = ("add", "multiply", "divide", "negative", "maximum", "less", "where", "sqrt", "exp")
+#: Operations that are tested with all dtypes, however alike their kernels are: one of each form.
+COMMON = ("add", "less", "where", "sqrt")
 NARROW = [dtype for dtype in SUPPORTED if is_narrow(dtype) and dtype.itemsize == 1]
 
 
@@ -101,13 +101,10 @@ def test_operation(name: str) -> None:
 
 @pytest.mark.parametrize("source", SUPPORTED, ids=str)
 def test_casts_from(source: DType) -> None:
-    """To a quarter of the dtypes.
-
-    `tests.ops.test_cast` has all pairs of NumPy's own types.
-    """
+    """To a quarter of the dtypes, but for pairs of those that `tests.ops.test_cast` has all of."""
     turn = SUPPORTED.index(source)
     own = [dtype for dtype in SUPPORTED if dtype not in NARROW]
-    chosen = [*NARROW[turn % 4 :: 4], *own[turn // 4 % 4 :: 4]]
+    chosen = [*NARROW[turn % 4 :: 4], *(own[turn // 4 % 4 :: 4] if source in NARROW else ())]
     values = np.tile(specials(source), 3)  # NumPy's answers depend on the place in the array
     operand = xl.asarray(values)
     wrong = []

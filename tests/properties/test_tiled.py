@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties import trees
 from tests.properties.oracle import reduce as reference
 from tests.properties.tiling import LAYOUTS, padding_of, poisoned
@@ -194,8 +195,8 @@ OVERLAPS: tuple[tuple[str, Callable[[Any], Any]], ...] = (
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize("case", OVERLAPS, ids=[name for name, _ in OVERLAPS])
+@together("engine", ["compiled", "reference"])
+@together("case", OVERLAPS, ids=[name for name, _ in OVERLAPS])
 def test_overlapping_views_are_as_copied_first(case: Any, engine: str) -> None:
     start = fill(I4, (8, 8), 3, plain=True)
     with xl.config(engine=engine):

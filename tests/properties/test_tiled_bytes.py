@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.layout.test_digits import Case, cases, naive
 
 # Dtype, bits between elements (0: as wide as they are), and the code of an element in those bits.
@@ -101,8 +102,8 @@ def test_padded_extents_are_one_tile_with_a_value(
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("engine", ["compiled", "reference"])
-@pytest.mark.parametrize("text", ["{1,0:T(4,8)(2,1)}", "{0,1:T(3,5)}", "{1,0:T(*,7)}"])
+@together("engine", ["compiled", "reference"])
+@together("text", ["{1,0:T(4,8)(2,1)}", "{0,1:T(3,5)}", "{1,0:T(*,7)}"])
 def test_kernels_pack_as_the_definition_says(text: str, engine: str) -> None:
     shape = (90, 70)  # beyond what is copied through a table of positions
     layout = xl.Layout.parse(text)

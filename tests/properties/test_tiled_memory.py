@@ -80,7 +80,7 @@ def test_bf16_pairs_of_rows_share_a_word() -> None:
 NARROW = [dtype for dtype in SUPPORTED if is_narrow_int(dtype)]
 
 
-@pytest.mark.parametrize("dtype", [*NARROW, np.dtype("?")], ids=lambda dtype: dtype.name)
+@together("dtype", [*NARROW, np.dtype("?")], ids=lambda dtype: dtype.name)
 def test_packed_first_element_in_the_low_bits(dtype: np.dtype[Any]) -> None:
     bits = element_type(dtype).bits if dtype != np.dtype("?") else 1
     values = fill(dtype, (3, 5), 2)
@@ -149,7 +149,7 @@ def test_wide_elements_have_zero_high_bits(dtype: np.dtype[Any]) -> None:
     assert a.buffer.data.reshape(-1, 4)[:, 1:].max() == 0
 
 
-@pytest.mark.parametrize(
+@together(
     ("dtype", "padding", "value"),
     [
         ("f4", "ZERO", 0.0),

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.dtypes.names import dtype_name
 from xarraylite.testing import assert_same_bits
 
@@ -35,8 +36,8 @@ def numbers(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray[Any
     return np.random.default_rng(seed).integers(0, 8, shape).astype(dtype)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@together("dtype", DTYPES)
+@together("shape", SHAPES, ids=str)
 def test_every_permutation_is_copied_bit_for_bit(shape: tuple[int, ...], dtype: str) -> None:
     a = values(shape, dtype)
     lazy = xl.asarray(a)
@@ -47,8 +48,8 @@ def test_every_permutation_is_copied_bit_for_bit(shape: tuple[int, ...], dtype: 
         assert np.asarray(out).tobytes() == expected.tobytes(), axes
 
 
-@pytest.mark.parametrize("dtype", ["int16", "float32", "float64", "complex128"])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@together("dtype", ["int16", "float32", "float64", "complex128"])
+@together("shape", SHAPES, ids=str)
 def test_every_permutation_inside_an_expression(shape: tuple[int, ...], dtype: str) -> None:
     a = numbers(shape, dtype)
     for axes in itertools.permutations(range(len(shape))):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import Phase, find, settings
 
 import xarraylite as xl
+from tests.cases import together
 from tests.properties import oracle, trees
 from xarraylite.testing import assert_same_bits
 from xarraylite.testing import strategies as xst
 
 
-@pytest.mark.parametrize(
+@together(
     "word",
     ["concat", "[(", "astype", "permute_dims", "sum(", "argmax", "where", "divide", "reshape"],
 )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing import strategies as xst
 
@@ -87,7 +88,7 @@ class Step:
 BASES = ((12,), (4, 6), (3, 4, 5), (2, 1, 3, 2), (), (0, 3))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@together("seed", range(8))
 def test_chains_of_views_of_containers(seed: int) -> None:
     """Same values, same strides, same memory as NumPy's views of the same buffer."""
     rng = random.Random(seed)
@@ -112,7 +113,7 @@ def test_chains_of_views_of_containers(seed: int) -> None:
             assert [ours.strides[k] for k in moving] == [theirs.strides[k] // 8 for k in moving]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@together("seed", range(6))
 def test_writing_through_chains_of_views(seed: int) -> None:
     rng = random.Random(100 + seed)
     step = Step(rng)

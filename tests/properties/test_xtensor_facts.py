@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 F = np.arange(24).reshape(3, 2, 4)
 F[0, 0, 0] = -1
@@ -39,9 +40,9 @@ def test_the_fixture(name: str) -> None:
     assert memory[:10].tolist() == BUFFERS[name]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("kind", [xl.XArray, xl.XTensor])
+@together("name", OPERATIONS)
+@together("layout", LAYOUTS)
+@together("kind", [xl.XArray, xl.XTensor])
 def test_operations_whatever_the_layouts(name: str, layout: str, kind: Any) -> None:
     op = getattr(operator, name)
     a = kind(F)
@@ -57,9 +58,9 @@ def test_operations_whatever_the_layouts(name: str, layout: str, kind: Any) -> N
             np.testing.assert_array_equal(b, want)
 
 
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "iadd", "isub", "imul"])
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("kind", [xl.XArray, xl.XTensor])
+@together("name", ["add", "sub", "mul", "iadd", "isub", "imul"])
+@together("layout", LAYOUTS)
+@together("kind", [xl.XArray, xl.XTensor])
 def test_operations_on_views_whatever_the_layouts(name: str, layout: str, kind: Any) -> None:
     op, want, b = getattr(operator, name), F.copy(), kind(F)
     to, part = xl.view(b, 0, xl.range(0, 2), xl.range(1, 4)), (0, slice(0, 2), slice(1, 4))
@@ -409,6 +410,6 @@ FACTS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("fact", FACTS, ids=str)
+@together("fact", FACTS, ids=str)
 def test_fact(fact: str) -> None:
     FACTS[fact]()

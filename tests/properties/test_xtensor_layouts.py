@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 V = np.arange(24.0).reshape(2, 3, 4) - 7.5
 W = V[::-1] * 0.5 + 1
@@ -93,7 +93,7 @@ def pairs(number: int, count: int) -> list[tuple[str, str]]:
     return [(NAMES[p % size], NAMES[(p * 5 + p // size + 1) % size]) for p in places]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@together("name", OPERATIONS)
 def test_operations(name: str) -> None:
     call = OPERATIONS[name]
     want = call(np, V, W)
@@ -103,7 +103,7 @@ def test_operations(name: str) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-13, err_msg=f"{one}, {other}")
 
 
-@pytest.mark.parametrize("name", WRITES)
+@together("name", WRITES)
 def test_writes(name: str) -> None:
     want = V.copy()
     WRITES[name](want, W)

@@ -11,6 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests import references
+from tests.cases import together
 from xarraylite.assignment import parts, writes
 from xarraylite.ops.table import OPS
 from xarraylite.runtime import direct, launch
@@ -96,9 +97,7 @@ def test_vectors_of_any_stride_are_folded_as_those_that_lie_side_by_side(step: i
         assert to.tolist() == [float(xl.eval(together)), -1]
 
 
-@pytest.mark.parametrize(
-    "dtype", ["bool", "int8", "uint8", "int32", "uint64", "float32", "float64", "bfloat16"]
-)
+@together("dtype", ["bool", "int8", "uint8", "int32", "uint64", "float32", "float64", "bfloat16"])
 def test_numbers_of_every_kind(dtype: str) -> None:
     a = xl.asarray([0, 1, 1], dtype=dtype)
     e = xl.where(a > 0, a, a) if dtype == "bool" else a * 3

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from tests.shapes.changing import changing
 from tests.shapes.models import jagged_of, shapes_of, tree_indices, trees
 from xarraylite._errors import ShapeError, SizeError
@@ -25,7 +26,7 @@ s10_20_30, s40_50_60 = Shape(10, 20, 30), Shape(40, 50, 60)
 ROWS = JaggedShape([s10, s20])
 
 
-@pytest.mark.parametrize(
+@together(
     ("shape", "rank", "size"),
     [
         (JaggedShape(Shape()), 0, 1),
@@ -110,7 +111,7 @@ def test_empty_lists_take_the_rank_of_their_siblings() -> None:
     assert JaggedShape([[], []]).rank == 2
 
 
-@pytest.mark.parametrize(
+@together(
     ("slices", "text"),
     [
         ([Shape(10, 20, 30), Shape(10, 20)], "slice 1 has rank 2 and slice 0 has rank 3"),
@@ -294,7 +295,7 @@ def test_from_lengths_and_offsets() -> None:
     assert js == ROWS
 
 
-@pytest.mark.parametrize(
+@together(
     ("make", "text"),
     [
         (JaggedShape.from_lengths, "lengths of the rows are needed"),

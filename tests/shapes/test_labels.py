@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from tests.shapes.models import Index, jagged_of, tree_indices, trees
 from xarraylite._errors import ShapeError, SizeError
 from xarraylite.shapes.base import ShapeBase
@@ -148,7 +149,7 @@ def test_kinds_of_targets() -> None:
         target["i,j"] = Shape(2, 2)  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize(
+@together(
     ("make", "text"),
     [
         (lambda: S0["i,j"], r"2 labels for the 3 modes of Shape\(10, 20, 30\)"),

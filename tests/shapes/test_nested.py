@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import xarraylite as xl
+from tests.cases import together
 from tests.shapes.models import box_indices
 from xarraylite._errors import ShapeError
 from xarraylite.index.box import BoundsError
@@ -22,7 +23,7 @@ S = Shape(10, 20, 30)
 S2_2 = Nested([2, 2], Shape(2, 2, 10, 10))
 
 
-@pytest.mark.parametrize(
+@together(
     ("layers", "shape"),
     [
         ([], Shape()),
@@ -65,7 +66,7 @@ def test_layers_are_part_of_equality() -> None:
     assert hash(Nested([1, 2], S)) == hash(Nested([1, 2], JaggedShape(S)))
 
 
-@pytest.mark.parametrize(
+@together(
     ("layers", "shape", "text"),
     [
         ([1, 1], S, r"must add up to that of the shape: got \[1, 1\] .* of rank 3"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 TILING = xl.TiledShape([[10, 10], [10, 10]])
 
@@ -52,7 +53,7 @@ def test_jagged_shapes_are_no_extents() -> None:
             use()
 
 
-@pytest.mark.parametrize(
+@together(
     ("make", "error", "words"),
     [
         (
@@ -128,7 +129,7 @@ def test_jagged_containers_are_no_shapes() -> None:
     assert xl.Shape.of(xl.XJagged([[1], [2]])) == xl.Shape(2, 1)
 
 
-@pytest.mark.parametrize(
+@together(
     ("make", "words"),
     [
         (lambda: xl.Shape(b"12"), "an extent must be an integer, got b'12'"),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from tests.shapes.models import box_indices, smooth_extents
 from xarraylite._errors import ShapeError, SizeError
 from xarraylite.index.box import BoundsError
@@ -44,7 +45,7 @@ def test_the_null_shape_has_no_rank() -> None:
     assert not null.same_extents(Shape())
 
 
-@pytest.mark.parametrize(
+@together(
     ("given_", "error", "text"),
     [
         ((-1,), ShapeError, "extents must not be negative, got -1"),
@@ -114,7 +115,7 @@ def test_iteration_as_in_the_design() -> None:
     assert s == Shape((2, 3), origin=(10, 10))
 
 
-@pytest.mark.parametrize(
+@together(
     ("box", "error", "text"),
     [
         (

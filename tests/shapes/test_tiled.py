@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from xarraylite._errors import ShapeError, SizeError
 from xarraylite.index.box import BoundsError
 from xarraylite.shapes.jagged import JaggedShape
@@ -80,7 +81,7 @@ def test_slices_chips_and_iteration_are_those_of_the_jagged_form() -> None:
         TILED.permute(2, 0, 1, 3)
 
 
-@pytest.mark.parametrize(
+@together(
     ("make", "text"),
     [
         (lambda: TiledShape([5, 15]), "mode 0 needs the sizes of its tiles, got 5"),

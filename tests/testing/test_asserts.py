@@ -34,7 +34,7 @@ def test_equal_and_unequal_arrays_of_every_dtype(dtype: np.dtype[Any]) -> None:
         assert_ulp(values, values[[1, 0, 2]], 1 if codes is not None else 1 << 62)
 
 
-@pytest.mark.parametrize(
+@together(
     ("actual", "expected", "message"),
     [
         (np.zeros(2), np.zeros(3), r"shape is \(2,\), expected \(3,\)"),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.ops.user import settled
 from xarraylite.testing import assert_same_bits
 
@@ -47,8 +48,8 @@ def careful(a: float, b: float) -> float:
 VALUES = np.random.default_rng(4).random((7, 5, 6))
 
 
-@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (2, 1), ()])
-@pytest.mark.parametrize("order", ["row_major", "column_major"])
+@together("axis", [None, 0, 1, -1, (0, 2), (2, 1), ()])
+@together("order", ["row_major", "column_major"])
 def test_reduce_over_axes(axis: Any, order: str) -> None:
     a = xl.asarray(VALUES, layout=order)
     for keepdims in (False, True):
@@ -58,7 +59,7 @@ def test_reduce_over_axes(axis: Any, order: str) -> None:
         np.testing.assert_array_equal(e, want)
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 17, 1000, 100_003])
+@together("n", [0, 1, 2, 17, 1000, 100_003])
 def test_reduce_of_many(n: int) -> None:
     values = np.arange(n, dtype=np.uint32) * 2654435761
     values = values.astype(np.uint32)
@@ -78,8 +79,8 @@ def test_what_is_not_commutative_is_folded_in_order(n: int) -> None:
         assert found.item() == functools.reduce(last, values.astype(dtype).tolist(), 0)
 
 
-@pytest.mark.parametrize("axes", [1, (0, 1), (0, 2), (1, 2), None])
-@pytest.mark.parametrize("layout", ["row_major", "column_major", "{2,1,0:T(8,128)}"])
+@together("axes", [1, (0, 1), (0, 2), (1, 2), None])
+@together("layout", ["row_major", "column_major", "{2,1,0:T(8,128)}"])
 def test_the_order_is_row_major_whatever_the_layout(axes: Any, layout: str) -> None:
     values = np.random.default_rng(5).integers(0, 2, (3, 9, 20)) * np.arange(540).reshape(3, 9, 20)
     a = xl.asarray(values[:, ::-1], layout=layout)[:, ::-1]
@@ -94,8 +95,8 @@ def test_the_order_is_row_major_whatever_the_layout(axes: Any, layout: str) -> N
         np.testing.assert_array_equal(np.squeeze(found) if axes is None else found, want)
 
 
-@pytest.mark.parametrize("n", [3, 1000])
-@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax"])
+@together("n", [3, 1000])
+@together("name", ["maximum", "minimum", "fmax"])
 def test_functions_that_know_nan_keep_it(name: str, n: int) -> None:
     known: Any = getattr(np, name)
     values = np.arange(n, dtype="float64")
@@ -172,7 +173,7 @@ def test_exceptions_come_through_and_change_nothing() -> None:
     assert float(xl.reduce(careful, a[:2], initial=0.0)) == 3.0
 
 
-@pytest.mark.parametrize("shape", [(0,), (1,), (9,), (4, 5), (3, 4, 5), (2, 0, 3)])
+@together("shape", [(0,), (1,), (9,), (4, 5), (3, 4, 5), (2, 0, 3)])
 def test_accumulate_along_axes(shape: tuple[int, ...]) -> None:
     values = np.random.default_rng(1).random(shape)
     a = xl.asarray(values, layout="column_major")
@@ -187,7 +188,7 @@ def test_accumulate_along_axes(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(xl.accumulate(decay, a), np.array(flat).reshape(-1))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "int16", "uint8", "complex128", "bool"])
+@together("dtype", ["float32", "float16", "int16", "uint8", "complex128", "bool"])
 def test_accumulate_in_every_kind_of_dtype(dtype: str) -> None:
     a = xl.asarray([1, 0, 1, 1], dtype=dtype)
     done = xl.accumulate(add, a)
@@ -208,7 +209,7 @@ def test_long_lines_go_by_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int8", "bool"])
+@together("dtype", ["float64", "float32", "float16", "bfloat16", "int8", "bool"])
 def test_the_fourth_call_gives_what_the_first_does(dtype: str) -> None:
     values = np.random.default_rng(2).integers(0, 3, (4, 5))
     places = (values, values[::2, ::-1], values[:0], np.asfortranarray(values))

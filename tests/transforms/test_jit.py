@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.threads import run_all
 from xarraylite.testing import assert_same_bits, count_allocations
 
@@ -112,8 +113,8 @@ def test_scalars_that_do_not_fit() -> None:
     assert step(u, 1).tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("value", [-1, 0, 3, 255, 256, 2.5, True, 2**70])
-@pytest.mark.parametrize("name", ["pow", "less", "add", "equal"])
+@together("value", [-1, 0, 3, 255, 256, 2.5, True, 2**70])
+@together("name", ["pow", "less", "add", "equal"])
 def test_scalars_whose_value_decides(name: str, value: Any) -> None:
     """A traced function does what the plain one does, errors included."""
     function = getattr(xl, name)
@@ -136,7 +137,7 @@ def test_several_results() -> None:
     assert isinstance(xl.jit(lambda u: [u, u.T])(xl.ones((2, 3))), list)
 
 
-@pytest.mark.parametrize(
+@together(
     ("function", "message"),
     [
         (lambda u: (u, (u * 2, u)), r"result 1 of the traced function is a tuple"),
@@ -147,7 +148,7 @@ def test_several_results() -> None:
     ],
     ids=["tuple", "list", "dict", "inner dict", "nothing"],
 )
-@pytest.mark.parametrize("by", ["jit", "to_hlo"])
+@together("by", ["jit", "to_hlo"])
 def test_results_are_flat(function: Any, message: str, by: str) -> None:
     with pytest.raises(xl.DTypeError, match=f"^{by}: {message}; it returns"):
         xl.jit(function)(xl.ones(2)) if by == "jit" else xl.to_hlo(function, "f32[2]")
@@ -224,7 +225,7 @@ ASKS = {
 }
 
 
-@pytest.mark.parametrize("ask", ASKS)
+@together("ask", ASKS)
 def test_asking_for_a_value(ask: str) -> None:
     step = xl.jit(ASKS[ask])
     for _ in range(2):
@@ -244,7 +245,7 @@ PICKS = {
 }
 
 
-@pytest.mark.parametrize("pick", PICKS)
+@together("pick", PICKS)
 def test_masks_and_several_arrays_that_are_closed_over(pick: str) -> None:
     select = PICKS[pick]
     i, m = np.array([0, 2]), np.array([True, False, True])
@@ -444,7 +445,7 @@ CLOSED_OVER = [
 ]
 
 
-@pytest.mark.parametrize("body", CLOSED_OVER)
+@together("body", CLOSED_OVER)
 def test_what_is_computed_of_closed_over_containers_is_never_stale(body: str) -> None:
     a = xl.asarray([[1.0, 2.0], [3.0, 4.0]])
     function = eval(f"lambda x: {body}", {"xl": xl, "np": np, "A": a})

@@ -478,8 +478,8 @@ def test_lists_of_positions() -> None:
             same(lambda: xl.take(x, key), str(key))  # noqa: B023
 
 
-@pytest.mark.parametrize("dtype", ["float64", "bool", "complex64", "float16", "bfloat16"])
-@pytest.mark.parametrize("part", [np.s_[:], np.s_[::2, 1], np.s_[1:, 2:], np.s_[..., None], (1, 1)])
+@together("dtype", ["float64", "bool", "complex64", "float16", "bfloat16"])
+@together("part", [np.s_[:], np.s_[::2, 1], np.s_[1:, 2:], np.s_[..., None], (1, 1)])
 def test_numpy_gets_the_same_memory(dtype: str, part: Any) -> None:
     """Described by machine code from the second time on, where NumPy has a name for the dtype."""
     a = xl.asarray(V, dtype=dtype)[part]

@@ -316,7 +316,7 @@ def test_references_are_balanced() -> None:
 GRID = np.arange(12) % 5 < 2
 
 
-@pytest.mark.parametrize(
+@together(
     "key", [AT % 3, (AT % 4, AT % 3), (..., AT % 3), GRID.reshape(4, 3), (GRID[:4], slice(2)), 1]
 )
 def test_numbers_written_through_arrays(key: Any) -> None:

@@ -50,7 +50,7 @@ WRITES: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRITES)
+@together("name", WRITES)
 def test_writes_that_others_wait_for_are_the_same(name: str) -> None:
     def work() -> Any:
         a, x = xl.asarray(V), xl.asarray(V * 0.5 + 3)

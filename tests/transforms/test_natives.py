@@ -13,6 +13,7 @@ import pytest
 
 import xarraylite as xl
 from tests import references
+from tests.cases import together
 from xarraylite._config import settings
 from xarraylite.assignment import results
 from xarraylite.operands.operators import entries
@@ -108,7 +109,7 @@ KEYS = (
 )
 
 
-@pytest.mark.parametrize("key", KEYS, ids=str)
+@together("key", KEYS, ids=str)
 def test_views_are_the_same(key: Any) -> None:
     for values in (V, V.T, V[:, ::2]):
         a = xl.asarray(V)
@@ -470,7 +471,7 @@ PROMISES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", PROMISES)
+@together("name", PROMISES)
 def test_promises_are_the_same(name: str) -> None:
     def work() -> Any:
         c = xl.asarray(V, copy=True)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits, count_allocations
 
 
@@ -38,7 +39,7 @@ def test_every_form() -> None:
     assert np.asarray(a)[1:, 1].tolist() == [50, 90]
 
 
-@pytest.mark.parametrize(
+@together(
     ("symbol", "method"),
     [
         ("-", "__isub__"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 rng = np.random.default_rng(8)
 
@@ -54,7 +55,7 @@ def compare(ours: Any, plain: Any) -> None:
         )
 
 
-@pytest.mark.parametrize("name", STEPS)
+@together("name", STEPS)
 def test_traced_once_and_right(name: str) -> None:
     step = xl.jit(STEPS[name])
     for _ in range(3):

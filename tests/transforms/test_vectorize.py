@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.testing import assert_same_bits
 from xarraylite.transforms import natives
 
@@ -54,7 +55,7 @@ def test_it_fuses_and_broadcasts(engine: str) -> None:
     assert_same_bits(a, np.minimum(np.arange(12.0).reshape(3, 4), 5))
 
 
-@pytest.mark.parametrize(
+@together(
     ("dtypes", "result"),
     [
         (("f8", "f8"), "float64"),
@@ -163,7 +164,7 @@ AS_NUMPY: dict[str, tuple[Any, dict[str, Any], tuple[Any, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", AS_NUMPY)
+@together("name", AS_NUMPY)
 def test_results_are_those_of_numpys(name: str) -> None:
     function, options, operands = AS_NUMPY[name]
     theirs = np.vectorize(function, **options)(*operands)

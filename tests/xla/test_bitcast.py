@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from tests.xla.specs import specs, tiles
 from xarraylite._errors import LayoutError, SizeError
 from xarraylite.layout.layout import Layout
@@ -220,7 +221,7 @@ def test_common_factors(pair: tuple[ArraySpec, ArraySpec]) -> None:
     assert cuts == inner & other
 
 
-@pytest.mark.parametrize(
+@together(
     ("first", "second", "borders"),
     [
         ([3, 8, 5], [4, 3, 2, 5], [(0, 0), (2, 3), (3, 4)]),

@@ -82,7 +82,7 @@ def test_questions(name: str, arguments: tuple[Any, ...]) -> None:
     assert getattr(buffer(SPEC), name)(*arguments) == answer(*arguments)
 
 
-@pytest.mark.parametrize(("name", "text", "arguments"), PAIRS)
+@together(("name", "text", "arguments"), PAIRS)
 def test_pairs(name: str, text: str, arguments: tuple[Any, ...]) -> None:
     other = parse(text)
     answer = getattr(SPEC, name)(other, *arguments)

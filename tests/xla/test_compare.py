@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from tests.cases import together
 from tests.xla.specs import specs
 from xarraylite._errors import IndexRangeError, LayoutError
 from xarraylite.layout.layout import Layout
@@ -24,7 +25,7 @@ def test_equal_is_the_operator(a: ArraySpec, b: ArraySpec) -> None:
     assert a.compatible_kind(b) is a.same_rank(b)
 
 
-@pytest.mark.parametrize(
+@together(
     ("a", "b", "option"),
     [
         ("f32[2]{0:T(2)}", "f32[2]", "ignore_tiles"),

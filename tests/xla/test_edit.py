@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import together
 from tests.xla.specs import specs
 from xarraylite._errors import IndexRangeError, LayoutError
 from xarraylite.layout.layout import Layout
@@ -77,7 +78,7 @@ def test_move_dim_to_major(spec: ArraySpec, data: st.DataObject) -> None:
     assert moved.layout == Layout(moved.layout.minor_to_major)
 
 
-@pytest.mark.parametrize(
+@together(
     ("edit", "expected"),
     [
         (lambda s: s.permute_dimensions((2, 0, 1)), "{1,0,2:T(8,128)(2,1)L(4)S(1)SC(1:5)M(8)}"),

@@ -39,7 +39,7 @@ def test_there_are_facts_for_every_chip() -> None:
 
 
 # Derived by hand from the documented formats: rows of a tile by the second-minor extent.
-@pytest.mark.parametrize(
+@together(
     ("name", "rows"),
     [
         ("f32", {1: 1, 2: 2, 3: 4, 4: 4, 5: 8, 8: 8, 9: 8, 64: 8, 4096: 8}),
@@ -93,8 +93,8 @@ def test_narrow_elements_are_packed_and_booleans_are_not() -> None:
     assert tpu_layout("pred", (32, 128)) == tpu_layout("s8", (32, 128))
 
 
-@pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("name", ["f32", "bf16", "s8", "s4", "c64"])
+@together("chip", CHIPS)
+@together("name", ["f32", "bf16", "s8", "s4", "c64"])
 def test_no_other_pair_of_minor_dimensions_pads_less(name: str, chip: str) -> None:
     rng = np.random.default_rng(7)
     for _ in range(40):
@@ -116,8 +116,8 @@ def test_no_other_pair_of_minor_dimensions_pads_less(name: str, chip: str) -> No
         assert order[:2] == max(pair for pair, bill in bills.items() if bill == least)
 
 
-@pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("name", ["pred", "s1", "u2", "s4", "f8e5m2", "bf16", "s32", "f64", "c128"])
+@together("chip", CHIPS)
+@together("name", ["pred", "s1", "u2", "s4", "f8e5m2", "bf16", "s32", "f64", "c128"])
 def test_sizes_are_whole_granules_and_grow_with_the_array(name: str, chip: str) -> None:
     rng = np.random.default_rng(11)
     granule = 512 * CHIPS[chip].granule
@@ -144,13 +144,13 @@ def test_what_names_an_element_type() -> None:
     assert tpu_layout("u4", (8, 128)) != tpu_layout(np.dtype("u4"), (8, 128))
 
 
-@pytest.mark.parametrize("chip", ["v9", "", "V5E", "v5", None, 5, ["v4"]])
+@together("chip", ["v9", "", "V5E", "v5", None, 5, ["v4"]])
 def test_unknown_chips(chip: Any) -> None:
     with pytest.raises(LayoutError, match=r"tpu_layout: chip .* known chips: v2 v3 v4 v5e"):
         tpu_layout("f32", (3, 5), chip=chip)
 
 
-@pytest.mark.parametrize("dimensions", [(-1,), (3, -(2**63)), (2.5,), ("3",), "35", 7, (True,)])
+@together("dimensions", [(-1,), (3, -(2**63)), (2.5,), ("3",), "35", 7, (True,)])
 def test_bad_dimensions(dimensions: Any) -> None:
     with pytest.raises(LayoutError, match="tpu_layout"):
         tpu_layout("f32", dimensions)
@@ -164,7 +164,7 @@ def test_bad_element_types() -> None:
         tpu_layout("token", ())
 
 
-@pytest.mark.parametrize("bits", [1, 2, 4, 8, 16, 32, 64, 128])
+@together("bits", [1, 2, 4, 8, 16, 32, 64, 128])
 def test_default_tiles_are_among_the_standard_ones(bits: int) -> None:
     assert default_tiles((), bits) in standard_tiles(0, bits)
     for n in (1, 2, 3, 5, 100, 256, 513, 5000):

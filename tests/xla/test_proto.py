@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import together
 from xarraylite._errors import FormatError, LayoutError, XarrayliteError
 from xarraylite.dtypes.element_types import ELEMENT_TYPES_BY_NUMBER
 from xarraylite.layout.fields import PaddingValue
@@ -43,7 +44,7 @@ def test_there_are_facts() -> None:
     assert len(FACTS) >= 9
 
 
-@pytest.mark.parametrize(
+@together(
     ("text", "data"),
     [(case["text"], case["expected_hex"]) for case in FACTS] + list(MORE.items()),
 )
@@ -90,7 +91,7 @@ def test_older_message_as_an_older_program_wrote_it() -> None:
     assert spec.nbytes == 3 * 5 * 4
 
 
-@pytest.mark.parametrize("value", [None, *list(PaddingValue)[1:]])
+@together("value", [None, *list(PaddingValue)[1:]])
 def test_padding_makes_the_round_trip(value: PaddingValue | None) -> None:
     layout = Layout((1, 0), padded_dimensions=(4, 8), padding_value=value)
     spec = ArraySpec("f32", (3, 5), layout)
@@ -118,7 +119,7 @@ def read(text: str) -> Message:
 PLAIN_FIELDS = read(PLAIN)
 
 
-@pytest.mark.parametrize(
+@together(
     ("what", "data"),
     [
         ("as XLA writes it", PLAIN),
@@ -161,7 +162,7 @@ def test_nothing_is_an_invalid_shape_but_a_message() -> None:
         ArraySpec.from_proto_bytes(b"")
 
 
-@pytest.mark.parametrize(
+@together(
     ("data", "message"),
     [
         ("10", "a varint without end at byte 1; its message ends at byte 1"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite._errors import DTypeError, IndexRangeError, LayoutError, SizeError
 from xarraylite.layout.layout import Layout
 from xarraylite.layout.text import UNBOUNDED
@@ -28,7 +29,7 @@ SAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("text", SAMPLES)
+@together("text", SAMPLES)
 def test_value_semantics(text: str) -> None:
     spec = ArraySpec.parse(text)
     assert str(spec) == text
@@ -121,7 +122,7 @@ def test_queries() -> None:
         _ = ArraySpec.token().dtype
 
 
-@pytest.mark.parametrize(
+@together(
     ("call", "error", "rule"),
     [
         (lambda: ArraySpec("f32", (-2,)), LayoutError, "not negative"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import together
 from xarraylite.layout.layout import Layout
 from xarraylite.xla.formats import standard_tiles, tpu_layout
 from xarraylite.xla.spec import ArraySpec
@@ -63,7 +64,7 @@ def test_known_suggestions(text: str, expected: list[tuple[str, int]]) -> None:
     assert found(text) == expected
 
 
-@pytest.mark.parametrize(
+@together(
     "text",
     [
         "f32[8,128]{1,0:T(8,128)}",  # nothing is padded

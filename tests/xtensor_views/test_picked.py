@@ -174,7 +174,7 @@ def test_few_elements_that_wait_keep_their_values() -> None:
     assert (taken.tolist(), a.tolist()) == ([1, 0], [7] * 4)
 
 
-@pytest.mark.parametrize("number", [300, -1, 1.5, True, np.float32(2.5), 2**70])
+@together("number", [300, -1, 1.5, True, np.float32(2.5), 2**70])
 def test_numbers_are_converted_as_in_any_assignment(number: Any) -> None:
     a, b = xl.zeros(4, dtype="uint8"), xl.zeros(4, dtype="uint8")
     for view in (a[1:], xl.index_view(b, [3, 1, 2])):
@@ -447,8 +447,8 @@ def test_elements_of_views_by_integers(layout: str) -> None:
     assert found[0] == kept[0, 0] == 50
 
 
-@pytest.mark.parametrize("order", ["K", "C", "F", "A"])
-@pytest.mark.parametrize("layout", ["row_major", "column_major"])
+@together("order", ["K", "C", "F", "A"])
+@together("layout", ["row_major", "column_major"])
 def test_copies_of_views_have_the_order_that_is_asked_for(order: Any, layout: str) -> None:
     values = np.arange(12.0).reshape(3, 4)
     view = xl.view(xl.asarray(values, layout=layout), xl.range(), xl.keep(3, 0))

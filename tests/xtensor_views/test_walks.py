@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3, 2, 2), (4,), (), (0, 3)])
@@ -27,8 +28,8 @@ def test_a_loop_over_elements_goes_on_where_it_stopped(shape: tuple[int, ...]) -
     assert seen[0] == seen[1]
 
 
-@pytest.mark.parametrize("layout", ["row_major", "column_major", "{1,0:T(2,4)}"])
-@pytest.mark.parametrize("key", [..., (slice(None, None, -1), slice(1, None, 2)), 1])
+@together("layout", ["row_major", "column_major", "{1,0:T(2,4)}"])
+@together("key", [..., (slice(None, None, -1), slice(1, None, 2)), 1])
 def test_elements_in_a_row_wherever_they_lie(layout: str, key: Any) -> None:
     values = np.arange(12.0).reshape(3, 4)
     a = xl.asarray(values, layout=layout)

@@ -225,10 +225,10 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     kind, shape, first = found
     items = (*first, *left.now(), *right.now())
     made = results.evaluated(plain._container, kind, shape, items)
-    if made is not None and made._kind.strides is not None:
-        left._kind.learn(_FOLD, key, False)  # a product is row-major, this lies as its operands do
-        made = None
     if made is None:
+        return None
+    if made._kind.strides is not None:
+        left._kind.learn(_FOLD, key, False)  # a product is row-major, this lies as its operands do
         return None
     made._buffer.made, made._buffer.special = _told(left, right), True
     return made
@@ -251,29 +251,35 @@ def _is_long(left: Any, right: Any) -> bool:
 def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool) -> None:
     """Remember a small product: what BLAS was called with, ``in_place`` or not, or the fold."""
     left, right = operands
-    code = left.dtype.char
-    # `product` learns those that it computes first.
-    lazy = any([x.__class__ is plain and x.lasting for x in operands])
-    summed = _is_summed(left) and right.ndim == 1
+    code, summed = left.dtype.char, _is_summed(left) and right.ndim == 1
     if not summed and code in _BLAS + _WRAPPING:
-        if not lazy:
+        # `product` learns those that it computes first.
+        if not any([x.__class__ is plain and x.lasting for x in operands]):
             learn_product(left, right, made, in_place)
         if code in "fd" and _is_long(left, right) and right.dtype == left.dtype:
             left._kind.learn(_LONG, right._kind, made._kind)
-        return
-    if not isinstance(right, plain) or tracing.is_active():
-        return
-    sides = (*left.shape, *right.shape[1:])
-    if NODE in (left._kind, right._kind) or not (summed or 0 < math.prod(sides) <= _FEW):
-        return
-    if left._kind.leads(_FOLD, stretched_key(left, right)) is False:
+    elif isinstance(right, plain) and not tracing.is_active():
+        small = 0 < math.prod((*left.shape, *right.shape[1:])) <= _FEW
+        if (summed or small) and NODE not in (left._kind, right._kind):
+            _learn_fold(plain, left, right)
+
+
+def _learn_fold(plain: type[Any], left: Any, right: Any) -> None:
+    """Remember the kind of the fold that a product is, if its operands can be found again.
+
+    They can where they are the factors' own, one after the other, behind nothing but the extents
+    that are folded.
+    """
+    key = stretched_key(left, right)
+    if left._kind.leads(_FOLD, key) is False:
         return
     node = products.fold(left.node, right.node)
     e = None if node is None else plain(node)
     if e is None or e._kind is NODE:
         return
-    own = (*left.now(), *right.now())  # all of the fold's operands, if theirs are parts of it,
-    first = e._operands[: max(len(e._operands) - len(own), 0)]  # but for folded extents
+    own = (*left.now(), *right.now())
+    at = max(len(e._operands) - len(own), 0)
+    first, others = e._operands[:at], e._operands[at:]
     extents = not first or (len(first) == 1 and first[0].__class__ is tuple)
-    if extents and [*map(id, e._operands[len(first) :])] == [*map(id, own)]:
-        left._kind.learn(_FOLD, stretched_key(left, right), (e._kind, e._shape, first))
+    if extents and [*map(id, others)] == [*map(id, own)]:
+        left._kind.learn(_FOLD, key, (e._kind, e._shape, first))

@@ -128,40 +128,51 @@ def _moved(to: Any, of: Any) -> bool:
 def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
     """Write by a plan for these extents and distances; tell whether it is done.
 
-    ``own`` references to the old values are the operands'.  What is small and written once need
-    not be planned so that it can be run again.
+    ``own`` references to the old values are the operands'.
     """
     target = to._kind
     if target is NODE or kind is NODE or kind.dtype is not to._dtype or uses_reference():
         return False
     near = _near(to, operands)
-    if math.prod(to._shape) < PARALLEL_FROM:
-        key: Any = (target, to._shape, *near.items())
-        known = kind.replays.get(key)
-        if not is_plan(known) and tiers.begins(kind, to._shape, operands):
-            return False
-        if known is None or known is ONCE:
-            remember(kind, key, ONCE if known is None else TWICE)
-            if freed(to._buffer, own) and _written_in_parts(to, kind, operands, near):
-                return True
-            if known is None:
-                return False
-        if known in (ONCE, TWICE) and launch.can_launch():
-            made = replay.rewrite_of(kind, to._shape, operands, target, near)
-            known = made or False
-            remember(kind, key, known)
-            if made is not None:
-                place = (target, to._shape)
-                kind.keep(place, made.before(kind.writes.get(place)))
-        if is_plan(known) and freed(to._buffer, own) and rewritten(known, to, operands):
-            return True
+    small = math.prod(to._shape) < PARALLEL_FROM
+    done = _written_again(to, kind, operands, near, own) if small else None
+    if done is not None:
+        return done
     plan = plan_of(kind, target, to._shape, operands, near)
     if plan is None:
         return False
     # What the collector calls back may read: none comes between the question and a small write.
-    small = math.prod(to._shape) < PARALLEL_FROM
     with uncollected() if small else contextlib.nullcontext():
         return freed(to._buffer, own) and plan.run(to._buffer, to._start, operands)
+
+
+def _written_again(
+    to: Any, kind: Kind, operands: Operands, near: Mapping[int, int], own: int
+) -> bool | None:
+    """Write what is small as often as it comes; None where it is left to a plan that runs once.
+
+    The first and the second time in parts, if that will do.  A plan that can be run again is made
+    the second time or later, and kept: False where there is none.
+    """
+    key: Any = (to._kind, to._shape, *near.items())
+    known = kind.replays.get(key)
+    if not is_plan(known) and tiers.begins(kind, to._shape, operands):
+        return False
+    if known is None or known is ONCE:
+        remember(kind, key, ONCE if known is None else TWICE)
+        if freed(to._buffer, own) and _written_in_parts(to, kind, operands, near):
+            return True
+        if known is None:
+            return False
+    if known in (ONCE, TWICE) and launch.can_launch():
+        made = replay.rewrite_of(kind, to._shape, operands, to._kind, near)
+        known = made or False
+        remember(kind, key, known)
+        if made is not None:
+            kind.keep(key[:2], made.before(kind.writes.get(key[:2])))
+    if is_plan(known) and freed(to._buffer, own) and rewritten(known, to, operands):
+        return True
+    return None
 
 
 def _written_in_parts(to: Any, kind: Kind, operands: Operands, near: Mapping[int, int]) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -92,16 +92,17 @@ def fold(
             yield whole(node.shape), computed(replace(node, arg=nothing))
         return
     if not rounds(node) or engine.uses_reference():
-        yield from _joined(node, run, chunks, begin, known)
+        yield from _joined(_Asked(node, None, run, chunks, begin, known))
         return
     tree = tree_in_memory(node)
+    asked = _Asked(node, tree, run, chunks, begin, known)
     one = tree is not None and len(tree.parts) == 1
     most = piece_of(node.arg, whole(node.arg.shape)).moved / (WORTH if one else FINER)
     found: list[Way] = []
     short: list[BudgetError] = []
     for way in (_complete, _in_parts) if one else (_in_parts, _in_blocks, _complete):
         try:
-            found.extend(way(node, tree, run, chunks, begin, known))
+            found.extend(way(asked))
         except BudgetError as error:
             short.append(error)
         if found and (found[0][0] <= most or way is _in_blocks):
@@ -111,15 +112,20 @@ def fold(
     yield from min(found, key=lambda way: way[0])[1]
 
 
-def _in_parts(
-    node: Reduce,
-    tree: Tree | None,
-    run: Run,
-    chunks: Sequence[int] | None,
-    begin: Begin,
-    known: Sequence[int] | None,
-) -> list[Way]:
+class _Asked(NamedTuple):
+    """A reduction, its order in memory if that matters, and what `fold` was asked for."""
+
+    node: Reduce
+    tree: Tree | None
+    run: Run
+    chunks: Sequence[int] | None
+    begin: Begin
+    known: Sequence[int] | None
+
+
+def _in_parts(asked: _Asked) -> list[Way]:
     """Return the results as folded in the parts of their tree, if that can be."""
+    node, tree, run, chunks, begin, known = asked
     for spread in (False, True) if tree is not None else ():
         plan = Parts.of(node, cast("Tree", tree), spread)
         division = None if plan is None else divided(plan, run, chunks, known)
@@ -128,17 +134,10 @@ def _in_parts(
     return []
 
 
-def _in_blocks(
-    node: Reduce,
-    tree: Tree | None,
-    run: Run,
-    chunks: Sequence[int] | None,
-    begin: Begin,
-    known: Sequence[int] | None,
-) -> list[Way]:
+def _in_blocks(asked: _Asked) -> list[Way]:
     """Return the sum of everything, of blocks of any shape."""
-    blocks = None if tree is None else Blocks.of(node, tree, run)
-    return [] if blocks is None else [(blocks.moved, blocks.results(run, begin))]
+    blocks = None if asked.tree is None else Blocks.of(asked.node, asked.tree, asked.run)
+    return [] if blocks is None else [(blocks.moved, blocks.results(asked.run, asked.begin))]
 
 
 # --- folds that do not round --------------------------------------------------------------------
@@ -174,14 +173,9 @@ class Folder(Cutter):
         return replace(piece, box=box, node=replace(node, shape=shape, arg=piece.node))
 
 
-def _joined(
-    node: Reduce,
-    run: Run,
-    chunks: Sequence[int] | None,
-    begin: Begin,
-    known: Sequence[int] | None,
-) -> Iterator[Result]:
+def _joined(asked: _Asked) -> Iterator[Result]:
     """Yield results that are joined block by block, all blocks of some before those of others."""
+    node, _, run, chunks, begin, known = asked
     make, own = Folder(Parcel(node)), len(node.shape)
     shape = tuple([node.arg.shape[k] for k in make.order])
     told = known or chunks or ()
@@ -236,15 +230,9 @@ class _Uncut(Cutter):
         return Piece(whole(node.shape), node, gathered(requests(node)))
 
 
-def _complete(
-    node: Reduce,
-    tree: Tree | None,
-    run: Run,
-    chunks: Sequence[int] | None,
-    begin: Begin,
-    known: Sequence[int] | None,
-) -> list[Way]:
+def _complete(asked: _Asked) -> list[Way]:
     """Return blocks of results, each over all that is folded into it."""
+    node, tree, run, chunks, begin, known = asked
     shape = node.shape
     lengths = list(known or chunks or [min(n, 256) for n in shape])
     block = [max(1, min(c, n)) for c, n in zip(lengths, shape, strict=True)]

@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tests.cases import together
 from xarraylite.hlo.evaluation.bits import bitcast_convert, reduce_precision, total_order
 
 pytestmark = pytest.mark.once
@@ -18,7 +19,7 @@ FORMATS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@together("name", FORMATS)
 def test_all_numbers_of_a_format(name):
     dtype = np.dtype(getattr(ml_dtypes, name, name))
     values = np.arange(FORMATS[name]).astype(f"u{dtype.itemsize}").view(dtype)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.hlo import oracle
 from xarraylite.hlo.evaluation import products
 from xarraylite.hlo.evaluation.loops import ahead, trip_count
@@ -243,7 +244,7 @@ WRONG_SCANS = {
 }
 
 
-@pytest.mark.parametrize("scan", WRONG_SCANS)
+@together("scan", WRONG_SCANS)
 def test_scans_that_do_not_fit_are_refused_before_they_run(scan: str) -> None:
     module = xl.hlo.parse(f"{SCAN}{scan} }}")
     for use in (module.verify, lambda: module(np.zeros(4), np.zeros(5))):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 SORT = """
 less {{ a = {kind}[] parameter(0)  b = {kind}[] parameter(1)
@@ -17,9 +17,9 @@ ENTRY e {{ p = {kind}[3,40] parameter(0)  q = s32[3,40] parameter(1)
 """
 
 
-@pytest.mark.parametrize("nan", [False, True])
-@pytest.mark.parametrize("direction", ["LT", "GT"])
-@pytest.mark.parametrize("kind", ["f32", "bf16", "f8e5m2", "s32"])
+@together("nan", [False, True])
+@together("direction", ["LT", "GT"])
+@together("kind", ["f32", "bf16", "f8e5m2", "s32"])
 def test_floats_without_nan_are_sorted_as_pairs_are(kind: str, direction: str, nan: bool) -> None:
     first = np.array([0.0, -0.0, 1, -1, 2, 3, -4, 0.5, np.inf, -np.inf], "float32")
     values = np.random.default_rng(0).choice(first, (3, 40))

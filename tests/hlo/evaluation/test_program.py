@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from xarraylite.hlo.evaluation import program
 from xarraylite.hlo.evaluation.groups import lazy_sites
 from xarraylite.hlo.evaluation.inlining import flatten
@@ -431,8 +432,8 @@ def test_parts_that_lie_apart_are_computed_where_they_are_taken():
         assert np.array_equal(module(x), x[:, first : first + 4] - x[:, :4])
 
 
-@pytest.mark.parametrize("dtype", ["f32", "f64"])
-@pytest.mark.parametrize("number", ["8", "-0.125", "3", "1", "0", "1e-40", "inf", "1.1754944e-38"])
+@together("dtype", ["f32", "f64"])
+@together("number", ["8", "-0.125", "3", "1", "0", "1e-40", "inf", "1.1754944e-38"])
 def test_quotients_by_numbers_are_rounded_as_quotients(dtype, number):
     module = xl.hlo.parse(
         f"ENTRY e {{ x = {dtype}[4096] parameter(0)  c = {dtype}[] constant({number})  "

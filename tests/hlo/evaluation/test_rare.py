@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 
 pytestmark = pytest.mark.once
 
@@ -42,7 +43,7 @@ def ragged_product(x, y, sizes, names):
     return want
 
 
-@pytest.mark.parametrize("names", RAGGED.values(), ids=RAGGED)
+@together("names", RAGGED.values(), ids=RAGGED)
 def test_ragged_dot(names):
     left, right, result, ragged, outer = names
     rng = np.random.default_rng(len(left))

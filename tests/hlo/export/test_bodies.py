@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.hlo.test_export import close, operand
 from xarraylite.arrays.expression import apply
 from xarraylite.hlo.export import bodies
@@ -53,8 +54,8 @@ def test_bodies_of_unknown_functions_are_refused():
         bodies.run("sin_{t}({0})", (term(1.0),))
 
 
-@pytest.mark.parametrize("name", ["less", "equal", "greater_equal", "not_equal"])
-@pytest.mark.parametrize("dtypes", [("int64", "uint64"), ("uint64", "int64")])
+@together("name", ["less", "equal", "greater_equal", "not_equal"])
+@together("dtypes", [("int64", "uint64"), ("uint64", "int64")])
 def test_integers_of_different_signedness_are_compared_exactly(name, dtypes):
     args = [operand(dtype, 3 * k) for k, dtype in enumerate(dtypes)]
     expression = apply(OPS[name], *args)

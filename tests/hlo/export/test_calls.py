@@ -113,8 +113,8 @@ TRANSFORMS: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(TRANSFORMS)))
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@together("number", range(len(TRANSFORMS)))
+@together("dtype", ["complex64", "complex128"])
 def test_transform(number, dtype):
     function = TRANSFORMS[number]
     given = xl.asarray((PLAIN + 1j * PLAIN[::-1]).astype(dtype))
