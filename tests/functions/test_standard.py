@@ -232,6 +232,10 @@ COMPLEX_CASES: list[tuple[str, complex, complex]] = [
         for a in (0.0, -0.0, 1.0, 2.0, -2.0, 1e10)
         for b in (INF, -INF)
     ],
+    *[
+        ("sign", complex(a, b), complex(NAN, NAN))
+        for a, b in ((INF, NAN), (-INF, NAN), (NAN, INF), (NAN, -INF), (NAN, 1.0), (1.0, NAN))
+    ],
     ("expm1", complex(INF, 0.0), complex(INF, 0.0)),
     ("expm1", complex(INF, -0.0), complex(INF, -0.0)),
     ("expm1", complex(800.0, 0.0), complex(INF, 0.0)),

@@ -42,9 +42,13 @@ def floor_divide_reference(x: NumpyArray, y: NumpyArray) -> NumpyArray:
 
 
 def sign_reference(x: NumpyArray) -> NumpyArray:
-    """``np.sign``, with the direction of finite complex numbers whose modulus overflows."""
+    """``np.sign``, with the direction of finite complex numbers whose modulus overflows.
+
+    It is NaN where a part is NaN, as in the standard; NumPy has the direction of an infinite part.
+    """
     if x.dtype.kind == "c":
         x = np.where(np.isfinite(x) & np.isinf(np.abs(x)), x * x.real.dtype.type(0.25), x)
+        x = np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), x)
     return np.asarray(np.sign(x))
 
 

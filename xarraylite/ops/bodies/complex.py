@@ -66,7 +66,7 @@ def tame_c(a: Any) -> Any:
 
 
 def sign_c(a: Any, size: Any) -> Any:
-    """a / |a|, `size` being |a|; 0 for 0 and NaN where the modulus is NaN.
+    """a / |a|, `size` being |a|; 0 for 0 and NaN where a part is NaN.
 
     With one infinite part the direction is that part's; with two it is not known.
     """
@@ -75,7 +75,7 @@ def sign_c(a: Any, size: Any) -> Any:
     far = isinf_f(size)
     real = sign_of_infinity(a.real) if far else (zero if size == 0 else a.real / size)
     imag = sign_of_infinity(a.imag) if far else (zero if size == 0 else a.imag / size)
-    unknown = (size != size) | (far & (abs(a.real) == abs(a.imag)))
+    unknown = isnan_c(a) | (far & (abs(a.real) == abs(a.imag)))
     missing = (size - size) / (size - size) if unknown else one
     return complex(real * missing, imag * missing)
 
