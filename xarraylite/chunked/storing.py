@@ -160,8 +160,9 @@ def _run_into(root: Node, sink: Sink, run: Run) -> None:
     elif isinstance(root, Reduce) and large:
         try:
             _fold_into(root, sink, run)
-        except BudgetError as error:  # where results are kept in memory, blocks are smaller
-            least = min(error.least, _PART * _nbytes(root))
+        except BudgetError as error:
+            kept = _PART * _nbytes(root)  # where results are kept in memory, blocks are smaller
+            least = kept if run.budget < kept < error.least else error.least
             raise BudgetError(error.told, run.budget, least) from None
     else:
         _map_into(root, sink, run)
