@@ -381,7 +381,6 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if to is not None and writes.assigned(to, value, held, noalias):
                 return
             if to is not None and not noalias and elements.put_at(self, key, value):
-                writes.copied(to, value)
                 return
         elif value.__class__ is _NumpyArray and not noalias and elements.put_at(self, key, value):
             return

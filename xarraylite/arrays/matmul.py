@@ -81,8 +81,10 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
         return _mixed(left, right)
     if left.dtype.char not in _BLAS + _WRAPPING or _is_summed(left):
         return _folded(plain, left, right)
-    entry = learned_product(left, right)
+    entry = learned_product(left, right) if left.lasting or right.lasting else None
     known = entry is not None and settings.engine != "reference"
+    if entry is not None and math.prod(entry[2]) * entry[4].itemsize > settings.max_result_bytes:
+        known = False
     if not known and not _is_evaluated_first(plain, left, right):
         return None
     one, other = [values_of(x) if x.lasting else x for x in (left, right)]

@@ -37,9 +37,6 @@ else:
     launch = later(".runtime.launch")
     replay = later(".runtime.replay")
 
-#: Copies of memory of a kind to another that NumPy makes before a kernel is made for them.
-_COPIES = 16
-
 
 def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = None) -> bool:
     """Assign an expression, or memory, of the container's shape; tell whether it is done.
@@ -68,18 +65,6 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
     if noalias and near and not _is_in_place(kind, to._kind, near):
         return False  # what was promised needs no temporary
     return (learned or bool(near)) and _written(to, kind, operands, own)
-
-
-def copied(to: Any, of: Any) -> None:
-    """Count a copy of a container that NumPy made; what is copied often machine code copies."""
-    kind: Kind = of._kind
-    place = ("copied", to._kind)
-    met = kind.writes.get(place, 0)
-    if met > _COPIES or of._shape != to._shape or uses_reference():
-        return
-    kind.keep(place, met + 1)
-    if met == _COPIES and launch.can_launch():
-        kind.keep(to._kind, _program(kind, to._kind, None))
 
 
 def _called(program: Any, to: Any, operands: Sequence[Any], own: int) -> bool:

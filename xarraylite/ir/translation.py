@@ -285,11 +285,17 @@ class _Builder:
         return rebuild(form.root, visit)
 
 
+#: The largest numbers of dtypes that are shorter than Python's floats.
+_LARGEST = {"e": 65504.0, "f": 3.4e38, "F": 3.4e38}
+
+
 def _scalar(given: Any, dtype: DType) -> Node:
     if isinstance(given, Node):
         return given
-    with np.errstate(over="ignore"):  # a float may be an infinity in a shorter dtype
-        return Scalar((), dtype, dtype.type(given))
+    if given.__class__ is float and abs(given) > _LARGEST.get(dtype.char, np.inf):
+        with np.errstate(over="ignore"):  # it may be an infinity in the shorter dtype
+            return Scalar((), dtype, dtype.type(given))
+    return Scalar((), dtype, dtype.type(given))
 
 
 def scalars_of(kind: Kind) -> list[DType]:
