@@ -39,7 +39,7 @@ class Cases:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *of_it: object) -> None:
-        if kind is not None or not self.errors:
+        if not self.errors or kind is KeyboardInterrupt:
             return
         if len(self.errors) == 1:
             raise self.errors[0]

@@ -246,3 +246,9 @@ def test_spread_of_complex_numbers_in_a_real_dtype(name: str, axis: int | None) 
         wanted = getattr(np, name)(z, axis=axis, dtype=dtype)
         assert made.dtype == wanted.dtype
         np.testing.assert_allclose(made, wanted, rtol=1e-6)
+
+
+def test_lists_that_are_larger_than_results_may_be_are_folded() -> None:
+    with xl.config(max_result_bytes=100):
+        assert xl.max([1.0] * 50) == 1.0
+        assert xl.sum([1, 2, 3] * 20) == 120

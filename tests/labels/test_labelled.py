@@ -401,3 +401,9 @@ def test_every_order_of_two_matrices() -> None:
         q = np.einsum(f"kjb->{''.join(right)}", values[1])
         result = xl.eval(labelled(p, "".join(left)) * labelled(q, "".join(right)), "b,a")
         np.testing.assert_allclose(np.asarray(result), np.einsum("ajk,kjb->ba", *values))
+
+
+@pytest.mark.parametrize("spec", ["ni,ij->q", "ni,ij->nn"])
+def test_what_is_refused_is_told_as_it_was_written(spec: str) -> None:
+    with pytest.raises(xl.ShapeError, match=rf"'{spec}', float64\[3, 4\], float64\[4, 5\]"):
+        xl.einsum(spec, xl.zeros((3, 4)), xl.zeros((4, 5)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._config import settings
 from .._errors import LayoutError
 from .._lazy_import import later
 from ..dtypes.names import NumpyArray
@@ -196,7 +197,7 @@ def new_container(cls: type[Any], kind: Any, shape: tuple[int, ...], size: int) 
 def container_of(cls: type[Any], values: Any) -> Any:
     """Return nested lists of numbers in a new container of a class; others as they are."""
     array = None if tracing.is_active() else listed(values, None)
-    if array is None:
+    if array is None or array.nbytes > settings.max_result_bytes:  # the general way has the words
         return values
     made = new_container(cls, row_major(array.dtype, array.ndim), array.shape, array.size)
     array_of(made)[...] = array

@@ -173,12 +173,9 @@ called = _Called()
 called.assign = HELD_ASSIGN
 
 
-def waiting_for(buffer: Buffer, own: int = 0) -> int:
-    """Count the references that keep a buffer's bytes; -1 where more than counting is to do.
-
-    So many are the writer's ``own``, of whom a product's result need not tell.
-    """
-    if buffer.special and not buffer.is_ordinary(own):
+def waiting_for(buffer: Buffer) -> int:
+    """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
+    if buffer.special and not buffer.is_ordinary():
         return -1
     if buffer.shared:
         return buffer.shared_waiting()
@@ -194,7 +191,7 @@ def freed(buffer: Buffer, own: int = 0) -> bool:
     Others get a copy first, as they would where a write takes the general way, which shared bytes
     are left to.
     """
-    waiting = waiting_for(buffer, own)
+    waiting = waiting_for(buffer)
     if waiting == own:
         return True
     if waiting < 0 or buffer.shared:

@@ -245,7 +245,7 @@ def full(
     XArray([7, 7])
     """
     if dtype is not None and type(fill_value) in (float, complex):
-        fill_value = _as_array_of_it(fill_value, as_dtype(dtype))
+        fill_value = _castable(fill_value, as_dtype(dtype))
     plain = type(fill_value) in build.WEAK_TYPES
     if plain and order is device is layout is None and strides is None:
         known = _made_before(shape, fill_value, dtype)
@@ -302,7 +302,7 @@ def _full(
     return made
 
 
-def _as_array_of_it(number: Any, dtype: np.dtype[Any]) -> Any:
+def _castable(number: Any, dtype: np.dtype[Any]) -> Any:
     """Return a number as a dtype takes it: what an array of it would be, if it does not fit."""
     if number.__class__ is complex:
         return number if kind(dtype) == "c" else np.complex128(number)

@@ -8,11 +8,10 @@ is the kind of all expressions that do the same to operands of the same dtypes, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from ..dtypes.names import DType, is_narrow_int
 from ..dtypes.names import kind as kind_name
@@ -285,16 +284,15 @@ class _Builder:
         return rebuild(form.root, visit)
 
 
-#: The largest numbers of dtypes that are shorter than Python's floats.
-_LARGEST = {"e": 65504.0, "f": 3.4e38, "F": 3.4e38}
+#: Numbers from which on those of shorter dtypes are infinities: half a unit beyond the largest.
+_LARGEST = {"e": 65520.0, "f": 3.4028235677973366e38, "F": 3.4028235677973366e38}
 
 
 def _scalar(given: Any, dtype: DType) -> Node:
     if isinstance(given, Node):
         return given
-    if given.__class__ is float and abs(given) > _LARGEST.get(dtype.char, np.inf):
-        with np.errstate(over="ignore"):  # it may be an infinity in the shorter dtype
-            return Scalar((), dtype, dtype.type(given))
+    if given.__class__ is float and abs(given) >= _LARGEST.get(dtype.char, math.inf):
+        given = math.copysign(math.inf, given)  # of which NumPy does not warn
     return Scalar((), dtype, dtype.type(given))
 
 

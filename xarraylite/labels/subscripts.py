@@ -39,7 +39,8 @@ def summed_alone(spec: str) -> tuple[str, tuple[tuple[int, tuple[int, ...]], ...
         return None
     groups = given.split(",")
     alone = {k for k in given if given.count(k) == 1 and k != "," and k not in out}
-    if not alone:
+    refused = not {*out} <= {*given} or len({*out}) < len(out)  # in words of what was written
+    if not alone or refused:
         return None
     kept = ["".join([k for k in group if k not in alone]) for group in groups]
     axes = [(len(g), tuple([d for d, k in enumerate(g) if k in alone])) for g in groups]

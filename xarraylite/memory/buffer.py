@@ -338,16 +338,16 @@ class Buffer(Memory):
                 del _leaving[self]
         return kept
 
-    def is_ordinary(self, own: int = 0) -> bool:
+    def is_ordinary(self) -> bool:
         """Tell whether a writer has nothing more to ask than who is reading.
 
-        A product's result that only the writer reads, by ``own`` references, is none from now on.
+        What is only a product's result that nobody reads is none from now on.
         """
         if self.special and self.made is not None and COUNTS and not self.shared:
             with guard.held:
-                now = getattr(self, "_snapshot", None)
-                if not self._moving and (now is None or sys.getrefcount(now) == ALONE + 1 + own):
-                    if now is not None:
+                known = getattr(self, "_snapshot", None)
+                if not self._moving and (known is None or sys.getrefcount(known) == ALONE + 1):
+                    if known is not None:
                         del self._snapshot  # it tells of the product
                     self.made, self.special = None, self.readonly
         return not self.special
