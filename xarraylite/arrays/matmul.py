@@ -81,19 +81,25 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
         return _mixed(left, right)
     if left.dtype.char not in _BLAS + _WRAPPING or _is_summed(left):
         return _folded(plain, left, right)
-    entry = learned_product(left, right) if left.lasting or right.lasting else None
-    known = entry is not None and settings.engine != "reference"
-    if entry is not None and math.prod(entry[2]) * entry[4].itemsize > settings.max_result_bytes:
-        known = False
-    if not known and not _is_evaluated_first(plain, left, right):
+    entry = _learned(left, right)
+    if entry is None and not _is_evaluated_first(plain, left, right):
         return None
     one, other = [values_of(x) if x.lasting else x for x in (left, right)]
-    if entry is not None and known and NODE not in (one._kind, other._kind):
+    if entry is not None and NODE not in (one._kind, other._kind):
         return _multiplied(plain, one, other, (entry[2], entry[4]), entry[3])
     made = one @ other
     made._buffer.made = _told(left, right)
     learn_product(left, right, made, True)
     return made
+
+
+def _learned(left: Any, right: Any) -> Any:
+    """Return what is remembered of a product of lazy operands, if its result may be so large."""
+    if not (left.lasting or right.lasting) or settings.engine == "reference":
+        return None
+    entry = learned_product(left, right)
+    large = entry and math.prod(entry[2]) * entry[4].itemsize > settings.max_result_bytes
+    return None if large else entry
 
 
 def _is_evaluated_first(plain: type[Any], left: Any, right: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
@@ -337,16 +338,24 @@ def as_ufunc(function: F) -> F:
     return with_methods(function, function.__name__)  # type: ignore[no-any-return]
 
 
+@cache
+def _plan(name: str, method: str) -> tuple[Any, ...] | None:
+    """Return how machine code hands a method to NumPy; None of those that it does not."""
+    function = getattr(getattr(np, name, None), method, None)
+    if function is None or method in ("__call__", "at"):
+        return None
+    return plan_of_method(function, 1 + (method == "outer"))
+
+
 def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
     """Return a method of NumPy's ufunc, whose first operand is made an array of ours.
 
     So the ufunc asks that array, whose `__array_ufunc__` computes it, but for what machine code
     hands to NumPy.
     """
-    function, arrays = getattr(getattr(np, name, None), method, None), 1 + (method == "outer")
-    plan = None if function is None or method == "at" else plan_of_method(function, arrays)
 
     def call(array: object, *args: Any, **options: Any) -> Any:
+        plan = _plan(name, method)
         if plan is not None:
             done = dispatch.handed(plan, (array, *args), options)
             if done is not NotImplemented:

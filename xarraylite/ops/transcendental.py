@@ -43,8 +43,7 @@ def tan_reference(z: NumpyArray) -> NumpyArray:
     """``np.tan``, with the standard's sign of the zero at infinity: that of the real part."""
     made = np.asarray(np.tan(z))
     if made.dtype.kind == "c":
-        far = np.isinf(z.imag) & np.isfinite(z.real)
-        made.real[far] = np.copysign(0.0, z.real[far])
+        _sign_zeros(made.real, z.real, z.imag)
     return made
 
 
@@ -52,9 +51,14 @@ def tanh_reference(z: NumpyArray) -> NumpyArray:
     """``np.tanh``, with the standard's sign of the zero at infinity: that of the imaginary part."""
     made = np.asarray(np.tanh(z))
     if made.dtype.kind == "c":
-        far = np.isinf(z.real) & np.isfinite(z.imag)
-        made.imag[far] = np.copysign(0.0, z.imag[far])
+        _sign_zeros(made.imag, z.imag, z.real)
     return made
+
+
+def _sign_zeros(made: NumpyArray, of: NumpyArray, far: NumpyArray) -> None:
+    """Make parts zero, with the signs of the operand's, where its other part is infinite."""
+    zero = np.isinf(far) & np.isfinite(of)
+    made[zero] = np.copysign(0.0, of[zero])
 
 
 def expm1_reference(z: NumpyArray) -> NumpyArray:
