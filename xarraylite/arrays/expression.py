@@ -1,8 +1,8 @@
 """The lazy handle: what an operator or function returns.
 
-`XExpression` wraps one immutable node.  It has the array object interface of the standard, so it
-can be passed wherever an array is expected; nothing is computed until it is assigned, evaluated
-with `xl.eval`, or asked for a Python value.
+`XExpression` is a kind, a shape and operands, of which a node is made when one is asked for.  It
+has the array object interface of the standard, so it can stand wherever an array is expected;
+nothing is computed until it is assigned, evaluated with `xl.eval`, or asked for a Python value.
 """
 
 from __future__ import annotations
