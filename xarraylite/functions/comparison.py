@@ -88,6 +88,16 @@ def _same_parts(a: Any, b: Any, equal_nan: bool) -> bool:
 def array_equiv(a1: object, a2: object) -> bool:
     """Tell whether two arrays have equal elements once they are broadcast.
 
+    Parameters
+    ----------
+    a1, a2 : array or expression
+        What to compare.
+
+    Returns
+    -------
+    bool
+        False too where the shapes do not broadcast.
+
     Examples
     --------
     >>> import xarraylite as xl

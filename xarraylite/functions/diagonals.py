@@ -238,6 +238,18 @@ def diag(v: object, k: int = 0) -> XExpression:
 def diagflat(v: object, k: int = 0) -> XExpression:
     """Return the matrix with the elements of ``v``, flattened, on diagonal ``k``, lazily.
 
+    Parameters
+    ----------
+    v : array or expression
+        Elements, flattened.
+    k : int, default 0
+        Which diagonal: above the main one if positive.
+
+    Returns
+    -------
+    XExpression
+        Lazy, square.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -357,6 +369,11 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: object = None) -> XExpr
         The last diagonal of ones.
     dtype : dtype, default float64
         Of the elements.
+
+    Returns
+    -------
+    XExpression
+        Lazy.
 
     Examples
     --------

@@ -194,6 +194,18 @@ def stack(
 def vstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind") -> Lazy:
     """Return the arrays joined row by row, lazily; vectors are rows.
 
+    Parameters
+    ----------
+    tup : sequence of arrays or expressions
+        What to join.
+    dtype, casting : optional
+        As for `concat`.
+
+    Returns
+    -------
+    XExpression
+        Lazy, of rank 2 at least.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -210,6 +222,18 @@ def vstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_
 def hstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind") -> Lazy:
     """Return the arrays joined column by column, lazily; vectors one after the other.
 
+    Parameters
+    ----------
+    tup : sequence of arrays or expressions
+        What to join.
+    dtype, casting : optional
+        As for `concat`.
+
+    Returns
+    -------
+    XExpression
+        Lazy, of rank 1 at least.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -225,6 +249,16 @@ def hstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_
 def dstack(tup: Sequence[object]) -> Lazy:
     """Return the arrays joined along the third dimension, lazily.
 
+    Parameters
+    ----------
+    tup : sequence of arrays or expressions
+        What to join; vectors and matrices get a third dimension of extent 1.
+
+    Returns
+    -------
+    XExpression
+        Lazy, of rank 3 at least.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -237,7 +271,17 @@ def dstack(tup: Sequence[object]) -> Lazy:
 @memoised
 @moves
 def column_stack(tup: Sequence[object]) -> Lazy:
-    """Return vectors as the columns of a matrix, lazily, beside matrices' own.
+    """Return vectors, each as a column, and matrices joined column by column, lazily.
+
+    Parameters
+    ----------
+    tup : sequence of arrays or expressions
+        Vectors and matrices with as many rows.
+
+    Returns
+    -------
+    XExpression
+        Lazy, of rank 2.
 
     Examples
     --------
@@ -254,6 +298,18 @@ def column_stack(tup: Sequence[object]) -> Lazy:
 def append(arr: object, values: object, axis: SupportsIndex | None = None) -> Lazy:
     """Return two arrays joined, lazily; flattened where no axis is given.
 
+    Parameters
+    ----------
+    arr, values : array or expression
+        What to join.
+    axis : int, optional
+        Along which dimension.
+
+    Returns
+    -------
+    XExpression
+        Lazy; ``arr`` itself does not grow.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -267,6 +323,16 @@ def append(arr: object, values: object, axis: SupportsIndex | None = None) -> La
 @or_numpy
 def block(arrays: Any) -> XExpression:
     """Return blocks, given as nested lists, joined: the innermost along the last dimension.
+
+    Parameters
+    ----------
+    arrays : nested lists of arrays
+        Blocks, nested equally deep everywhere.
+
+    Returns
+    -------
+    XExpression
+        Lazy, of as many dimensions as lists are nested, at least.
 
     Examples
     --------

@@ -85,6 +85,11 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     tuple of array
         Those that have the shape themselves; of the others read-only views (`broadcast_to`).
 
+    Parameters
+    ----------
+    *arrays : array or expression
+        Any number of arrays.
+
     Raises
     ------
     BroadcastError
@@ -144,6 +149,16 @@ def permute_dims(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExp
 def matrix_transpose(x: object, /) -> XExpression:
     """Return ``x`` with its last two dimensions exchanged.
 
+    Parameters
+    ----------
+    x : array or expression
+        A matrix, or a stack of them.
+
+    Returns
+    -------
+    XExpression
+        A view where ``x`` is a container.
+
     Raises
     ------
     AxisError
@@ -164,6 +179,18 @@ def matrix_transpose(x: object, /) -> XExpression:
 @memoised
 def transpose(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
     """Return ``a`` with its dimensions reversed, or in the order ``axes``.
+
+    Parameters
+    ----------
+    a : array or expression
+        What to transpose.
+    axes : sequence of int, optional
+        Which dimension of ``a`` each one of the result is.
+
+    Returns
+    -------
+    XExpression
+        A view where ``a`` is a container.
 
     Examples
     --------
@@ -247,6 +274,18 @@ def reshape(
 def flip(m: object, axis: Axes | None = None) -> XExpression:
     """Return ``m`` with the order of elements reversed along ``axis`` (all by default).
 
+    Parameters
+    ----------
+    m : array or expression
+        What to reverse.
+    axis : int or sequence of int, optional
+        Along which dimensions.
+
+    Returns
+    -------
+    XExpression
+        A view where ``m`` is a container.
+
     Raises
     ------
     AxisError
@@ -265,6 +304,18 @@ def flip(m: object, axis: Axes | None = None) -> XExpression:
 @memoised
 def squeeze(a: object, axis: Axes | None = None) -> XExpression:
     """Return ``a`` without the dimensions ``axis``, whose extents must be 1; all such by default.
+
+    Parameters
+    ----------
+    a : array or expression
+        Whose dimensions to drop.
+    axis : int or sequence of int, optional
+        Which ones.
+
+    Returns
+    -------
+    XExpression
+        A view where ``a`` is a container.
 
     Raises
     ------
@@ -293,6 +344,18 @@ def squeeze(a: object, axis: Axes | None = None) -> XExpression:
 def expand_dims(a: object, axis: Axes = 0) -> XExpression:
     """Return ``a`` with dimensions of extent 1 inserted at ``axis`` of the result.
 
+    Parameters
+    ----------
+    a : array or expression
+        What to give more dimensions.
+    axis : int or sequence of int
+        Where the new dimensions are in the result.
+
+    Returns
+    -------
+    XExpression
+        A view where ``a`` is a container.
+
     Raises
     ------
     AxisError
@@ -314,6 +377,18 @@ def expand_dims(a: object, axis: Axes = 0) -> XExpression:
 @memoised
 def moveaxis(a: object, source: Axes, destination: Axes) -> XExpression:
     """Return ``a`` with the dimensions ``source`` moved to ``destination``, the rest in order.
+
+    Parameters
+    ----------
+    a : array or expression
+        Whose dimensions to move.
+    source, destination : int or sequence of int
+        Where dimensions are, and where they go.
+
+    Returns
+    -------
+    XExpression
+        A view where ``a`` is a container.
 
     Raises
     ------
@@ -357,6 +432,16 @@ def _raised(array: XExpression, rank: int) -> XExpression:
 @or_numpy
 def atleast_1d(*arrays: object) -> Any:
     """Return the arrays with at least one dimension; a single one as it is, several as a tuple.
+
+    Parameters
+    ----------
+    *arrays : array or expression
+        Any number of arrays.
+
+    Returns
+    -------
+    XExpression or tuple of these
+        Views of containers that lack dimensions, others as they are.
 
     Examples
     --------

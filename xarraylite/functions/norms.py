@@ -24,7 +24,7 @@ def _op(name: str, *operands: object) -> XExpression:
 
 
 def minmax(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> tuple[Any, Any]:
-    """Return the least and the greatest element, lazily.
+    """Return the least and the greatest element, lazily; parameters as for `norm_l1`.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def minmax(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> tuple[
 
 @memoised_values
 def count_nonnan(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
-    """Return how many elements are not NaN.
+    """Return how many elements are not NaN; parameters as for `norm_l1`.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def count_nonnan(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> 
 
 @memoised_values
 def norm_l0(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
-    """Return how many elements are not zero.
+    """Return how many elements are not zero; parameters as for `norm_l1`.
 
     Examples
     --------
@@ -70,6 +70,20 @@ def norm_l0(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpr
 def norm_l1(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
     """Return the sum of magnitudes.
 
+    Parameters
+    ----------
+    x : array or expression
+        Values.
+    axis : int or sequence of int, optional
+        What to fold; by default everything.
+    keepdims : bool, default False
+        Keep folded dimensions, with extent 1.
+
+    Returns
+    -------
+    XExpression
+        Lazy.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -81,7 +95,7 @@ def norm_l1(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpr
 
 @memoised_values
 def norm_sq(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
-    """Return the sum of squared magnitudes.
+    """Return the sum of squared magnitudes; parameters as for `norm_l1`.
 
     Examples
     --------
@@ -98,7 +112,7 @@ def norm_sq(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpr
 
 @memoised_values
 def norm_l2(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
-    """Return the Euclidean norm: the square root of `norm_sq`.
+    """Return the Euclidean norm, the square root of `norm_sq`; parameters as for `norm_l1`.
 
     Examples
     --------
@@ -111,7 +125,7 @@ def norm_l2(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpr
 
 @memoised_values
 def norm_linf(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
-    """Return the greatest magnitude; 0 where there are no elements.
+    """Return the greatest magnitude, 0 of no elements; parameters as for `norm_l1`.
 
     Examples
     --------
@@ -127,7 +141,7 @@ def norm_linf(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XEx
 def norm_lp_to_p(
     x: object, p: float, /, axis: Axes = None, *, keepdims: bool = False
 ) -> XExpression:
-    """Return the sum of magnitudes to the power ``p``.
+    """Return the sum of magnitudes to the power ``p``; parameters as for `norm_lp`.
 
     Examples
     --------
@@ -144,6 +158,20 @@ def norm_lp_to_p(
 @memoised_values
 def norm_lp(x: object, p: float, /, axis: Axes = None, *, keepdims: bool = False) -> XExpression:
     """Return the ``p``-norm: `norm_lp_to_p` to the power ``1 / p``.
+
+    Parameters
+    ----------
+    x : array or expression
+        Values.
+    p : float
+        The power.
+    axis, keepdims : optional
+        As for `norm_l1`.
+
+    Returns
+    -------
+    XExpression
+        Lazy.
 
     Raises
     ------
@@ -165,6 +193,16 @@ def norm_lp(x: object, p: float, /, axis: Axes = None, *, keepdims: bool = False
 def norm_induced_l1(x: object, /) -> XExpression:
     """Return the greatest sum of magnitudes of a matrix's columns.
 
+    Parameters
+    ----------
+    x : array or expression
+        A matrix.
+
+    Returns
+    -------
+    XExpression
+        Lazy, of rank 0.
+
     Raises
     ------
     ShapeError
@@ -182,6 +220,16 @@ def norm_induced_l1(x: object, /) -> XExpression:
 @memoised_values
 def norm_induced_linf(x: object, /) -> XExpression:
     """Return the greatest sum of magnitudes of a matrix's rows.
+
+    Parameters
+    ----------
+    x : array or expression
+        A matrix.
+
+    Returns
+    -------
+    XExpression
+        Lazy, of rank 0.
 
     Raises
     ------

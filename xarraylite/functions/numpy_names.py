@@ -255,6 +255,16 @@ def min_scalar_type(a: object) -> np.dtype[Any]:
 def ndim(a: object) -> int:
     """Return the number of dimensions.
 
+    Parameters
+    ----------
+    a : array or expression
+        Or anything that becomes an array.
+
+    Returns
+    -------
+    int
+        0 for numbers.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -267,6 +277,16 @@ def ndim(a: object) -> int:
 @or_numpy
 def shape(a: object) -> tuple[int, ...]:
     """Return the extents.
+
+    Parameters
+    ----------
+    a : array or expression
+        Or anything that becomes an array.
+
+    Returns
+    -------
+    tuple of int
+        Empty for numbers.
 
     Examples
     --------
@@ -285,6 +305,18 @@ def shape(a: object) -> tuple[int, ...]:
 @or_numpy
 def size(a: object, axis: int | tuple[int, ...] | None = None) -> int:
     """Return the number of elements, or the extent of a dimension, or of several together.
+
+    Parameters
+    ----------
+    a : array or expression
+        Or anything that becomes an array.
+    axis : int or sequence of int, optional
+        Which dimensions; by default all.
+
+    Returns
+    -------
+    int
+        The product of their extents.
 
     Examples
     --------
@@ -387,6 +419,18 @@ def shares_memory(a: object, b: object, max_work: Any = None) -> bool:
     """Tell whether two arrays share an element in memory; lazy results share none.
 
     Beyond ``max_work`` steps the search ends with ``numpy.exceptions.TooHardError``.
+
+    Parameters
+    ----------
+    a, b : array or expression
+        What to compare.
+    max_work : int, optional
+        How long to search; by default as long as it takes.
+
+    Returns
+    -------
+    bool
+        Exact, however the arrays lie.
 
     Examples
     --------

@@ -178,6 +178,13 @@ def flipud(m: object) -> XExpression:
 def swapaxes(a: object, axis1: SupportsIndex, axis2: SupportsIndex) -> XExpression:
     """Return ``a`` with two dimensions exchanged.
 
+    Parameters
+    ----------
+    a : array or expression
+        Whose dimensions to exchange.
+    axis1, axis2 : int
+        Which ones.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -219,6 +226,11 @@ def ravel(a: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
         What to flatten.
     order : {"C", "F", "A", "K"}, default "C"
         Row-major, column-major, column-major where the elements lie so, or as they lie.
+
+    Returns
+    -------
+    XExpression
+        A view, or lazy where elements move.
 
     Examples
     --------

@@ -308,6 +308,18 @@ def _truth(
 def any() -> None:
     """Return whether any element is true (non-zero; NaN counts as true).
 
+    Parameters
+    ----------
+    a : array or expression
+        Values.
+    axis, out, keepdims, where : optional
+        As for `sum`.
+
+    Returns
+    -------
+    XExpression
+        Lazy, of bool; False of no elements.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -320,7 +332,7 @@ def any() -> None:
 @memoised_values
 @sibling(_truth, ALL)
 def all() -> None:
-    """Return whether all elements are true (non-zero; NaN counts as true).
+    """Return whether all elements are true, True of none; parameters as for `any`.
 
     Examples
     --------
@@ -334,6 +346,18 @@ def all() -> None:
 @memoised_values
 def count_nonzero(a: object, axis: Axis = None, *, keepdims: bool = False) -> Lazy:
     """Return the number of elements that are not zero, as int64.
+
+    Parameters
+    ----------
+    a : array or expression
+        Values.
+    axis, keepdims : optional
+        As for `sum`.
+
+    Returns
+    -------
+    XExpression
+        Lazy.
 
     Examples
     --------

@@ -249,6 +249,26 @@ def logspace(
 
     Other parameters are as for `linspace`.
 
+    Parameters
+    ----------
+    start, stop : array or number
+        Exponents of the first and the last value.
+    num : int, default 50
+        How many values.
+    endpoint : bool, default True
+        Whether ``stop`` is the last exponent.
+    base : array or number, default 10
+        Whose powers.
+    dtype : dtype, optional
+        Of the result.
+    axis : int, default 0
+        Where values lie if ``start`` and ``stop`` are arrays.
+
+    Returns
+    -------
+    XArray
+        The values.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -400,6 +420,20 @@ def fromfunction(
 def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
     """Return a container of rank 1 of what an iterable yields.
 
+    Parameters
+    ----------
+    iter : iterable
+        What yields the elements.
+    dtype : dtype
+        Of the result.
+    count : int, default -1
+        How many to take; -1 for all.
+
+    Returns
+    -------
+    XArray
+        A vector.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -435,6 +469,20 @@ _EXACT = {float64: frozenset((float, int)), int64: frozenset((int,))}
 @computed("x")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> XArray:
     """Return the powers of the elements of a vector, one row each, the highest first.
+
+    Parameters
+    ----------
+    x : array or sequence
+        A vector.
+    N : int, optional
+        Number of columns; by default as many as ``x`` has elements.
+    increasing : bool, default False
+        Begin with the power 0.
+
+    Returns
+    -------
+    XArray
+        A matrix.
 
     Examples
     --------

@@ -63,6 +63,16 @@ def unique_all(x: Any) -> UniqueAllResult:
 def unique_counts(x: Any) -> UniqueCountsResult:
     """Return the distinct elements, and how often each occurs.
 
+    Parameters
+    ----------
+    x : array or expression
+        Elements, flattened.
+
+    Returns
+    -------
+    UniqueCountsResult
+        Containers ``values`` and ``counts``.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -76,6 +86,16 @@ def unique_counts(x: Any) -> UniqueCountsResult:
 def unique_inverse(x: Any) -> UniqueInverseResult:
     """Return the distinct elements, and which of them each element is.
 
+    Parameters
+    ----------
+    x : array or expression
+        Elements, flattened.
+
+    Returns
+    -------
+    UniqueInverseResult
+        Containers ``values`` and ``inverse_indices``; the latter has the shape of ``x``.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -88,6 +108,16 @@ def unique_inverse(x: Any) -> UniqueInverseResult:
 @computed("x", arithmetic=False)
 def unique_values(x: Any) -> XArray:
     """Return the distinct elements in ascending order.
+
+    Parameters
+    ----------
+    x : array or expression
+        Elements, flattened.
+
+    Returns
+    -------
+    XArray
+        In ascending order; each NaN counts as distinct.
 
     Examples
     --------

@@ -61,6 +61,11 @@ def erf(x: Any, /) -> XArray:
     x : array or expression
         Real; integers in float64.
 
+    Returns
+    -------
+    XExpression
+        Lazy.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -74,6 +79,16 @@ def erf(x: Any, /) -> XArray:
 @computed("x")
 def erfc(x: Any, /) -> XArray:
     """Return ``1 - erf(x)`` without cancellation.
+
+    Parameters
+    ----------
+    x : array or expression
+        Real numbers.
+
+    Returns
+    -------
+    XExpression
+        Lazy.
 
     Examples
     --------
@@ -89,6 +104,16 @@ def erfc(x: Any, /) -> XArray:
 def gamma(x: Any, /) -> XArray:
     """Return the gamma function of real numbers: ``(x - 1)!`` for whole ones.
 
+    Parameters
+    ----------
+    x : array or expression
+        Real numbers.
+
+    Returns
+    -------
+    XExpression
+        Lazy.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -102,6 +127,16 @@ def gamma(x: Any, /) -> XArray:
 @computed("x")
 def lgamma(x: Any, /) -> XArray:
     """Return the logarithm of the modulus of the gamma function.
+
+    Parameters
+    ----------
+    x : array or expression
+        Real numbers.
+
+    Returns
+    -------
+    XExpression
+        Lazy.
 
     Examples
     --------

@@ -137,6 +137,20 @@ def _split(
 def split(ary: object, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[XExpression]:
     """Return equal parts of an array along a dimension; otherwise as `array_split`.
 
+    Parameters
+    ----------
+    ary : array or expression
+        What to split.
+    indices_or_sections : int or sequence of int
+        Number of parts, or where parts begin.
+    axis : int, default 0
+        Along which dimension.
+
+    Returns
+    -------
+    list of XExpression
+        The parts.
+
     Examples
     --------
     >>> import xarraylite as xl

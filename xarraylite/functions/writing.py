@@ -172,6 +172,15 @@ def place(arr: object, mask: object, vals: object) -> None:
     The mask has as many elements as the container.  Arrays of values must cast safely, and Python
     integers fit.
 
+    Parameters
+    ----------
+    arr : container or NumPy array
+        Where to write.
+    mask : array or expression of bool
+        Where elements are replaced.
+    vals : array or sequence
+        Values in order, repeated as often as needed.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -198,6 +207,15 @@ def putmask(a: object, mask: object, values: object) -> None:
 
     The mask has as many elements as the container.  Arrays of values must cast safely, and Python
     integers fit.
+
+    Parameters
+    ----------
+    a : container or NumPy array
+        Where to write.
+    mask : array or expression of bool
+        Where elements are replaced.
+    values : array or sequence
+        Values, one for each element of ``a``, repeated if there are fewer.
 
     Examples
     --------
@@ -278,6 +296,17 @@ def copyto(
 @or_numpy
 def put_along_axis(arr: object, indices: object, values: object, axis: int | None) -> None:
     """Write values to positions that differ from place to place along an axis.
+
+    Parameters
+    ----------
+    arr : container or NumPy array
+        Where to write.
+    indices : array or expression of int
+        Positions along ``axis``, as `take_along_axis` takes them.
+    values : array or expression
+        What to write, broadcast to ``indices``.
+    axis : int or None
+        Along which dimension; None for the flattened array.
 
     Examples
     --------

@@ -133,6 +133,16 @@ def infer_extent(shape: Iterable[SupportsIndex] | SupportsIndex | HasExtents, si
 def broadcast_shapes(*shapes: int | Sequence[int] | HasExtents) -> Shape:
     """Return the shape that all ``shapes`` broadcast to; an extent is a shape of one dimension.
 
+    Parameters
+    ----------
+    *shapes : tuple of int, or int
+        Any number of shapes.
+
+    Returns
+    -------
+    tuple of int
+        The common shape.
+
     Raises
     ------
     BroadcastError

@@ -111,6 +111,15 @@ def _whole(values: NumpyArray, dtype: DType) -> NumpyArray:
 def dump_csv(file: TextFile, x: object, /, *, delimiter: str = ",") -> None:
     r"""Write an array of at most two dimensions as a table of numbers that reads back the same.
 
+    Parameters
+    ----------
+    file : path or file
+        Where to write.
+    x : array or expression
+        What to write.
+    delimiter : str, default ","
+        What stands between two numbers.
+
     Raises
     ------
     ShapeError
@@ -139,6 +148,16 @@ def dump_csv(file: TextFile, x: object, /, *, delimiter: str = ",") -> None:
 def to_json(x: object, /) -> str:
     """Return an array as nested lists in JSON; missing values are null.
 
+    Parameters
+    ----------
+    x : array or expression
+        What to write.
+
+    Returns
+    -------
+    str
+        JSON.
+
     Raises
     ------
     ValueError
@@ -163,6 +182,18 @@ def to_json(x: object, /) -> str:
 def from_json(text: str | bytes, /, *, dtype: object = None) -> XArray:
     """Return nested lists of numbers in JSON as an array.
 
+    Parameters
+    ----------
+    text : str or bytes
+        JSON.
+    dtype : dtype, optional
+        Of the result; by default what the numbers need.
+
+    Returns
+    -------
+    XArray
+        The numbers.
+
     Raises
     ------
     FormatError
@@ -183,6 +214,16 @@ def from_json(text: str | bytes, /, *, dtype: object = None) -> XArray:
 
 def info(x: object) -> str:
     """Return in words what an array is: its class, dtype, shape, and where its elements lie.
+
+    Parameters
+    ----------
+    x : array or expression
+        What to describe.
+
+    Returns
+    -------
+    str
+        Several lines.
 
     Examples
     --------

@@ -108,6 +108,16 @@ def _check_optional(x: object, operation: str) -> None:
 def masked_array(x: XOptional, /) -> Any:
     """Return an optional array as a NumPy masked array, in memory of its own.
 
+    Parameters
+    ----------
+    x : XOptional
+        Values and flags.
+
+    Returns
+    -------
+    numpy.ma.MaskedArray
+        Masked where a value is missing.
+
     Examples
     --------
     >>> import xarraylite as xl
@@ -121,6 +131,16 @@ def masked_array(x: XOptional, /) -> Any:
 
 def to_pandas(x: XOptional, /) -> Any:
     """Return an optional array of one dimension as a nullable array of pandas.
+
+    Parameters
+    ----------
+    x : XOptional
+        Values and flags, of rank 1.
+
+    Returns
+    -------
+    pandas array
+        Nullable, of the dtype nearest to that of ``x``.
 
     Raises
     ------

@@ -26,6 +26,18 @@ from .selection import flat_positions, reshape_view
 def at(x: object, /, *index: SupportsIndex) -> XExpression:
     """Return the view of one element; there must be an integer in range for each dimension.
 
+    Parameters
+    ----------
+    x : array
+        Whose element.
+    *index : int
+        One for each dimension; negative ones count from the end.
+
+    Returns
+    -------
+    XExpression
+        A view of rank 0.
+
     Raises
     ------
     IndexRangeError
@@ -51,6 +63,18 @@ def at(x: object, /, *index: SupportsIndex) -> XExpression:
 def periodic(x: object, /, *index: SupportsIndex) -> XExpression:
     """Return the view of one element of an array that repeats in every dimension.
 
+    Parameters
+    ----------
+    x : array
+        Whose element.
+    *index : int
+        One for each dimension, of any size.
+
+    Returns
+    -------
+    XExpression
+        A view of rank 0.
+
     Raises
     ------
     IndexRangeError
@@ -74,6 +98,18 @@ def periodic(x: object, /, *index: SupportsIndex) -> XExpression:
 
 def in_bounds(x: object, /, *index: SupportsIndex) -> bool:
     """Tell whether there is an element at an index: one integer from 0 on for each dimension.
+
+    Parameters
+    ----------
+    x : array
+        In which to look.
+    *index : int
+        Any number.
+
+    Returns
+    -------
+    bool
+        False too for too many, or negative ones.
 
     Examples
     --------
@@ -132,6 +168,13 @@ def flat(x: object, /, order: LayoutLike = None) -> XExpression:
 
 def iter_axis(x: object, /, axis: SupportsIndex = 0) -> Iterator[XExpression]:
     """Yield the sub-arrays at the positions of one axis, as views without it.
+
+    Parameters
+    ----------
+    x : array
+        What to walk through.
+    axis : int
+        Along which dimension.
 
     Raises
     ------

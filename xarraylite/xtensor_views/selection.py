@@ -466,6 +466,13 @@ def _reshaped(array: XExpression, shape: tuple[int, ...]) -> XExpression:
 def flatten(x: object, /, order: LayoutLike = None) -> XExpression:
     """Return the elements as a view of one dimension, in row- or column-major order.
 
+    Parameters
+    ----------
+    x : array or expression
+        What to flatten.
+    order : str or layout
+        Row- or column-major.
+
     Examples
     --------
     >>> import xarraylite as xl
