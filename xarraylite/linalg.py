@@ -244,7 +244,14 @@ def matrix_norm(
 
 @computed("a")
 def matrix_power(a: Any, n: int) -> XArray:
-    """Return square matrices multiplied ``n`` times, or their inverses if ``n`` is negative.
+    """Return powers of square matrices.
+
+    Parameters
+    ----------
+    a : array or expression
+        Matrices in the last two dimensions.
+    n : int
+        The exponent; the inverses are multiplied if it is negative.
 
     Examples
     --------
@@ -408,7 +415,14 @@ def norm(
 
 @computed("x")
 def cond(x: Any, p: float | Literal["fro", "nuc"] | None = None) -> XArray:
-    """Return the condition numbers of matrices, under a norm as for `matrix_norm`.
+    """Return the condition numbers of matrices.
+
+    Parameters
+    ----------
+    x : array or expression
+        Matrices in the last two dimensions.
+    p : optional
+        The norm, as for `matrix_norm`; by default 2.
 
     Examples
     --------

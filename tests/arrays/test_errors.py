@@ -64,6 +64,12 @@ CASES: dict[str, Case] = {
     "moveaxis": (lambda: xl.moveaxis(A, 0, 3), xl.AxisError, "moveaxis: axis 3"),
     "mT": (lambda: B.mT, xl.AxisError, r"mT\(int64\[4\]\): rank must be at least 2"),
     "concat axis": (lambda: xl.concat([A, A], axis=2), xl.AxisError, "concat: axis 2"),
+    # named as they were called
+    "vstack": (lambda: xl.vstack([A, B]), xl.ShapeError, r"vstack\(float64.*int64"),
+    "transpose": (lambda: xl.transpose(A, (0, 0)), xl.AxisError, "transpose: axis.*twice"),
+    "clip": (lambda: xl.clip(A, B, None), xl.BroadcastError, r"clip\(float64.*int64"),
+    "isclose": (lambda: xl.isclose(A, A.T), xl.BroadcastError, r"isclose\("),
+    "fft axis": (lambda: xl.fft.fft(B, axis=2), IndexError, "fft.*an axis is out of range"),
     # indices
     "index": (lambda: A[2], xl.IndexRangeError, r"index 2.*axis 0 of extent 2 \(shape \(2, 3\)\)"),
     "indices": (lambda: A[0, 0, 0], xl.IndexRangeError, r"3 given for shape \(2, 3\)"),
@@ -124,6 +130,7 @@ CASES: dict[str, Case] = {
         xl.ReadOnlyError,
         r"X\w+ float64\[3\] is read-only",
     ),
+    "fill": (lambda: A.fill([1, 2, 3]), ValueError, r"fill\(XArray float64\[2, 3\]\): one value"),
     "read-only view": (lambda: R[1:].fill(0), xl.ReadOnlyError, r"float64\[2\]"),
     "repeated": (lambda: W.__setitem__(..., 0), xl.OverlapError, r"strides \(0,\).*more than once"),
     "assign shape": (
@@ -172,6 +179,9 @@ CASES: dict[str, Case] = {
     "engine": (lambda: xl.config(engine="fast"), ValueError, "'fast'"),
     "threads": (lambda: xl.config(threads=0), ValueError, "at least 1"),
     "setting's type": (lambda: xl.config(threads="2"), ValueError, "threads takes int"),
+    "no function": (lambda: xl.jit(5), xl.DTypeError, "jit: a function is needed, got 5"),
+    "two extents": (lambda: xl.zeros(2, 3), xl.DTypeError, "3 is not .*one argument, a tuple"),
+    "no operands": (xl.result_type, ValueError, "no operands given"),
     "no copy": (lambda: xl.asarray([1], copy=False), ValueError, "without a copy"),
     "step 0": (lambda: xl.arange(0, 1, 0), ZeroDivisionError, "step must not be 0"),
     "attribute": (lambda: xl.nothing, AttributeError, "'nothing'"),

@@ -218,7 +218,7 @@ def test_borrowing_pins_a_resizable_owner() -> None:
     ],
 )
 def test_what_cannot_be_borrowed(obj: object) -> None:
-    with pytest.raises(DTypeError, match=r"^borrow: got .*(rule is|not supported)"):
+    with pytest.raises(DTypeError, match=r"^adapt: got .*(rule is|not supported)"):
         Buffer.borrow(obj)
 
 

@@ -134,6 +134,7 @@ v[0] == 1.0, v[0] != v[1]
 xp.nanmax(xp.asarray([1j, xp.nan])), xp.ptp(v * 1j), xp.argmin(xp.asarray([1, xp.nan * 1j]))
 isinstance(a.dtype, xp.dtype), xp.dtype("U3"), xp.dtype([("n", "U4"), ("x", float)]).names
 xp.array("abc").item(), xp.full((2, 2), None).tolist(), xp.eye(2, dtype=object).tolist()
+xp.tri(2, -1), xp.tri(-1), xp.tri(2, 3, 1), xp.tri(3, k=-1, dtype=int)
 next(a.flat), [x for x in a.flat][:2], a.flat.coords, (a.flat == 2).sum(), a.flat.copy()
 a.sum().flat[:], a.sum().flat[1:3], a.max().flat[[0, 0]]
 (lambda f: (next(f), f.index, list(f), list(f)))(a.flat)

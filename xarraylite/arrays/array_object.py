@@ -442,7 +442,15 @@ class ArrayObject(Methods):
         return namespace(None).transpose(self) if order == "F" else self
 
     def fill(self, value: object) -> None:
-        """Write one value to every element."""
+        """Write one value to every element.
+
+        Raises
+        ------
+        ValueError
+            If there are several.
+        """
+        if isinstance(value, list | tuple) or getattr(value, "ndim", False):
+            raise ValueError(f"fill({self.summary()}): one value is needed; a[...] = takes several")
         self[...] = value  # type: ignore[index]
 
     @property

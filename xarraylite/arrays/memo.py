@@ -23,7 +23,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from .._errors import DTypeError, XarrayliteError
+from .._errors import XarrayliteError
 from .._tables import kept
 from ..assignment import elements
 from ..dtypes.names import Named
@@ -33,9 +33,10 @@ from ..ir.translation import node_of, scalars_of
 from ..memory.buffer import NOWHERE
 from ..memory.shield import Shield
 from ..memory.snapshots import Copy, LateSnapshot, Snapshot
-from ..operands import dispatch, non_numeric, tracing
+from ..operands import dispatch, tracing
 from ..operands.dispatch import ShieldedRecipe, ViewRecipe
 from ..operands.nodes import Gathers, unwrapped
+from ..operands.non_numeric import or_numpy
 from ..ops.reductions import Reduction
 from ..runtime.direct import described
 from . import xarray
@@ -140,10 +141,11 @@ class _Calls:
         result has no recipe.
     """
 
-    __slots__ = ("_copies", "_function", "_rules", "known")
+    __slots__ = ("_called", "_copies", "_function", "_rules", "known")
 
     def __init__(self, function: Callable[..., Any], reads: bool) -> None:
         self._function = function
+        self._called = or_numpy(function)
         self.known: dict[Any, Any] = ValuesTable() if reads else {}
         self._copies: dict[Any, int] = {}
         self._rules: dict[Any, Any] = {}
@@ -189,12 +191,12 @@ class _Calls:
         arrays: list[Any] = []
         key = _key(args, options, arrays)
         if key is None or tracing.running.value:
-            return _called(self._function, args, options)
+            return self._called(*args, **options)
         recipe = self.known.get(key)
         if recipe:
             return recipe(arrays)
         if recipe is False and not growing.value:  # what is computed at once has none
-            return _called(self._function, args, options)
+            return self._called(*args, **options)
         return self._learned(key, args, options, arrays)
 
     def _learned(
@@ -212,7 +214,7 @@ class _Calls:
             fresh = rule is False or (rule.__class__ is int and rule >= _SHAPES)
             growing.value, before = fresh, growing.value
             try:
-                made = _called(self._function, args, options)
+                made = self._called(*args, **options)
             finally:
                 growing.value = before
             counted = rule is None or rule.__class__ is int
@@ -316,14 +318,6 @@ def _is_copied(made: Any) -> bool:
 def _in_memory(values: list[Any]) -> Any:
     """Return numbers in a container, of which a call is remembered; other lists as they are."""
     return elements.container_of(xarray.XArray, values)
-
-
-def _called(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return what a function, or NumPy's where operands are no numbers, makes of arguments."""
-    try:
-        return function(*args, **options)
-    except DTypeError:
-        return non_numeric.call_numpy(function.__name__, args, options)
 
 
 def _key(args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]) -> Any:

@@ -174,6 +174,8 @@ def as_dtype(x: object) -> DType:
 def _resolve(x: object) -> DType:
     """Second chance for what only NumPy can read, else the reason for the refusal."""
     rule = "expected a boolean, integer, float or complex dtype, such as 'float32' or 'bfloat16'"
+    if isinstance(x, int):
+        rule += "; the extents of a shape are one argument, a tuple"
     given = repr(x)[:80]
     if x is None:  # NumPy would read None as float64
         raise DTypeError(f"dtype: None given; {rule}")

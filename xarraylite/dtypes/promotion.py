@@ -50,7 +50,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .._errors import DTypeError
+from .._errors import DTypeError, DTypeValueError
 from . import names
 from .formats import FORMATS, INT_BITS
 from .names import DType
@@ -98,14 +98,14 @@ def result_type(*args: DType | type) -> DType:
     dtype('float64')
     """
     if not args:
-        raise DTypeError("result_type: no operands given; at least one dtype is needed")
+        raise DTypeValueError("result_type: no operands given; at least one dtype is needed")
     strong = {arg for arg in args if isinstance(arg, np.dtype)}
     weak = [arg for arg in args if not isinstance(arg, np.dtype)]
     unknown = [arg for arg in args if arg not in _STRONG and arg not in _WEAK_VALUE]
     if unknown:
         raise DTypeError(
-            f"result_type: got {unknown[0]!r}; operands are dtypes of this package "
-            "(see names.as_dtype) or the Python types bool, int, float, complex"
+            f"result_type: got {unknown[0]!r}; operands are dtypes of this package or Python's "
+            "types bool, int, float, complex"
         )
     if strong.isdisjoint(_EXOTIC):
         values = [_WEAK_VALUE[arg] for arg in weak]

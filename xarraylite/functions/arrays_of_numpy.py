@@ -248,9 +248,18 @@ def shown(x: object) -> str:
     return repr(x)[:60]
 
 
+#: What NumPy says of its own code, and what it means.
+_PLAINLY = {
+    "tuple index out of range": "an axis is out of range",
+    "object too deep for desired array": "a vector is needed",
+    "iteration over a 0-d array": "an array or a sequence is needed",
+}
+
+
 def refusal(operation: str, operands: Iterable[object], error: Exception) -> Exception:
     """Return NumPy's error as this package says it: with the operation and the operands."""
-    text = f"{operation}({', '.join(map(shown, operands))}): {error}"
+    said = _PLAINLY.get(str(error), error)
+    text = f"{operation}({', '.join(map(shown, operands))}): {said}"
     if isinstance(error, np.exceptions.AxisError):
         return AxisError(text)
     if isinstance(error, np.linalg.LinAlgError):

@@ -436,7 +436,7 @@ def empty_like(
     device: str | None = None,
     layout: LayoutLike = None,
 ) -> XArray:
-    """Return an uninitialised container of the shape, dtype and layout of ``prototype``.
+    """Return an uninitialised container of another's shape, dtype and layout; see `empty`.
 
     Examples
     --------
@@ -450,7 +450,7 @@ def empty_like(
 @makes_rows
 @sibling(_made_like, zeros)
 def zeros_like() -> None:
-    """Return a container of zeros of the shape, dtype and layout of ``a``.
+    """Return a container of zeros of the shape, dtype and layout of ``a``; options as for `empty`.
 
     Examples
     --------
@@ -463,7 +463,7 @@ def zeros_like() -> None:
 @makes_rows
 @sibling(_made_like, ones)
 def ones_like() -> None:
-    """Return a container of ones of the shape, dtype and layout of ``a``.
+    """Return a container of ones of the shape, dtype and layout of ``a``; options as for `empty`.
 
     Examples
     --------
@@ -485,7 +485,7 @@ def full_like(
     device: str | None = None,
     layout: LayoutLike = None,
 ) -> XArray:
-    """Return a container of one value of the shape, dtype and layout of ``a``.
+    """Return a container of one value, of the shape, dtype and layout of ``a``; see `empty`.
 
     Examples
     --------

@@ -383,4 +383,5 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: object = None) -> XExpr
             [1, 1, 0]])
     """
     one = XExpression(build.scalar(1, int64)).astype(float if dtype is None else dtype)
-    return tril(broadcast_to(one, (N, N if M is None else M)), k)
+    rows, columns = whole(N, "tri", "N"), whole(N if M is None else M, "tri", "M")
+    return tril(broadcast_to(one, (builtins.max(rows, 0), builtins.max(columns, 0))), k)

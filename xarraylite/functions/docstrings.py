@@ -27,8 +27,8 @@ out : container, optional
     Where to write the result.
 where : array or expression of bool, optional
     Elements to compute; others keep what `out` has, or are 0.
-dtype : dtype, optional
-    To compute in, and of the result unless that is bool.
+dtype, signature : dtype, optional
+    To compute in, and of the result unless that is bool; NumPy has two names for it.
 casting : str, default "same_kind"
     Which casts to `dtype`, and of the result to that of `out`, are allowed.
 order, subok : optional

@@ -175,12 +175,12 @@ class Buffer(Memory):
             export = memoryview(obj)
         except TypeError:
             raise DTypeError(
-                f"borrow: got {type(obj).__name__}; the rule is an ndarray or an object with the"
+                f"adapt: got {type(obj).__name__}; the rule is an ndarray or an object with the"
                 " buffer protocol (bytes, bytearray, memoryview, mmap, array.array)"
             ) from None
         if "O" in re.sub(r":[^:]*:", "", export.format):  # field names stand between colons
             raise DTypeError(
-                f"borrow: got {type(obj).__name__} of format {export.format!r}; elements that are"
+                f"adapt: got {type(obj).__name__} of format {export.format!r}; elements that are"
                 " Python objects are not supported"
             )
         if export.c_contiguous:
@@ -480,7 +480,7 @@ ALONE, _TAKEN = _measure() if COUNTS else (0, 0)
 def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
     if array.dtype.hasobject:
         raise DTypeError(
-            f"borrow: got an array of dtype {array.dtype}; elements that are Python objects are"
+            f"adapt: got an array of dtype {array.dtype}; elements that are Python objects are"
             " not supported"
         )
     address, readonly = array.__array_interface__["data"]

@@ -102,7 +102,7 @@ def counted_from_front(given: NumpyArray, extent: int, positions: NumpyArray) ->
     if given.dtype.kind not in "iu":
         raise IndexRangeError(
             f"index array of dtype {given.dtype} and shape {given.shape}: only integer arrays "
-            "are supported"
+            "and masks are indices"
         )
     np.copyto(positions, given, casting="unsafe")  # what is no int64 becomes negative
     if not positions.size or int(positions.view(np.uint64).max()) < extent:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from numbers import Number
@@ -18,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .._errors import DTypeError
+from .._errors import DTypeError, ShapeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
 from .nodes import HasNode, OneValue, is_masked, values_in
@@ -31,6 +32,9 @@ _KINDS = "USTMmV"
 
 #: NumPy without its types.
 _numpy: Any = np
+
+#: The operation that a message begins with.
+_OPERATION = re.compile(r"^[a-z_]\w*(?=\(|: )")
 
 
 def is_other(dtype: object) -> bool:
@@ -153,7 +157,10 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
 
 
 def or_numpy(function: Callable[P, R]) -> Callable[P, R]:
-    """Have NumPy's function of the same name take operands that are no numbers."""
+    """Have NumPy's function of the same name take operands that are no numbers.
+
+    Errors name the function, not those that it is made of (`vstack`, not `concat`).
+    """
 
     @functools.wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> R:
@@ -162,8 +169,17 @@ def or_numpy(function: Callable[P, R]) -> Callable[P, R]:
         except DTypeError:
             made: R = call_numpy(function.__name__, args, options)
             return made
+        except ShapeError as error:
+            raise said_by(function.__name__, error) from None
 
     return call
+
+
+def said_by(name: str, error: ShapeError) -> ShapeError:
+    """Return an error whose message names a function of NumPy's, if that is what was called."""
+    text = str(error)
+    said = _OPERATION.sub(name, text, count=1) if hasattr(_numpy, name) else text
+    return error if said == text else type(error)(said).with_traceback(error.__traceback__)
 
 
 def _plain(x: Any) -> Any:

@@ -25,6 +25,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
+from .._errors import DTypeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
@@ -227,7 +228,7 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     TracedValueError
         While tracing, if the function asks an argument for a value.
     DTypeError
-        If what it returns is nested.
+        If it is no function, or what it returns is nested.
 
     Examples
     --------
@@ -238,4 +239,6 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     >>> xl.jit(lambda a, x: a @ x + 1)(xl.eye(2), xl.ones(2))
     XArray([2., 2.])
     """
+    if not callable(function):
+        raise DTypeError(f"jit: a function is needed, got {function!r}")
     return Jitted(function)
