@@ -346,7 +346,7 @@ def _name_of(file: object) -> str:
     return repr(name) if isinstance(name, str) else f"<{type(file).__name__}>"
 
 
-class _NothingLeft(FormatError, EOFError):
+class EndOfFileError(FormatError, EOFError):
     """All arrays of a file that has several have been read."""
 
 
@@ -366,4 +366,4 @@ def _load(
         f"begins with {shown(magic)} and has {nbytes} bytes",
         f".npy files begin with {MAGIC!r}, .npz files with {MAGICS[0]!r}; nothing else is read",
     )
-    raise error if nbytes else _NothingLeft(*error.args)
+    raise error if nbytes else EndOfFileError(*error.args)
