@@ -11,6 +11,8 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
+from xarraylite.chunked.budget import BudgetError
+from xarraylite.operands.non_numeric import said_by
 
 A = xl.asarray(np.arange(6.0).reshape(2, 3))
 B = xl.asarray(np.arange(4).reshape(4))
@@ -201,6 +203,12 @@ def test_error(name: str) -> None:
         call()
     assert [np.asarray(x).tobytes() for x in (A, B, C, R, W)] == before
     assert (A.shape, B.shape, A.strides) == ((2, 3), (4,), (3, 1))
+
+
+@pytest.mark.once
+def test_an_error_with_a_constructor_of_its_own_stays_what_it_is() -> None:
+    error = BudgetError("eval: a block", 1, 2)
+    assert said_by("stack", error) is error
 
 
 def test_errors_come_when_the_expression_is_written() -> None:

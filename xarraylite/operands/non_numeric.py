@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .._errors import DTypeError, ShapeError
+from .._errors import DTypeError, ShapeError, SizeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
 from .nodes import HasNode, OneValue, is_masked, values_in
@@ -178,7 +178,9 @@ def or_numpy(function: Callable[P, R]) -> Callable[P, R]:
 def said_by(name: str, error: ShapeError) -> ShapeError:
     """Return an error whose message names a function of NumPy's, if that is what was called."""
     text = str(error)
-    said = _OPERATION.sub(name, text, count=1) if hasattr(_numpy, name) else text
+    if isinstance(error, SizeError) or not hasattr(_numpy, name):
+        return error  # budgets are sizes, whose errors have a constructor of their own
+    said = _OPERATION.sub(name, text, count=1)
     return error if said == text else type(error)(said).with_traceback(error.__traceback__)
 
 
