@@ -89,7 +89,8 @@ class Program:
             [
                 k
                 for k, site in enumerate(flat.parameters)
-                if site is not flat.root and _is_read(site)
+                if site is not flat.root
+                and all([user.instruction.opcode in PRODUCTS for user in site.users])
             ]
         )
 
@@ -199,7 +200,7 @@ class _Planner:
             return Group(pairs, leaves, known, traces).run, leaves
         opcode, evaluator = site.instruction.opcode, self.evaluator(site)
         if opcode == "tuple":
-            return _gathered, list(site.operands)
+            return (lambda runner, instruction, parts: tuple(parts)), list(site.operands)
         if opcode == "get-tuple-element":
             index = site.instruction.get("index")
             return (lambda runner, instruction, whole: whole[0][index]), list(site.operands)
@@ -338,11 +339,6 @@ def _copies(site: Site) -> bool:
     return kept != sorted(kept)
 
 
-def _is_read(site: Site) -> bool:
-    """Whether all who take its value read it as NumPy's array."""
-    return all([user.instruction.opcode in PRODUCTS for user in site.users])
-
-
 def _is_read_as_it_lies(site: Site) -> bool:
     """Whether all who take its value are kernels, element by element, and products."""
     dimensions = site.instruction.shape.dimensions
@@ -357,10 +353,6 @@ def _is_read_as_it_lies(site: Site) -> bool:
 
 def _dimensions(site: Site) -> tuple[int, ...]:
     return site.instruction.shape.dimensions
-
-
-def _gathered(runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
-    return tuple(operands)
 
 
 def _applied(
