@@ -31,26 +31,12 @@ from .values import (
     Value,
     array,
     container,
-    is_alone,
     read,
     refuse,
     result_dtype,
     stored,
 )
 from .windows import pad_negative, sliding
-
-_WRITTEN_AGAIN: Final = 4 << 20
-"""Bytes of the largest results that are written where the last ones of their shape were.
-
-Making a container takes a dozen functions, which after a product are in no cache."""
-
-_KEPT: Final = 8 << 20
-"""Bytes of all that are kept to be written again."""
-
-_KINDS: Final = 1024
-"""How many kinds and shapes of such results there are."""
-
-_spares: Final[dict[tuple[Kind, tuple[int, ...]], list[XArray]]] = {}
 
 
 @lru_cache(maxsize=256)
@@ -133,8 +119,6 @@ class Dot(NamedTuple):
         The result as stacked matrices.
     call : callable
         What multiplies them.
-    spare : list of XArray
-        Containers that nobody needs, to be written instead of new ones.
     """
 
     rows: _Matrices
@@ -145,11 +129,10 @@ class Dot(NamedTuple):
     nbytes: int = 0
     matrices: tuple[int, ...] = ()
     call: Callable[..., object] = multiply
-    spare: Any = None
 
     def of(self, run: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
         """Return the product: a step of a program."""
-        rows, columns, dtype, shape, kind, nbytes, matrices, call, spare = self
+        rows, columns, dtype, shape, kind, nbytes, matrices, call = self
         x, y = [value if value.__class__ is np.ndarray else read(value) for value in operands]
         if rows.moves:
             x = rows.of(x)
@@ -157,32 +140,13 @@ class Dot(NamedTuple):
             y = columns.of(y)
         if kind is None:
             return product(x, y, dtype, shape)
-        try:
-            made = spare.pop()
-            out = made._array
-        except IndexError:
-            buffer = Buffer.allocate(nbytes)
-            made = results.container(XArray, kind, shape, buffer, ROW_MAJOR)
-            out = np.ndarray(matrices, dtype, buffer._memory, buffer._start)
-            if matrices is shape:
-                made._array = out
+        buffer = Buffer.allocate(nbytes)
+        made: XArray = results.container(XArray, kind, shape, buffer, ROW_MAJOR)
+        out = np.ndarray(matrices, dtype, buffer._memory, buffer._start)
+        if matrices is shape:
+            made._array = out
         call(x, y, out)
-        del x, y
-        for k in (0, 1):
-            if operands[k].__class__ is XArray:
-                kept = _spares.get((operands[k]._kind, operands[k]._shape))
-                if kept is not None and not kept and is_alone(operands, k):
-                    _make_room(operands[k].nbytes)
-                    kept.append(operands[k])
         return made
-
-
-def _make_room(nbytes: int) -> None:
-    """Let go of what is kept where so many bytes more would be too many."""
-    kept = [*_spares.values()]
-    if sum([one.nbytes for spare in kept for one in [*spare]]) + nbytes > _KEPT:
-        for spare in kept:
-            spare.clear()
 
 
 @lru_cache(maxsize=1024)
@@ -206,13 +170,7 @@ def _dot_of(
     kind = row_major(dtype, len(shape))
     nbytes = math.prod(shape) * dtype.itemsize
     call = call_for((*matrices[:-1], math.prod([left[axis] for axis in summed])), matrices)
-    spare: list[XArray] = []
-    if matrices is shape and nbytes < _WRITTEN_AGAIN:
-        spare = _spares.setdefault((kind, shape), spare)
-        if len(_spares) > _KINDS:
-            _make_room(_KEPT)
-            _spares.clear()
-    return Dot(rows, columns, dtype, shape, kind, nbytes, matrices, call, spare)
+    return Dot(rows, columns, dtype, shape, kind, nbytes, matrices, call)
 
 
 def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
