@@ -144,6 +144,7 @@ MEMORY_NAMES = frozenset(
         "zeros_like",
     }
 )
+_MEMORY = re.compile(rf"\b(?:np|numpy)\s*\.\s*(?:{'|'.join(sorted(MEMORY_NAMES))})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,15 +182,27 @@ def _packages(known: frozenset[str]) -> frozenset[str]:
 
 
 @cache
-def imports(source: str, module: str, known: frozenset[str]) -> tuple[Import, ...]:
-    """Every import of a module, relative ones resolved, functions' bodies included."""
-    return tuple(_imports(parsed(source), module, known))
-
-
-def _imports(tree: ast.Module, module: str, known: frozenset[str]) -> Iterator[Import]:
-    stack: list[tuple[ast.AST, bool]] = [(tree, False)]
+def statements(source: str) -> tuple[tuple[ast.AST, bool], ...]:
+    """Every statement of a module, and whether it is inside a function; expressions have none."""
+    found: list[tuple[ast.AST, bool]] = []
+    stack: list[tuple[ast.AST, bool]] = [(parsed(source), False)]
     while stack:
         node, late = stack.pop()
+        found.append((node, late))
+        late = late or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+        stack += [(child, late) for child in inner[::-1]]
+    return tuple(found)
+
+
+@cache
+def imports(source: str, module: str, known: frozenset[str]) -> tuple[Import, ...]:
+    """Every import of a module, relative ones resolved, functions' bodies included."""
+    return tuple(_imports(source, module, known))
+
+
+def _imports(source: str, module: str, known: frozenset[str]) -> Iterator[Import]:
+    for node, late in statements(source):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(alias.name, node.lineno, late)
@@ -200,9 +213,6 @@ def _imports(tree: ast.Module, module: str, known: frozenset[str]) -> Iterator[I
                 inner = f"{base}.{alias.name}"
                 target = inner if inner in known else base
                 yield Import(target, node.lineno, late)
-        elif not isinstance(node, ast.expr):  # in which there are no statements
-            late = late or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-            stack += [(child, late) for child in ast.iter_child_nodes(node)][::-1]
 
 
 def _base(node: ast.ImportFrom, module: str, known: frozenset[str]) -> str:
@@ -216,14 +226,13 @@ def _base(node: ast.ImportFrom, module: str, known: frozenset[str]) -> str:
 
 def check_module(module: str, source: str, known: frozenset[str]) -> list[str]:
     """Every rule a module breaks, one line each."""
-    tree = parsed(source)
     found = imports(source, module, known)
     return [
         *_check_ranks(module, found),
         *_check_restricted(module, found),
         *_check_late(module, found),
-        *_check_memory(module, tree),
-        *_check_sizes(module, source, tree),
+        *_check_memory(module, source),
+        *_check_sizes(module, source),
     ]
 
 
@@ -261,10 +270,10 @@ def _check_late(module: str, found: Sequence[Import]) -> Iterator[str]:
             yield f"{module}:{item.line}: imports {item.module} inside a function"
 
 
-def _check_memory(module: str, tree: ast.Module) -> Iterator[str]:
-    if not f"{module}.".startswith(WITHOUT_MEMORY):
-        return
-    for node in ast.walk(tree):
+def _check_memory(module: str, source: str) -> Iterator[str]:
+    if not f"{module}.".startswith(WITHOUT_MEMORY) or _MEMORY.search(source) is None:
+        return  # most say no such name, and to read is faster than to go through the tree
+    for node in ast.walk(parsed(source)):
         if (
             isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)
@@ -274,11 +283,11 @@ def _check_memory(module: str, tree: ast.Module) -> Iterator[str]:
             yield f"{module}:{node.lineno}: np.{node.attr} touches array memory here"
 
 
-def _check_sizes(module: str, source: str, tree: ast.Module) -> Iterator[str]:
+def _check_sizes(module: str, source: str) -> Iterator[str]:
     lines = len(source.splitlines())
     if lines > MAX_FILE_LINES:
         yield f"{module}: {lines} lines; at most {MAX_FILE_LINES}"
-    for node in ast.walk(tree):
+    for node, _ in statements(source):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             size = (node.end_lineno or node.lineno) - node.lineno + 1
             if size > MAX_FUNCTION_LINES:

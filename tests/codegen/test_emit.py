@@ -82,14 +82,18 @@ WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 def strange_names(source: str) -> set[str]:
     """Words in a kernel's IR that are neither LLVM's, nor numbered, nor what the kernel calls."""
-    known = {*_KEYWORDS.split(), *OPS, *bodies_hints()}
-    return {w for w in WORD.findall(source) if w not in known and not NUMBERED.fullmatch(w)}
+    words = {*WORD.findall(source)}  # few, each of which stands there many times
+    return {w for w in words - _known() if not NUMBERED.fullmatch(w)}
 
 
 @cache
-def bodies_hints() -> set[str]:
-    alike = {f"hard_{name}" for name in OPS}  # one routine tells of several functions
-    return {made.hint for made in routines.known()} | alike | {"user", "i32", "i64"}
+def _known() -> set[str]:
+    tokens = [token(dtype) for dtype in SUPPORTED]
+    storage = {name for t in tokens for name in (t.decode, t.encode, t.settle)}
+    conversions = {f"to_{t.value}" for t in tokens}
+    operations = {f"{way}{name}" for way in ("", "hard_", "near_") for name in OPS}
+    others = {"collect_error", "compensate", "entry", "launch", "crew", "user", "i32", "i64"}
+    return {*_KEYWORDS.split()} | storage | conversions | operations | others
 
 
 @pytest.mark.usefixtures("compiled")

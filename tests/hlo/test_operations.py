@@ -16,6 +16,7 @@ import pytest
 import xarraylite as xl
 from tests.cases import together
 from tests.hlo import oracle
+from xarraylite._lazy_import import uncollected
 
 pytestmark = pytest.mark.once
 
@@ -47,7 +48,7 @@ GROUPS = sorted({name.split("_")[0] for name in oracle.index("operations")})
 @together("group", GROUPS)
 def test_operation(group):
     tested = 0
-    with xl.config(engine="reference"), warnings.catch_warnings():
+    with xl.config(engine="reference"), warnings.catch_warnings(), uncollected():
         warnings.simplefilter("ignore")
         for name in oracle.index("operations"):
             if name.split("_")[0] != group:

@@ -98,12 +98,13 @@ def arange(
     >>> xl.arange(1, 7, 2)
     XArray([1, 3, 5])
     """
-    alone = stop is None and step == 1 and dtype is None and device is None and layout is None
+    usual = stop is None and step == 1 and dtype is None and device is None and layout is None
     first: Any = start
-    if alone and type(first) is int and first <= FEW:  # the call takes all of the time
+    if usual and type(first) is int and first <= FEW:  # the call takes all of the time
         made = xarray.owned(np.arange(first))
         if made is not None:
             return made
+    # What is asked for.
     check_device(device, "arange")
     if start is None and stop is None:
         raise DTypeError("arange: stop is needed")
@@ -114,20 +115,34 @@ def arange(
     check_numbers("arange", float, start=start, stop=stop, step=step)
     if step == 0:
         raise ZeroDivisionError("arange: step must not be 0")
-    # How many there are is known before there is memory for them: exactly, of whole numbers.
+    # In which dtype it is counted, and how far: known before there is memory for it.
     whole = all([_is_whole(v) for v in (start, stop, step)])
-    kind_ = (int64 if whole else float64) if dtype is None else as_dtype(dtype)
-    if whole:
-        count = max(0, -(-(int(stop) - int(start)) // int(step)))
-        check_size(as_shape(count, "arange"), kind_, "arange")
-    elif math.isfinite(length := (stop - start) / step):
-        check_size((max(0, math.ceil(length)),), kind_, "arange")
-    if alone and whole and count >= _MANY and _lies_by_rows(layout):
+    within = int64 if whole else float64
+    own = within if dtype is None else as_dtype(dtype)
+    count = _count(start, stop, step, whole)
+    if count is not None:
+        check_size(as_shape(count, "arange"), own, "arange")
+    # The values: many by a kernel; else by NumPy, which takes start and step in the dtype.
+    if usual and whole and count is not None and count >= _MANY and _lies_by_rows(layout):
         return cast("XArray", eval_(XExpression(Iota((count,), int64, Strided((count,), (1,))))))
-    # NumPy takes start and step in the dtype asked for, so half steps of integers are none.
-    within = kind_ if kind_.isbuiltin == 1 else int64 if whole else float64
-    values = np.arange(start, stop, step, dtype=within)
-    return _wrap(values, kind_, layout, "arange")
+    values = np.arange(start, stop, step, dtype=own if own.isbuiltin == 1 else within)
+    return _wrap(values, own, layout, "arange")
+
+
+def _count(start: Any, stop: Any, step: Any, whole: bool) -> int | None:
+    """Return how many steps `arange` takes; None if that is not finite, which NumPy refuses.
+
+    Of whole numbers exactly: their quotient as a float64 may be another one.
+
+    Examples
+    --------
+    >>> _count(1, 7, 2, True), _count(0, 1, 0.3, False), _count(0, -3, 1, True)
+    (3, 4, 0)
+    """
+    if whole:
+        return max(0, -((int(start) - int(stop)) // int(step)))
+    length = (stop - start) / step
+    return max(0, math.ceil(length)) if math.isfinite(length) else None
 
 
 def _is_whole(value: object) -> bool:

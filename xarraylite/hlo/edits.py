@@ -7,7 +7,7 @@ of the same names, except in the computations that both modules share.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -15,16 +15,8 @@ from .._errors import HloError
 from .instruction import HloComputation, HloInstruction
 from .values import Signature
 
-_FIELDS: Final = (
-    "name",
-    "opcode",
-    "shape",
-    "operands",
-    "attributes",
-    "called_computations",
-    "control_predecessors",
-    "metadata",
-)
+# Users and the computation follow from the others.
+_FIELDS: Final = tuple([field.name for field in fields(HloInstruction) if field.repr])
 
 
 def own_computation(
@@ -110,20 +102,20 @@ def _copied(
 ) -> HloComputation:
     copies: dict[HloInstruction, HloInstruction] = {}
     for instruction in order:
-        fields = {name: getattr(instruction, name) for name in _FIELDS}
+        values = {name: getattr(instruction, name) for name in _FIELDS}
         changed = changes.get(instruction, {})
-        unknown = changed.keys() - fields.keys()
+        unknown = changed.keys() - values.keys()
         if unknown:
             raise HloError(
                 f"{min(unknown)} is no field to change; there are {' '.join(_FIELDS)}",
                 instruction=instruction.name,
             )
-        fields |= changed
+        values |= changed
         for name in ("operands", "control_predecessors"):
             # What replaces an instruction may itself be made of it.
             wanted = [
                 operand if uses.get(operand) is instruction else uses.get(operand, operand)
-                for operand in fields[name]
+                for operand in values[name]
             ]
             late = [operand for operand in wanted if operand not in copies]
             if late:
@@ -131,11 +123,11 @@ def _copied(
                     f"operand {late[0].name} does not stand before it in {computation.name}",
                     instruction=instruction.name,
                 )
-            fields[name] = tuple([copies[operand] for operand in wanted])
-        called = fields["called_computations"]
-        fields["called_computations"] = tuple([callees.get(callee, callee) for callee in called])
-        fields["attributes"] = MappingProxyType(dict(fields["attributes"]))
-        copies[instruction] = HloInstruction(**fields)
+            values[name] = tuple([copies[operand] for operand in wanted])
+        called = values["called_computations"]
+        values["called_computations"] = tuple([callees.get(callee, callee) for callee in called])
+        values["attributes"] = MappingProxyType(dict(values["attributes"]))
+        copies[instruction] = HloInstruction(**values)
     root = uses.get(computation.root, computation.root)
     if root not in copies:
         raise HloError("the root cannot be removed", instruction=root.name)

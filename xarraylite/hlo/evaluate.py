@@ -9,12 +9,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._errors import HloError
-from .._records import record
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
@@ -28,36 +27,12 @@ from ..xla.spec import ArraySpec
 from .evaluation.batched import batched, part_of
 from .evaluation.devices import Meeting, Seat
 from .evaluation.inlining import flatten
-from .evaluation.loops import Ahead, Lined, ahead
+from .evaluation.loops import Ahead, ahead
 from .evaluation.program import Program
 from .evaluation.values import TOKEN, Value, container, fits, stored
 from .instruction import HloComputation, HloInstruction
 from .order import callees_first
 from .rules.verify import verify_instruction
-from .values import Signature
-
-
-class Module(Protocol):
-    """What is asked of a module."""
-
-    def __hash__(self) -> int:
-        """Each is its own."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def entry(self) -> HloComputation:
-        """Where it begins."""
-
-    @property
-    def signature(self) -> Signature:
-        """Shapes of parameters and result."""
-
-    @property
-    def attributes(self) -> Any:
-        """What its header says."""
 
 
 class _Run:
@@ -106,22 +81,12 @@ def _program(computation: HloComputation) -> Program:
 
 
 @lru_cache(maxsize=1024)
-def _trip(loop: HloInstruction) -> tuple[Program, list[Ahead | Lined]]:
+def _trip(loop: HloInstruction) -> tuple[Program, list[Ahead]]:
     flat, products = ahead(loop)
     return Program(flat), products
 
 
-@record(frozen=True, eq=False)
-class _Alone:
-    """A computation as a program."""
-
-    name: str
-    entry: HloComputation
-    signature: Signature
-    attributes: dict[str, Any]
-
-
-def evaluate(module: Module | HloComputation, *arrays: Any, replicas: int = 1) -> Any:
+def evaluate(module: Any, *arrays: Any, replicas: int = 1) -> Any:
     """Run a module's entry computation, or another one of its computations.
 
     Parameters
@@ -160,16 +125,14 @@ def evaluate(module: Module | HloComputation, *arrays: Any, replicas: int = 1) -
     XArray([ 3, -3, -1, -1], dtype=int32)
     """
     try:
-        return _run(
-            _alone(module) if isinstance(module, HloComputation) else module, arrays, replicas
-        )
+        return _run(module, arrays, replicas)
     except RecursionError as error:
         raise HloError(
             f"evaluate: loops, branches and regions of {module.name} nest too deep to be run"
         ) from error
 
 
-def _run(module: Module, arrays: Sequence[Any], replicas: int) -> Any:
+def _run(module: Any, arrays: Sequence[Any], replicas: int) -> Any:
     entry = _entry(module)
     count = replicas * entry.partitions
     if replicas < 1:
@@ -281,29 +244,25 @@ class _Entry(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def _alone(computation: HloComputation) -> _Alone:
-    """Return a computation as a program, the same one at each call."""
-    specs = tuple([parameter.shape for parameter in computation.parameters])
-    return _Alone(computation.name, computation, Signature(specs, computation.root.shape), {})
-
-
-@lru_cache(maxsize=1024)
-def _entry(module: Module) -> _Entry:
-    """Return a module's entry, ready to run.
+def _entry(module: Any) -> _Entry:
+    """Return the entry of a module, or a computation that is run alone, ready to run.
 
     What runs has to keep the rules; that is looked at once.
     """
-    for called in callees_first([module.entry]):
+    if isinstance(module, HloComputation):
+        entry, result, partitions = module, module.root.shape, 1
+    else:
+        entry, result = module.entry, module.signature.result
+        partitions = int(module.attributes.get("num_partitions", 1))
+    for called in callees_first([entry]):
         for instruction in called.instructions:
             verify_instruction(instruction)
-    program = _program(module.entry)
+    program = _program(entry)
     parameters = [
         _parameter(parameter, number in program.arrays)
-        for number, parameter in enumerate(module.entry.parameters)
+        for number, parameter in enumerate(entry.parameters)
     ]
-    partitions = int(module.attributes.get("num_partitions", 1))
-    result = _layouts(module.signature.result)
-    return _Entry(module.name, tuple(parameters), program, result, partitions)
+    return _Entry(module.name, tuple(parameters), program, _layouts(result), partitions)
 
 
 def _parameter(instruction: HloInstruction, as_array: bool) -> _Parameter:

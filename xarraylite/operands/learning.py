@@ -181,13 +181,9 @@ def _learn_stretched(op: Op, operands: tuple[object, ...], made: HasNode) -> Non
             return
         kinds = (left._kind, right._kind)
         expected = [stretched_leaf(x, own) for x, own in zip(kinds, found[1], strict=True)]
-        if expected == [_converted(arg) for arg in made._kind.args]:
+        # A conversion counts as what it is of.
+        if expected == [arg.args[0] if arg.op is CAST else arg for arg in made._kind.args]:
             left._kind.learn(op, pattern_key(right._kind, found[1]), made._kind)
-
-
-def _converted(kind: Kind) -> Kind:
-    """Return what a conversion is of; any other kind is itself."""
-    return kind.args[0] if kind.op is CAST else kind
 
 
 def _learn_three(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:

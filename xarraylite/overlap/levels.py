@@ -135,15 +135,27 @@ def _solve(
     """Return the boxes of one level, none if ``work`` gets negative, and what is left of that.
 
     The level adds ``w x - r y = g q`` to a sum that is to end up in ``lo..hi``, where
-    ``0 <= x <= m`` and ``0 <= y <= n``, and ``s y`` to the drift.  Of each box outside
+    ``0 <= x <= m`` and ``0 <= y <= n``, and ``s y`` to the drift.  With ``a = w / g`` and
+    ``b = r / g``, which have no common divisor, that is ``a x - b y = q``.  Of each box outside
 
-    1. ``q`` takes the values within Banerjee's bounds, by the window and by the extents;
-    2. ``y`` solves ``a x - b y = q`` with ``a = w / g`` and ``b = r / g``, which have no common
-       divisor: those between the first with ``x >= 0`` and the last with ``x <= m`` that are
-       ``-q / b`` modulo ``a``;
-    3. the drift of the first and the last ``y`` are its extremes.
+    1. ``q`` takes the values within Banerjee's bounds: those that lead into the window, and
+       ``-b n..a m``, which the extents give;
+    2. ``y`` takes the solutions of the equation: ``x >= 0`` gives the first and ``x <= m`` the
+       last, and both are moved inwards to what ``-q / b`` is modulo ``a`` (the linear congruence
+       of the GCD test, solved by the inverse of ``b``);
+    3. the drift, which is linear in ``y``, has its extremes at the first and the last ``y``.
 
-    Of equal strides without drift there is a ``y`` for every ``q``, and which one is not asked.
+    At the head of the inner loop ``sum_`` is that of the box outside plus ``g q``, and all boxes
+    of smaller ``q`` are made.  Of equal strides without drift there is a ``y`` for every ``q``,
+    and which one is not asked.
+
+    Examples
+    --------
+    ``4 x = 6 y`` with ``x <= 3`` and ``y <= 2`` is solved by ``y = 0`` and ``y = 2``, which drift
+    by 0 and by 10 where a step of ``y`` adds 5:
+
+    >>> _solve([(0, 0, 0)], 4, 6, 3, 2, 5, 0, 0, 100)
+    ([(0, 0, 10)], 86)
     """
     if w == r:
         g, a, b, inverse = w, 1, 1, 1
@@ -156,31 +168,31 @@ def _solve(
         inverse = pow(b, -1, a) if a > 1 < b else 1
         price = _MIXED
     asked = price != _PLAIN
-    top, bound = a * m, b * n
+    least_q, most_q = -b * n, a * m
     boxes: list[Box] = []
     for sum_, least, most in outer:
-        q, last = -((sum_ - lo) // g), (hi - sum_) // g
-        if q < -bound:
-            q = -bound
-        if last > top:
-            last = top
-        if q > last:
+        q, last_q = -((sum_ - lo) // g), (hi - sum_) // g
+        if q < least_q:
+            q = least_q
+        if last_q > most_q:
+            last_q = most_q
+        if q > last_q:
             continue
-        work -= (last - q + 1) * price
+        work -= (last_q - q + 1) * price
         if work < 0:
             return [], work
         sum_ += g * q
-        while q <= last:
+        while q <= last_q:
             if asked:
-                y = -(q // b) if q < 0 else 0
-                z = (top - q) // b if top - q < bound else n
+                first = -(q // b) if q < 0 else 0
+                last = (most_q - q) // b if q - most_q > least_q else n
                 if a > 1:
-                    y += (-q * inverse - y) % a
-                    z -= (z - y) % a
-                if y <= z:
+                    first += (-q * inverse - first) % a
+                    last -= (last - first) % a
+                if first <= last:
                     if s < 0:
-                        y, z = z, y
-                    boxes.append((sum_, least + s * y, most + s * z))
+                        first, last = last, first
+                    boxes.append((sum_, least + s * first, most + s * last))
             else:
                 boxes.append((sum_, least, most))
             sum_ += g

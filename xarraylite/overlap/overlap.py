@@ -202,32 +202,55 @@ def _relate(
 ) -> Direction | None:
     """`classify` for a source ``distance`` bytes above the destination; None if bounds differ.
 
-    From the cheapest proof to the dearest: by the bytes between which operands lie, by the drift,
-    and by the pairs that meet.  ``possible`` has the sides on which elements may be read, among
-    them all on which they are.
+    From the cheapest proof to the dearest:
+
+    1. bytes: nothing is shared where one operand ends before the other begins;
+    2. drift: its extremes tell on which sides of their places elements can be read at all;
+    3. order: loops follow addresses where the destination's strides are nested, and where it is
+       one solid run around the source all that is read is written, so step 2 is exact;
+    4. pairs: those that meet, found level by level (see `levels`), tell on which sides elements
+       are read.
+
+    ``possible`` always has all sides on which an element is read that is written; steps only take
+    sides away, so giving up is safe at any of them.
+
+    Examples
+    --------
+    Four numbers of 8 bytes get those that lie one place above, and in the reverse order:
+
+    >>> _relate((4,), (8,), (8,), 8, 8, 8, MAX_WORK).value
+    'ascending'
+    >>> _relate((4,), (8,), (-8,), 8, 8, 24, MAX_WORK).value
+    'copy'
+
+    Even places get odd ones:
+
+    >>> _relate((4,), (16,), (16,), 8, 8, 8, MAX_WORK).value
+    'disjoint'
     """
     lattice = _lattice(shape, strides, other_strides, distance)
     if lattice is None:
         return None
     writes, reads, delta, reach, up, down, drop, start = lattice
-    # The bytes that are read, counted from where the destination begins.
+    # 1. The bytes that are read, counted from where the destination begins.
     first = delta + down
     last = delta + up + other_size
     if last <= 0 or first >= reach + size:
         return None
-    # The extremes of the drift: on which sides of its place an element may be read at all.
+    # 2. The extremes of the drift.
     least = delta + drop
     most = delta + up + down - reach - drop
     if least == most == delta == 0 and size == other_size:
         return Direction.SAME
+    possible = (BELOW if least < 0 else 0) | (ABOVE if most + other_size > size else 0)
+    # 3. The order of addresses.
     order = _address_order(writes, size)
     if order is None:
         return Direction.COPY
     solid, nested = order
-    possible = (BELOW if least < 0 else 0) | (ABOVE if most + other_size > size else 0)
     if solid and first >= 0 and last <= reach + size:
-        return _ORDERS[possible]  # whatever is read is written as well
-    # Which pairs meet, and on which sides.
+        return _ORDERS[possible]
+    # 4. The pairs that meet.
     reads.sort()
     low, high = first - size + 1, first + other_size - 1
     ordered = nested and possible != 0

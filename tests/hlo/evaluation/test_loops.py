@@ -8,7 +8,6 @@ import pytest
 import xarraylite as xl
 from tests.cases import together
 from tests.hlo import oracle
-from xarraylite.hlo.evaluation import products
 from xarraylite.hlo.evaluation.loops import ahead, trip_count
 
 LOOP = """
@@ -141,47 +140,6 @@ def test_slices_of_one_array_are_multiplied_at_once(changes, products):
         weights = weights * 2 if options["weights"] == "v" else weights
     for _ in range(2):
         assert np.allclose(module(xs, w, h), want, rtol=1e-5)
-
-
-def test_matrix_of_all_trips_begins_with_a_cache_line(monkeypatch):
-    text = """
-      body { s = (s32[], f64[2,64], f64[64,64]) parameter(0)
-        i = s32[] get-tuple-element(s), index=0
-        h = f64[2,64] get-tuple-element(s), index=1
-        u = f64[64,64] get-tuple-element(s), index=2
-        one = s32[] constant(1)
-        j = s32[] add(i, one)
-        d = f64[2,64] dot(h, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-        ROOT t = (s32[], f64[2,64], f64[64,64]) tuple(j, d, u) }
-      cond { s = (s32[], f64[2,64], f64[64,64]) parameter(0)
-        i = s32[] get-tuple-element(s), index=0
-        n = s32[] constant(8)
-        ROOT l = pred[] compare(i, n), direction=LT }
-      ENTRY e { h = f64[2,64] parameter(0)
-        u = f64[64,64] parameter(1)
-        z = s32[] constant(0)
-        s = (s32[], f64[2,64], f64[64,64]) tuple(z, h, u)
-        ROOT r = (s32[], f64[2,64], f64[64,64]) while(s), body=body, condition=cond }"""
-    found = []
-    multiply = products.multiply
-
-    def noted(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:
-        found.append(y.ctypes.data)
-        multiply(x, y, out)
-
-    monkeypatch.setattr(products, "call_for", lambda left, out: noted)
-    memory = np.zeros(64 * 64 + 8)
-    h = np.arange(128.0).reshape(2, 64)
-    whole = np.eye(64)[::-1] * 2
-    for start in range(8):  # one of them is aligned already
-        u = memory[start : start + 64 * 64].reshape(64, 64)
-        u[...] = whole
-        _, last, kept = xl.hlo.parse(text)(h, u)
-        assert np.array_equal(last, h * 2**8)
-        assert np.array_equal(kept, whole)
-        assert not np.shares_memory(kept.numpy(), u)
-    assert len(found) == 64
-    assert {address % 64 for address in found} == {0}
 
 
 #: What JAX 0.10.2 makes of 1 to 4 and the carry 100: rows come before what is carried.

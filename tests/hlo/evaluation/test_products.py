@@ -10,9 +10,6 @@ import pytest
 
 import xarraylite as xl
 from tests.threads import run_all
-from xarraylite._config import settings
-from xarraylite.memory.buffer import COUNTS
-from xarraylite.memory.pool import counters
 
 # Batch, contracted and free dimensions of both sides, by name.
 KINDS = [
@@ -77,7 +74,7 @@ def test_products_read_arrays_of_any_layout_as_they_are():
         assert np.array_equal(other, y)
 
 
-def test_products_are_written_where_the_last_ones_were_and_results_are_kept():
+def test_results_of_products_are_kept_whatever_other_threads_multiply():
     dims = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
     module = xl.hlo.parse(
         f"ENTRY e {{ x = f32[128,128] parameter(0)  w = f32[128,128] parameter(1)  "
@@ -93,11 +90,6 @@ def test_products_are_written_where_the_last_ones_were_and_results_are_kept():
         kept.append((module(x, w), np.tanh(np.tanh(x @ w) @ w) @ w))
 
     kept: list[tuple[xl.XArray, np.ndarray]] = []
-    check(-1)
-    before = counters.allocations
-    check(0)
-    if COUNTS and settings.engine == "compiled":
-        assert counters.allocations == before + 1  # the result
     run_all([Thread(target=lambda k=k: [check(k + j) for j in range(20)]) for k in range(3)])
     for found, wanted in kept:
         assert np.allclose(found, wanted, rtol=1e-4, atol=1e-6)

@@ -85,49 +85,34 @@ def _convolution(instruction: HloInstruction) -> Work:
     return Work(2 * met * features * batch * out)
 
 
-def _reduce(instruction: HloInstruction) -> Work:
-    inner = work_within(instruction.called_computations[0])
-    return inner.times(max(0, elements(instruction.operands[0]) - elements(instruction)))
+def _times(count: Callable[[HloInstruction], int]) -> Callable[[HloInstruction], Work]:
+    """Return the formula of what applies a computation so often."""
+    return lambda made: work_within(made.called_computations[0]).times(count(made))
 
 
-def _reduce_window(instruction: HloInstruction) -> Work:
-    size = math.prod([part.size for part in instruction.get("window") or ()])
-    inner = work_within(instruction.called_computations[0])
-    return inner.times(elements(instruction) * max(0, size - 1))
+def _folded(instruction: HloInstruction) -> int:
+    """Count the elements that a window folds into its first one."""
+    size: int = math.prod([part.size for part in instruction.get("window") or ()])
+    return max(0, size - 1)
 
 
 def _select_and_scatter(instruction: HloInstruction) -> Work:
     select, scatter = [work_within(part) for part in instruction.called_computations]
-    size = math.prod([part.size for part in instruction.get("window") or ()])
     count = elements(instruction.operands[1])
-    return select.times(count * max(0, size - 1)).plus(scatter.times(count))
+    return select.times(count * _folded(instruction)).plus(scatter.times(count))
 
 
-def _applied(instruction: HloInstruction) -> Work:
-    return work_within(instruction.called_computations[0]).times(elements(instruction))
-
-
-def _scatter(instruction: HloInstruction) -> Work:
-    inner = work_within(instruction.called_computations[0])
-    return inner.times(elements(instruction.operands[-1]))
-
-
-def _sort(instruction: HloInstruction) -> Work:
-    count = elements(instruction)
+def _compared(instruction: HloInstruction) -> int:
+    """Count the comparisons of a sort."""
     axis = (instruction.get("dimensions") or (0,))[0]
-    size = instruction.operands[0].shape.dimensions[axis]
-    rounds = max(size - 1, 0).bit_length()
-    return work_within(instruction.called_computations[0]).times(count * rounds)
+    size: int = instruction.operands[0].shape.dimensions[axis]
+    return elements(instruction) * max(size - 1, 0).bit_length()
 
 
 def _fft(instruction: HloInstruction) -> Work:
     sizes = instruction.get("fft_length")
     count = max(elements(instruction), elements(instruction.operands[0]))
     return Work(round(5 * count * math.log2(max(math.prod(sizes), 1))))
-
-
-def _batch_norm(instruction: HloInstruction) -> Work:
-    return Work(6 * elements(instruction.operands[0]))
 
 
 def _sum(parts: Iterable[Work]) -> Work:
@@ -153,28 +138,22 @@ def _branches(instruction: HloInstruction) -> Work:
 
 
 _FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
-    "all-reduce": _applied,
-    "all-reduce-start": _applied,
-    "async-start": _called,
-    "batch-norm-grad": _batch_norm,
-    "batch-norm-inference": _batch_norm,
-    "batch-norm-training": _batch_norm,
-    "call": _called,
+    **dict.fromkeys(("async-start", "call", "fusion"), _called),
+    **dict.fromkeys(("dot", "ragged-dot", "scaled-dot"), _dot),
+    **dict.fromkeys(("all-reduce", "all-reduce-start", "map", "reduce-scatter"), _times(elements)),
+    **dict.fromkeys(
+        [f"batch-norm-{part}" for part in ("grad", "inference", "training")],
+        lambda made: Work(6 * elements(made.operands[0])),
+    ),
     "cholesky": lambda made: Work(elements(made) * made.shape.dimensions[-1] // 3),
     "conditional": _branches,
     "convolution": _convolution,
-    "dot": _dot,
     "fft": _fft,
-    "fusion": _called,
-    "map": _applied,
-    "ragged-dot": _dot,
-    "reduce": _reduce,
-    "reduce-scatter": _applied,
-    "reduce-window": _reduce_window,
-    "scaled-dot": _dot,
-    "scatter": _scatter,
+    "reduce": _times(lambda made: max(0, elements(made.operands[0]) - elements(made))),
+    "reduce-window": _times(lambda made: elements(made) * _folded(made)),
+    "scatter": _times(lambda made: elements(made.operands[-1])),
     "select-and-scatter": _select_and_scatter,
-    "sort": _sort,
+    "sort": _times(_compared),
     "triangular-solve": lambda one: Work(2 * elements(one) * one.operands[0].shape.dimensions[-1]),
     "while": _loop,
 }

@@ -43,10 +43,6 @@ def _while(run: Runner, instruction: HloInstruction, state: Value) -> Value:
     return holder[0]
 
 
-def _map(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
-    return container(run.batched(instruction.to_apply)(*[array(x) for x in operands])[0])
-
-
 def _scan(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     """Run a computation over the slices along a dimension, handing on what it carries.
 
@@ -95,7 +91,7 @@ CONTROL: Final[dict[str, Evaluator]] = {
     "call": _call,
     "conditional": _conditional,
     "fusion": _call,
-    "map": _map,
+    "map": lambda run, made, *x: container(run.batched(made.to_apply)(*map(array, x))[0]),
     "scan": _scan,
     "while": _while,
 }

@@ -26,13 +26,9 @@ _ANNOTATIONS: Final = (
 )  # fmt: skip
 
 
-def _custom_top(instruction: HloInstruction, x: Any) -> Any:
-    return top(array(x), instruction.shape.tuple_shapes[0].dimensions[-1], True)
-
-
 CUSTOM_CALLS: Final[dict[str, CustomCall]] = {
     **dict.fromkeys(_ANNOTATIONS, lambda instruction, x: x),
-    "TopK": _custom_top,
+    "TopK": lambda made, x: top(array(x), made.shape.tuple_shapes[0].dimensions[-1], True),
     **LAPACK,
 }
 """What custom calls do, by target."""

@@ -7,10 +7,6 @@ constant to that element, and the element is a constant at the start.
 What a body multiplies in each trip is often a slice of an array that no trip changes, by a matrix
 that none changes either (the inputs of a recurrent network and their weights).  Then the whole
 array is multiplied before the first trip, in one product, and the trips take slices of that.
-
-Other products of an unchanging matrix stay in their trips, and BLAS packs the matrix in each of
-them: that takes a tenth of a small product's time longer where vectors cross cache lines.  NumPy's
-arrays begin at any multiple of 16 bytes, so such a matrix is copied once, to where a line begins.
 """
 
 from __future__ import annotations
@@ -20,28 +16,18 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from ...arrays.xarray import XArray
-from ...assignment.elements import array_of, new_container
 from ...dtypes.promotion import int_bounds
-from ...ir.kind import NODE
-from ...memory.pool import ALIGNMENT
 from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
 from .inlining import Flat, Site, flatten, is_element, linked, opened
 from .products import PRODUCTS
-from .values import Runner, Value, read, result_dtype
+from .values import Runner, Value, result_dtype
 
 _KNOWN = re.compile(r'"known_trip_count"\s*:\s*\{\s*"n"\s*:\s*"?([0-9]{1,18})"?\s*\}')
 _flat = lru_cache(maxsize=1024)(flatten)
 _TOLD: Final = frozenset(("compare", "constant", "get-tuple-element", "parameter"))
 _MOST: Final = 1 << 26
-"""Most bytes of a product for all trips, and of a matrix that is copied for them."""
-
-_COPIED: Final = range(1 << 14, _MOST)
-"""Bytes of a matrix that is copied: of smaller ones the copy is no cheaper than what it saves."""
-
-_REPAID: Final = 4
-"""Trips whose products are together shortened by as much as the copy takes."""
+"""Most bytes of a product for all trips."""
 
 _MIRRORED: Final = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "NE": "NE"}
 
@@ -102,32 +88,15 @@ class Ahead(NamedTuple):
         return PRODUCTS["dot"](run, self.product, state[self.left], state[self.right])
 
 
-class Lined(NamedTuple):
-    """A matrix that all trips multiply by, from the beginning of a cache line on."""
-
-    place: int
-
-    def value(self, run: Runner, state: Value) -> Value:
-        """Return the element of the state, or a copy."""
-        matrix = state[self.place]
-        strided = matrix._kind is not NODE and matrix._kind.strides is None
-        if not strided or (matrix._buffer.address + matrix._start) % ALIGNMENT == 0:
-            return matrix
-        made = new_container(XArray, matrix._kind, matrix._shape, matrix.size)
-        array_of(made)[...] = read(matrix)
-        return made
-
-
-def ahead(loop: HloInstruction) -> tuple[Flat, list[Ahead | Lined]]:
-    """Return a loop's body that takes what serves all trips as further arguments, and these.
+def ahead(loop: HloInstruction) -> tuple[Flat, list[Ahead]]:
+    """Return a loop's body that takes products for all trips as further arguments, and these.
 
     Products are made where the loop is known to take most of their slices, and they are not large.
     """
     flat = opened(loop.called_computations[0])
     trips = counted(loop) or 0
     parameters, sites = list(flat.parameters), list[Site]()
-    found: list[Ahead | Lined] = []
-    lined = dict[int, Site]()
+    found: list[Ahead] = []
     for site in flat.sites:
         known = _product_of_slice(site, flat) if trips > 1 else None
         if known is not None and trips * 2 > known.product.shape.dimensions[0]:
@@ -135,14 +104,6 @@ def ahead(loop: HloInstruction) -> tuple[Flat, list[Ahead | Lined]]:
             sites += [whole, _take_slice(site, whole)]
             parameters.append(whole)
             found.append(known)
-        for factor in _unchanging_factors(site, flat) if trips > _REPAID else ():
-            place = int(factor.instruction.get("index"))
-            if place not in lined:
-                lined[place] = Site(_made("parameter", factor.instruction.shape), ())
-                sites.append(lined[place])
-                parameters.append(lined[place])
-                found.append(Lined(place))
-            site.operands = tuple([lined[place] if x is factor else x for x in site.operands])
         sites.append(site)
     return linked(Flat(tuple(parameters), tuple(sites), flat.root)), found
 
@@ -171,22 +132,6 @@ def _product_of_slice(site: Site, flat: Flat) -> Ahead | None:
     if any(shape.dynamic) or whole.byte_size_of() > _MOST:
         return None
     return Ahead(_made("dot", whole, operands, attributes), first, second)
-
-
-def _unchanging_factors(site: Site, flat: Flat) -> list[Site]:
-    """Return the matrices of a product that no trip changes and that are worth a copy."""
-    if site.instruction.opcode != "dot":
-        return []
-    shapes = [(factor, factor.instruction.shape) for factor in site.operands]
-    return [
-        factor
-        for factor, shape in shapes
-        if shape.rank == 2
-        and shape.element_type.name in ("f32", "f64", "c64", "c128")
-        and not any(shape.dynamic)
-        and shape.byte_size_of() in _COPIED
-        and _kept_element(factor, flat) is not None
-    ]
 
 
 def _kept_element(site: Site, flat: Flat) -> int | None:

@@ -149,7 +149,9 @@ def _bitcast(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     physical = permute_dims(x, major_to_minor(source))
     if source.element_type != target.element_type:
         physical = container(_convert_bits(instruction, array(physical), _physical(target)))
-    return _back(reshape(physical, _physical(target)), target)
+    order = major_to_minor(target)
+    back = [order.index(axis) for axis in range(target.rank)]
+    return permute_dims(reshape(physical, _physical(target)), back)
 
 
 def is_chain_of_views(bitcast: HloInstruction) -> bool:
@@ -191,11 +193,6 @@ def major_to_minor(spec: ArraySpec) -> tuple[int, ...]:
 
 def _physical(spec: ArraySpec) -> tuple[int, ...]:
     return tuple([spec.dimensions[axis] for axis in major_to_minor(spec)])
-
-
-def _back(physical: XExpression, spec: ArraySpec) -> XExpression:
-    order = major_to_minor(spec)
-    return permute_dims(physical, [order.index(axis) for axis in range(spec.rank)])
 
 
 def _convert_bits(

@@ -4,10 +4,6 @@ Operands are put into the order batch, free, contracted, as matrices, and multip
 Floats of 16 bits and fewer are multiplied in float32 and rounded once; integers in the type of the
 result.  A convolution of n dimensions is one product: of the windows of the input, a view with a
 dimension per place and one per element of the kernel, with the kernel as a matrix.
-
-Rows that are a multiple of a page long all begin in the same few lines of a cache, so BLAS's blocks
-of results push each other out of it.  What is read by kernels and products alone, which do not ask
-where rows lie, is written with a gap behind each row (`spaced_dot`).
 """
 
 from __future__ import annotations
@@ -25,9 +21,8 @@ from ...assignment.elements import array_of, new_container
 from ...blas.calls import call_for, multiply
 from ...dtypes.names import NumpyArray, kind
 from ...ir.kind import Kind, row_major
-from ...layout.strided import DYNAMIC, ROW_MAJOR
+from ...layout.strided import ROW_MAJOR
 from ...memory.buffer import Buffer
-from ...memory.pool import ALIGNMENT
 from ..instruction import HloInstruction
 from ..values import ConvolutionLabels, WindowDimension
 from .values import (
@@ -36,29 +31,12 @@ from .values import (
     Value,
     array,
     container,
-    is_alone,
     read,
     refuse,
     result_dtype,
     stored,
 )
 from .windows import pad_negative, sliding
-
-_PAGE: Final = 4096
-"""Bytes between elements that lie in the same lines of a cache."""
-
-_WRITTEN_AGAIN: Final = 4 << 20
-"""Bytes of the largest results that are written where the last ones of their shape were.
-
-Making a container takes a dozen functions, which after a product are in no cache."""
-
-_KEPT: Final = 8 << 20
-"""Bytes of all that are kept to be written again."""
-
-_KINDS: Final = 1024
-"""How many kinds and shapes of such results there are."""
-
-_spares: Final[dict[tuple[Kind, tuple[int, ...]], list[XArray]]] = {}
 
 
 @lru_cache(maxsize=256)
@@ -137,12 +115,10 @@ class Dot(NamedTuple):
         Of its result; None where operands or result have to be converted.
     nbytes : int
         The memory of its result.
-    matrices, strides : tuple of int
-        The result as stacked matrices, and the bytes between their elements.
+    matrices : tuple of int
+        The result as stacked matrices.
     call : callable
         What multiplies them.
-    spare : list of XArray
-        Containers that nobody needs, to be written instead of new ones.
     """
 
     rows: _Matrices
@@ -152,13 +128,11 @@ class Dot(NamedTuple):
     kind: Kind | None = None
     nbytes: int = 0
     matrices: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
     call: Callable[..., object] = multiply
-    spare: Any = None
 
     def of(self, run: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
         """Return the product: a step of a program."""
-        rows, columns, dtype, shape, kind, nbytes, matrices, strides, call, spare = self
+        rows, columns, dtype, shape, kind, nbytes, matrices, call = self
         x, y = [value if value.__class__ is np.ndarray else read(value) for value in operands]
         if rows.moves:
             x = rows.of(x)
@@ -166,33 +140,13 @@ class Dot(NamedTuple):
             y = columns.of(y)
         if kind is None:
             return product(x, y, dtype, shape)
-        try:
-            made = spare.pop()
-            out = made._array
-        except IndexError:
-            buffer = Buffer.allocate(nbytes)
-            policy = ROW_MAJOR if kind.strides is None else DYNAMIC
-            made = results.container(XArray, kind, shape, buffer, policy)
-            out = np.ndarray(matrices, dtype, buffer._memory, buffer._start, strides)
-            if matrices is shape:
-                made._array = out
+        buffer = Buffer.allocate(nbytes)
+        made: XArray = results.container(XArray, kind, shape, buffer, ROW_MAJOR)
+        out = np.ndarray(matrices, dtype, buffer._memory, buffer._start)
+        if matrices is shape:
+            made._array = out
         call(x, y, out)
-        del x, y
-        for k in (0, 1):
-            if operands[k].__class__ is XArray:
-                kept = _spares.get((operands[k]._kind, operands[k]._shape))
-                if kept is not None and not kept and is_alone(operands, k):
-                    _make_room(operands[k].nbytes)
-                    kept.append(operands[k])
         return made
-
-
-def _make_room(nbytes: int) -> None:
-    """Let go of what is kept where so many bytes more would be too many."""
-    kept = [*_spares.values()]
-    if sum([one.nbytes for spare in kept for one in [*spare]]) + nbytes > _KEPT:
-        for spare in kept:
-            spare.clear()
 
 
 @lru_cache(maxsize=1024)
@@ -201,7 +155,6 @@ def _dot_of(
     left: tuple[int, ...],
     right: tuple[int, ...],
     dtypes: tuple[np.dtype[Any], ...],
-    spaced: bool = False,
 ) -> Dot:
     """Return the product of operands of some shapes and dtypes."""
     get, dtype = instruction.get, result_dtype(instruction)
@@ -214,22 +167,10 @@ def _dot_of(
         return Dot(rows, columns, dtype, shape)
     matrices = (*stack, math.prod(rows.free), math.prod(columns.free))
     matrices = shape if matrices == shape else matrices
-    steps = [math.prod(matrices[k + 1 :]) for k in range(len(matrices))]
-    if spaced and matrices is shape and len(shape) == 2 and shape[0] > 1:
-        steps[0] += ALIGNMENT // dtype.itemsize if steps[0] * dtype.itemsize % _PAGE == 0 else 0
     kind = row_major(dtype, len(shape))
-    if matrices is shape:
-        kind = kind.beside(shape, tuple(steps))
-    nbytes = matrices[0] * steps[0] * dtype.itemsize
-    strides = tuple([step * dtype.itemsize for step in steps])
+    nbytes = math.prod(shape) * dtype.itemsize
     call = call_for((*matrices[:-1], math.prod([left[axis] for axis in summed])), matrices)
-    spare: list[XArray] = []
-    if matrices is shape and nbytes < _WRITTEN_AGAIN:
-        spare = _spares.setdefault((kind, shape), spare)
-        if len(_spares) > _KINDS:
-            _make_room(_KEPT)
-            _spares.clear()
-    return Dot(rows, columns, dtype, shape, kind, nbytes, matrices, strides, call, spare)
+    return Dot(rows, columns, dtype, shape, kind, nbytes, matrices, call)
 
 
 def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
@@ -238,17 +179,14 @@ def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
     return made.of(run, instruction, [left, right])
 
 
-def planned_dot(instruction: HloInstruction, spaced: bool) -> Dot | None:
-    """Return the product of operands as the text has them; None where that does not say all.
-
-    ``spaced`` tells that its readers do not ask where its rows lie.
-    """
+def planned_dot(instruction: HloInstruction) -> Dot | None:
+    """Return the product of operands as the text has them; None where that does not say all."""
     specs = [operand.shape for operand in instruction.operands]
     known = [spec.element_type.dtype is not None and not any(spec.dynamic) for spec in specs]
     if not all(known) or instruction.shape.element_type.dtype is None:
         return None  # that is an error of the run
     left, right = [np.dtype(spec.element_type.dtype) for spec in specs]
-    return _dot_of(instruction, specs[0].dimensions, specs[1].dimensions, (left, right), spaced)
+    return _dot_of(instruction, specs[0].dimensions, specs[1].dimensions, (left, right))
 
 
 def _scaled_dot(

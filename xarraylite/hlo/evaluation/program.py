@@ -89,7 +89,8 @@ class Program:
             [
                 k
                 for k, site in enumerate(flat.parameters)
-                if site is not flat.root and _is_read(site)
+                if site is not flat.root
+                and all([user.instruction.opcode in PRODUCTS for user in site.users])
             ]
         )
 
@@ -199,7 +200,7 @@ class _Planner:
             return Group(pairs, leaves, known, traces).run, leaves
         opcode, evaluator = site.instruction.opcode, self.evaluator(site)
         if opcode == "tuple":
-            return _gathered, list(site.operands)
+            return (lambda runner, instruction, parts: tuple(parts)), list(site.operands)
         if opcode == "get-tuple-element":
             index = site.instruction.get("index")
             return (lambda runner, instruction, whole: whole[0][index]), list(site.operands)
@@ -207,7 +208,7 @@ class _Planner:
             return _replaced(evaluator), list(site.operands)
         stores = site not in self.lazy
         if traced and opcode == "dot":
-            dot = planned_dot(site.instruction, _is_read_as_it_lies(site))
+            dot = planned_dot(site.instruction)
             if dot is not None:
                 return dot.of, list(site.operands)
         return _applied(evaluator, stores, self._wanted(site)), list(site.operands)
@@ -251,7 +252,7 @@ class Group:
         Whether to trace it.
     """
 
-    __slots__ = ("_known", "_leaves", "_members", "_places", "_spaced", "_traced")
+    __slots__ = ("_known", "_leaves", "_members", "_places", "_traced")
 
     def __init__(
         self,
@@ -263,15 +264,13 @@ class Group:
         self._members, self._leaves, self._known = members, leaves, known
         self._traced: Jitted[..., Value] | None = jit(self._value) if traced else None
         self._places = _overwritable([site for site, _ in members], leaves) if traced else ()
-        self._spaced = _is_read_as_it_lies(members[-1][0])
 
     def run(self, runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
         """Return the value of the last member."""
         traced = self._traced
         if traced is not None:
             for place in self._places:
-                # Rows of an operand that a product has made may lie where those of no result may.
-                placed = self._spaced or operands[place]._kind.strides is None
+                placed = operands[place]._kind.strides is None
                 if placed and is_alone(operands, place) and traced.over(place, operands):
                     return operands[place]
             try:
@@ -338,29 +337,8 @@ def _copies(site: Site) -> bool:
     return kept != sorted(kept)
 
 
-def _is_read(site: Site) -> bool:
-    """Whether all who take its value read it as NumPy's array."""
-    return all([user.instruction.opcode in PRODUCTS for user in site.users])
-
-
-def _is_read_as_it_lies(site: Site) -> bool:
-    """Whether all who take its value are kernels, element by element, and products."""
-    dimensions = site.instruction.shape.dimensions
-    return bool(site.users) and all(
-        [
-            user.instruction.opcode == "dot"
-            or (user.instruction.opcode in ELEMENTWISE and _dimensions(user) == dimensions)
-            for user in site.users
-        ]
-    )
-
-
 def _dimensions(site: Site) -> tuple[int, ...]:
     return site.instruction.shape.dimensions
-
-
-def _gathered(runner: Runner, instruction: HloInstruction, operands: list[Value]) -> Value:
-    return tuple(operands)
 
 
 def _applied(

@@ -54,10 +54,6 @@ def _opcode(name: str) -> Callable[..., Term]:
     return lambda x, *others: x.apply(name, *others)
 
 
-def _trunc(x: Term) -> Term:
-    return copysign(abs(x).apply("floor"), x)
-
-
 def _cast(name: str) -> Callable[[Any], Any]:
     dtype = np.dtype(name)
     return lambda x: x.cast(dtype) if isinstance(x, Term) else dtype.type(x)
@@ -111,7 +107,7 @@ _GIVEN: Final[dict[str, Any]] = {
         ceil=_opcode("ceil"),
         floor=_opcode("floor"),
         rint=_opcode("round-nearest-even"),
-        trunc=_trunc,
+        trunc=lambda x: copysign(abs(x).apply("floor"), x),
         **{name: _cast(name) for name in ("int32", "int64", "uint64")},
     ),
     "type": lambda x: x.like,

@@ -8,7 +8,7 @@ formula reads as one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -142,6 +142,16 @@ class Writer:
         return known
 
 
+def _operator(opcode: str) -> Callable[..., Term]:
+    """Return the operator that writes an elementwise operation."""
+    return lambda term, *others: term.apply(opcode, *others)
+
+
+def _comparison(direction: str) -> Callable[..., Term]:
+    """Return the operator that writes a comparison."""
+    return lambda term, other: term.compare(direction, other)
+
+
 class Term:
     """A value of the computation that is being written.
 
@@ -252,19 +262,27 @@ class Term:
             return math.inf if np.isinf(np.asarray(math.inf).astype(self.dtype)) else info.max
         return True if self.kind == "b" else iinfo(self.dtype).max
 
-    def __add__(self, other: object) -> Term:
-        return self.apply("add", other)
+    __add__ = _operator("add")
+    __mul__ = _operator("multiply")
+    __truediv__ = _operator("divide")
+    __abs__ = _operator("abs")
+    __neg__ = _operator("negate")
+    __invert__ = _operator("not")
+    __and__ = _operator("and")
+    __or__ = _operator("or")
+    __xor__ = _operator("xor")
+    __lt__ = _comparison("LT")
+    __gt__ = _comparison("GT")
+    __le__ = _comparison("LE")
+    __ge__ = _comparison("GE")
+    __eq__ = _comparison("EQ")  # type: ignore[assignment]
+    __ne__ = _comparison("NE")  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
     def __sub__(self, other: object) -> Term:
         if self.kind == "b" and isinstance(other, Term):
             return self.cast(_INT32) - other.cast(_INT32)
         return self.apply("subtract", other)
-
-    def __mul__(self, other: object) -> Term:
-        return self.apply("multiply", other)
-
-    def __truediv__(self, other: object) -> Term:
-        return self.apply("divide", other)
 
     def __floordiv__(self, other: object) -> Term:
         """Quotient of integers, rounded down."""
@@ -277,44 +295,6 @@ class Term:
 
     def __mod__(self, other: object) -> Term:
         return self - self // other * other
-
-    def __abs__(self) -> Term:
-        return self.apply("abs")
-
-    def __neg__(self) -> Term:
-        return self.apply("negate")
-
-    def __invert__(self) -> Term:
-        return self.apply("not")
-
-    def __and__(self, other: object) -> Term:
-        return self.apply("and", other)
-
-    def __or__(self, other: object) -> Term:
-        return self.apply("or", other)
-
-    def __xor__(self, other: object) -> Term:
-        return self.apply("xor", other)
-
-    def __lt__(self, other: object) -> Term:
-        return self.compare("LT", other)
-
-    def __gt__(self, other: object) -> Term:
-        return self.compare("GT", other)
-
-    def __le__(self, other: object) -> Term:
-        return self.compare("LE", other)
-
-    def __ge__(self, other: object) -> Term:
-        return self.compare("GE", other)
-
-    def __eq__(self, other: object) -> Term:  # type: ignore[override]
-        return self.compare("EQ", other)
-
-    def __ne__(self, other: object) -> Term:  # type: ignore[override]
-        return self.compare("NE", other)
-
-    __hash__ = object.__hash__
 
 
 class Export(Protocol):

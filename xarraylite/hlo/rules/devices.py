@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from ...xla.spec import ArraySpec
@@ -110,11 +110,7 @@ def _ragged(call: Call) -> ArraySpec:
 
 def _done(place: int) -> Rule:
     """The end of something that was started: a place of the tuple that stands for it."""
-
-    def rule(call: Call) -> ArraySpec:
-        return _started(call)[place]
-
-    return rule
+    return lambda call: _started(call)[place]
 
 
 def _started(call: Call) -> Sequence[ArraySpec]:
@@ -161,10 +157,6 @@ def _add_dependency(call: Call) -> ArraySpec:
     return call.shapes[0]
 
 
-def _send(call: Call) -> ArraySpec:
-    return ArraySpec.tuple([_add_dependency(call), _U32, ArraySpec.token()])
-
-
 def _receive(call: Call) -> ArraySpec | None:
     call.require(call.shapes[0].is_token, "takes a token")
     result = call.result
@@ -175,22 +167,14 @@ def _receive(call: Call) -> ArraySpec | None:
     return result
 
 
-def _receive_done(call: Call) -> ArraySpec:
-    return ArraySpec.tuple([_started(call)[0], ArraySpec.token()])
+def _ended(rule: Callable[[Call], object]) -> Rule:
+    """What gives a token when it is done."""
 
+    def ended(call: Call) -> ArraySpec:
+        rule(call)
+        return ArraySpec.token()
 
-def _outfeed(call: Call) -> ArraySpec:
-    _add_dependency(call)
-    return ArraySpec.token()
-
-
-def _send_done(call: Call) -> ArraySpec:
-    _started(call)
-    return ArraySpec.token()
-
-
-def _number(call: Call) -> ArraySpec:
-    return _U32
+    return ended
 
 
 RULES: Final[dict[str, Rule]] = {
@@ -214,14 +198,14 @@ RULES: Final[dict[str, Rule]] = {
     "copy-start": _copy_start,
     "domain": first_operand,
     "infeed": _receive,
-    "outfeed": _outfeed,
-    "partition-id": _number,
+    "outfeed": _ended(_add_dependency),
+    "partition-id": lambda call: _U32,
     "ragged-all-to-all": _ragged,
     "recv": _receive,
-    "recv-done": _receive_done,
+    "recv-done": lambda call: ArraySpec.tuple([_started(call)[0], ArraySpec.token()]),
     "reduce-scatter": _reduce_scatter,
-    "replica-id": _number,
-    "send": _send,
-    "send-done": _send_done,
+    "replica-id": lambda call: _U32,
+    "send": lambda call: ArraySpec.tuple([_add_dependency(call), _U32, ArraySpec.token()]),
+    "send-done": _ended(_started),
 }
 """Rules by operation."""

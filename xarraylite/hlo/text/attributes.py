@@ -90,6 +90,11 @@ _KIND_OF: Final = MappingProxyType(
 )
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+_EMPTY: Final = """
+    buffer_donor input_batching_dims input_output_alias lhs_batch_dims lhs_ragged_dims
+    operand_batching_dims operand_precision output_to_operand_aliasing rhs_batch_dims
+    rhs_group_dims scatter_indices_batching_dims start_indices_batching_dims statistics
+"""
 DEFAULTS: Final = MappingProxyType(
     {
         "api_version": "API_VERSION_ORIGINAL",
@@ -115,50 +120,25 @@ DEFAULTS: Final = MappingProxyType(
         "window": (),
         "frontend_attributes": _NOTHING,
         **dict.fromkeys(_NAMES["bool"].split(), False),
-        **dict.fromkeys(
-            [
-                "input_batching_dims",
-                "lhs_batch_dims",
-                "lhs_ragged_dims",
-                "operand_batching_dims",
-                "operand_precision",
-                "buffer_donor",
-                "input_output_alias",
-                "output_to_operand_aliasing",
-                "rhs_batch_dims",
-                "rhs_group_dims",
-                "scatter_indices_batching_dims",
-                "start_indices_batching_dims",
-                "statistics",
-            ],
-            (),
-        ),
+        **dict.fromkeys(_EMPTY.split(), ()),
     }
 )
 """Values that XLA takes for granted, by attribute."""
 
 # Operations that may say what their groups are of; XLA reads it, and prints it nowhere.
 _GROUPED: Final = frozenset(("all-reduce", "all-reduce-start", "reduce-scatter"))
-_NO_GROUPS: Final[Mapping[str, Any]] = MappingProxyType({"replica_groups": ReplicaGroups()})
-_NO_SUMS: Final[Mapping[str, Any]] = MappingProxyType(
-    {"lhs_contracting_dims": (), "rhs_contracting_dims": ()}
-)
+_WITH_GROUPS: Final = """
+    all-gather all-gather-start all-reduce all-reduce-start all-to-all collective-broadcast
+    ragged-all-to-all reduce-scatter
+"""
+_SUMS: Final = ("dot", "ragged-dot", "scaled-dot")
 WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
-        "all-gather": _NO_GROUPS,
-        "all-gather-start": _NO_GROUPS,
-        "all-reduce": _NO_GROUPS,
-        "all-reduce-start": _NO_GROUPS,
-        "all-to-all": _NO_GROUPS,
-        "broadcast": MappingProxyType({"dimensions": ()}),
-        "collective-broadcast": _NO_GROUPS,
-        "dot": _NO_SUMS,
-        "ragged-all-to-all": _NO_GROUPS,
-        "ragged-dot": _NO_SUMS,
-        "reduce-scatter": _NO_GROUPS,
-        "scaled-dot": _NO_SUMS,
-        "scan": MappingProxyType({"is_associative": False}),
-        "topk": MappingProxyType({"largest": True}),
+        **{name: {"replica_groups": ReplicaGroups()} for name in _WITH_GROUPS.split()},
+        **{name: {"lhs_contracting_dims": (), "rhs_contracting_dims": ()} for name in _SUMS},
+        "broadcast": {"dimensions": ()},
+        "scan": {"is_associative": False},
+        "topk": {"largest": True},
     }
 )
 """Values that are written although they are taken for granted, by opcode."""

@@ -85,10 +85,6 @@ def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:
     return pairs
 
 
-def _read_braced_bools(text: str) -> tuple[bool, ...]:
-    return _read_bools(f"{{{inside(text, '{}')}}}")
-
-
 def _read_float32(text: str) -> float:
     """Read a number that XLA keeps in 32 bits."""
     number = read_float(text)
@@ -236,7 +232,7 @@ KINDS: Final[dict[str, Kind]] = {
     "ints": Kind(read_ints, print_ints),
     "lists": Kind(read_lists, braced(print_ints)),
     "pairs": Kind(_read_pairs, braced(print_ints)),
-    "replication": Kind(_read_braced_bools, braced(_print_bool)),
+    "replication": Kind(lambda text: _read_bools(f"{{{inside(text, '{}')}}}"), braced(_print_bool)),
     "precisions": Kind(_read_precisions, braced()),
     "string": Kind(read_string, print_string),
     "text": Kind(str.strip, str),

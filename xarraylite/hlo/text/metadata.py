@@ -12,24 +12,11 @@ from .quoting import NAME, STRING, escape, unescape
 _FIELD = re.compile(
     rf"[\s,]*({NAME})\s*=\s*(?:({STRING})|(-?[0-9]{{1,19}})|\{{([^{{}}]*)\}})", re.DOTALL
 )
+# In the order in which they are printed.
 _DEFAULTS = {field.name: field.default for field in fields(OpMetadata)}
 # A note alone is not worth a metadata entry.
 _shown = attrgetter("op_type", "op_name", "source_file", "scheduling_name", "stack_frame_id")
-_ORDER = [
-    "op_type",
-    "op_name",
-    "source_file",
-    "source_line",
-    "source_end_line",
-    "source_column",
-    "source_end_column",
-    "stack_frame_id",
-    "profile_type",
-    "deduplicated_name",
-    "scheduling_name",
-    "metadata_payload",
-]
-_values = attrgetter(*_ORDER)
+_values = attrgetter(*_DEFAULTS)
 
 
 def read_metadata(text: str) -> OpMetadata:
@@ -68,7 +55,7 @@ def read_metadata(text: str) -> OpMetadata:
         else:
             value = tuple([int(word) for word in listed.split(",") if word.strip()])
         if name in given or default is None or type(value) is not type(default):
-            known = " ".join(_ORDER)
+            known = " ".join(_DEFAULTS)
             raise ValueError(f"{name} is no field of metadata, given twice or wrong: {known}")
         given[name] = value
     return OpMetadata(**given)  # type: ignore[arg-type]  # types compared above
@@ -79,7 +66,7 @@ def print_metadata(metadata: OpMetadata) -> str:
     if not any(_shown(metadata)):
         return ""
     texts = []
-    for name, value in zip(_ORDER, _values(metadata), strict=True):
+    for name, value in zip(_DEFAULTS, _values(metadata), strict=True):
         if not value:
             continue
         if isinstance(value, str):
