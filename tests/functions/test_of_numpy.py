@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,6 +101,20 @@ def test_float16_is_computed_as_numpy_computes_it() -> None:
             for ours, theirs in pairs:
                 assert ours.dtype == theirs.dtype
                 assert np.asarray(ours).tobytes() == theirs.tobytes(), name
+
+
+def test_beside_float16_results_have_numpys_dtypes_and_bits() -> None:
+    short, wide = np.asarray([1, 4.5, 9.3, 16], np.float16), np.asarray([1, 2.5, 4, 5], np.float32)
+    calls: tuple[Any, ...] = (
+        lambda xp, a, b: xp.gradient(a, b),
+        lambda xp, a, b: xp.gradient(b, a),
+        lambda xp, a, b: xp.histogram(b, 3, weights=a)[0],
+        lambda xp, a, b: xp.poly(a),
+    )
+    for call in calls:
+        ours, theirs = call(xl, xl.asarray(short), xl.asarray(wide)), call(np, short, wide)
+        assert ours.dtype == theirs.dtype
+        assert np.asarray(ours).tobytes() == theirs.tobytes()
 
 
 def test_positions_of_several_dimensions_lie_by_rows() -> None:

@@ -12,6 +12,7 @@ function on the values, and its result NumPy's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from .._errors import DTypeError
 from ..assignment import elements
 from ..assignment.assign import check_update, check_writable
-from ..assignment.readers import protect
+from ..assignment.readers import freed, protect
 from ..ir.kind import NODE
 from ..operands.namespace import namespace
 from ..operands.nodes import HasNode, Lifted, OneValue, unwrapped
@@ -197,5 +198,6 @@ def _at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
         array[...] = changed  # type: ignore[index]
     else:
         check_writable(array, f"{ufunc.__name__}.at")  # type: ignore[arg-type]
-        with protect(array.buffer, array.node, None, None, True):
+        usual = freed(array.buffer)
+        with nullcontext() if usual else protect(array.buffer, array.node, None, None, True):
             ufunc.at(elements.array_of(array), key, *rest)

@@ -32,11 +32,13 @@ from .arrays_of_numpy import COMMON, COPIED, MOVED, Narrow, into, numpy_of, refu
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: NumPy's functions whose answers belong to the dtype that they are given, or that compute float16
-#: as we do, in float32 with one rounding, and the dtypes.
+#: NumPy's functions whose answers belong to the dtype that they are given (`gradient` has that of
+#: its first operand, `histogram` that of weights), or that compute float16 as we do, in float32
+#: with one rounding, and the dtypes.
 _OF_THE_DTYPE = {
     "spacing": COPIED,
     **dict.fromkeys(("delete", "ediff1d", "frexp", "insert", "ldexp", "logaddexp2"), MOVED),
+    **dict.fromkeys(("gradient", "histogram", "poly"), MOVED),
 }
 
 
