@@ -82,7 +82,8 @@ def test_of_two_values(name: str, dtype: str, other: str) -> None:
 @pytest.mark.parametrize("name", ["pow", "add", "maximum", "arctan2", "hypot", "divide", "less"])
 def test_beside_a_python_number(name: str, dtype: str, number: float) -> None:
     """The value of a number may decide what is computed, as of ``x ** 2``."""
-    function, array = getattr(xl, name), xl.asarray(_values(dtype)[:3])
+    edges = [-2.5, -np.inf] if dtype[:5] == "float" else [-2]
+    function, array = getattr(xl, name), xl.asarray([*_values(dtype)[:3], *edges], dtype)
     try:
         expected = xl.eval(function(array, number))
     except (TypeError, ValueError) as error:
@@ -92,7 +93,7 @@ def test_beside_a_python_number(name: str, dtype: str, number: float) -> None:
         return
     for _ in range(ROUNDS // 3):
         function(array[0], 1.75 if dtype != "int64" else 2)
-        for k in range(3):
+        for k in range(array.size):
             assert _is_same(function(array[k], number), expected[k])
 
 

@@ -34,6 +34,8 @@ def test_operators_of_values_are_the_same() -> None:
         with np.errstate(all="ignore"):
             fast, slow = both(lambda: [_shown(compute, *pair) for pair in pairs])  # noqa: B023
         assert fast == slow, compute
+    fast, slow = both(lambda: [_shown(getattr(operator, name), x) for name in ALONE for x in a])
+    assert fast == slow
 
 
 #: Elements of each dtype with which arithmetic wraps, overflows or is no number.
@@ -48,6 +50,7 @@ ELEMENTS: dict[str, list[Any]] = {
     "bool": [True, False, True, False, True, True],
 }
 NAMES = ("add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "floordiv", "mod")
+ALONE = ("neg", "pos", "abs", "invert")
 NUMBERS: tuple[Any, ...] = (3, -1, 0, 1.5, 1e300, 1e5, 70000, 1 << 40, True, 2j, float("nan"))
 
 
@@ -62,12 +65,15 @@ def test_operators_of_other_values_are_the_same(dtype: str) -> None:
     pairs += [(other, one) for one, other in pairs]
 
     def work() -> dict[str, list[Any]]:
-        return {name: [_shown(getattr(operator, name), *pair) for pair in pairs] for name in names}
+        alone = {name: [_shown(getattr(operator, name), one) for one in a] for name in ALONE}
+        return alone | {
+            name: [_shown(getattr(operator, name), *pair) for pair in pairs] for name in names
+        }
 
     with np.errstate(all="ignore"):
         for _ in range(2):  # the first of which learns
             fast, slow = both(work)
-            for name in names:
+            for name in (*ALONE, *names):
                 assert fast[name] == slow[name], name
 
 

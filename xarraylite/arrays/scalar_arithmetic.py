@@ -93,9 +93,9 @@ _SIGNS: dict[str, Way] = {
 #: Those that Python answers otherwise where an operand is infinite.
 _OF_FINITE = frozenset(("floor_divide", "remainder"))
 
-#: Powers of a float64 by Python's floats, as `simplify.POWERS` has them for this exponent.
+#: Powers of a finite float, as `simplify.POWERS` has them for this exponent.
 _POWERS: dict[float, Way] = {
-    1: float.__pos__,
+    1: operator.pos,
     2: lambda x: x * x,
     3: lambda x: x * x * x,
     -1: lambda x: 1.0 / x,
@@ -164,7 +164,16 @@ def _python_ways(op: Op) -> Ways:
     for char in _CHARS.get(op.name, "efbhilqBHILQ"):
         weak = (float, int) if char in "ef" else (int,)
         ways |= dict.fromkeys(_alike(op, np.dtype(char).type, weak), function)
+    if op is POWER:
+        ways |= dict.fromkeys([(np.float32, float), (np.float32, int)], _short_power)
     return ways
+
+
+def _short_power(base: Any, exponent: Any) -> Any:
+    """Return a power of a float32 by products, or a root, which rounded twice are rounded once."""
+    if not isfinite(base) or (base < 0 and exponent == 0.5):
+        raise KeyError
+    return np.float32(_POWERS[exponent](base))
 
 
 def _whole_power(base: Any, exponent: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from .._errors import CastError, DTypeError, ShapeError
 from .._lazy_import import later
 from ..arrays.expression import XExpression
-from ..arrays.memo import memoised, memoised_joins
+from ..arrays.memo import memoised_joins
 from ..arrays.operand import as_array
 from ..dtypes.names import as_dtype, dtype_name
 from ..dtypes.promotion import can_cast, result_type
@@ -189,7 +189,7 @@ def stack(
     return into(out, joined, "stack", rule=casting)
 
 
-@memoised
+@memoised_joins
 @moves
 def vstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind") -> Lazy:
     """Return the arrays joined row by row, lazily; vectors are rows.
@@ -205,7 +205,7 @@ def vstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_
     return concat(rows, axis=0, dtype=dtype, casting=casting)
 
 
-@memoised
+@memoised_joins
 @moves
 def hstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_kind") -> Lazy:
     """Return the arrays joined column by column, lazily; vectors one after the other.
@@ -220,7 +220,7 @@ def hstack(tup: Sequence[object], *, dtype: object = None, casting: str = "same_
     return concat(parts, axis=int(bool(parts) and parts[0].ndim > 1), dtype=dtype, casting=casting)
 
 
-@memoised
+@memoised_joins
 @moves
 def dstack(tup: Sequence[object]) -> Lazy:
     """Return the arrays joined along the third dimension, lazily.
@@ -234,7 +234,7 @@ def dstack(tup: Sequence[object]) -> Lazy:
     return concat([at_least(x, 3, "dstack") for x in listed(tup, "dstack")], axis=2)
 
 
-@memoised
+@memoised_joins
 @moves
 def column_stack(tup: Sequence[object]) -> Lazy:
     """Return vectors as the columns of a matrix, lazily, beside matrices' own.

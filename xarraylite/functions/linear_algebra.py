@@ -21,7 +21,7 @@ from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..assignment import results
+from ..assignment import elements, results
 from ..assignment.assign import check_cast
 from ..dtypes.names import DType, as_dtype, dtype_name, kind
 from ..ir import build
@@ -100,6 +100,7 @@ def matmul(
         for node in (as_node(x1, "matmul"), as_node(x2, "matmul")):
             check_cast("matmul", describe(node), node.dtype, as_dtype(dtype), "same_kind")
         x1, x2 = astype(x1, dtype), astype(x2, dtype)
+    x1, x2 = _in_memory(x1, x2)
     if out is None and isinstance(x1, XExpression) and isinstance(x2, XExpression):
         return x1 @ x2  # type: ignore[no-any-return]
     nodes = as_node(x1, "matmul"), as_node(x2, "matmul")
@@ -196,6 +197,13 @@ _REAL, _COMPLEX = "fd?bBhHiIlLqQ", "FD"
 
 #: Products of two sizes up to which `@` is asked, which has the least to look at.
 _FEW = 1 << 14
+
+
+def _in_memory(a: object, b: object) -> tuple[object, object]:
+    """Return two operands, with containers for lists of numbers, of which products are learned."""
+    if a.__class__ is list:
+        a = elements.container_of(XArray, a)
+    return a, elements.container_of(XArray, b) if b.__class__ is list else b
 
 
 def _vectors_of(a: Any, b: Any) -> str:
@@ -331,6 +339,7 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     >>> int(xl.dot(xl.asarray([1, 2]), xl.asarray([3, 4])))
     11
     """
+    a, b = _in_memory(a, b)
     arrays = isinstance(a, XExpression) and isinstance(b, XExpression)
     if arrays and a.ndim in (1, 2) and b.ndim in (1, 2):  # type: ignore[attr-defined]
         return into(out, a @ b, "dot")  # type: ignore[no-any-return,operator]
@@ -353,6 +362,7 @@ def inner(a: object, b: object, /) -> XExpression:
     >>> xl.inner(xl.asarray([[1, 2], [3, 4]]), xl.asarray([1, 10]))
     XArray([21, 43])
     """
+    a, b = _in_memory(a, b)
     if _vectors_of(a, b):
         return a @ b  # type: ignore[no-any-return,operator]
     if not as_node(a, "inner").shape or not as_node(b, "inner").shape:
@@ -370,6 +380,7 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     >>> complex(xl.vdot(xl.asarray([1j]), xl.asarray([1j])))
     (1+0j)
     """
+    a, b = _in_memory(a, b)
     numbers = _vectors_of(a, b)
     if numbers == "real":
         return a @ b  # type: ignore[no-any-return,operator]

@@ -12,6 +12,11 @@ _X = [-2.5, 0.0, 1.5]
 _Y = [2.0, 4.0, -0.5]
 
 
+def _near(near: str) -> dict[str, tuple[str, str]]:
+    """Return what of 64-bit division is tried first, by type, and what tells where it is wrong."""
+    return {t: (f"division_is_hard_{t}({{0}}, {{1}})", near) for t in ("i64", "u64")}
+
+
 def power_reference(base: NumpyArray, exponent: NumpyArray) -> NumpyArray:
     """``np.power`` that also answers for negative integer exponents, where NumPy raises.
 
@@ -100,6 +105,7 @@ ROWS: tuple[Op, ...] = (
         "Quotient of two arrays, rounded down.",
         reference=floor_divide_reference,
         cost=20,
+        near=_near("floor_divide_near({0}, {1})"),
         example=([7, -7, 5], [2, 2, 0]),
         notes="An integer divided by 0 gives 0, and the least integer divided by -1 itself.  An "
         "infinity divided by a number is an infinity, and a number by an infinity a zero, as the "
@@ -111,6 +117,7 @@ ROWS: tuple[Op, ...] = (
         {**dict.fromkeys("iu", "remainder_{t}({0}, {1})"), "f": "remainder_f({0}, {1})"},
         "Remainder of floor division; it has the divisor's sign.",
         cost=20,
+        near=_near("remainder_near({0}, {1})"),
         aliases=("mod",),
         example=([7, -7, 5], [3, 3, 0]),
         notes="An integer modulo 0 gives 0, a float NaN.",

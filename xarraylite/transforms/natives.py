@@ -60,7 +60,7 @@ from .jit import Jitted
 from .noalias import NoAlias
 from .planned import Quick
 
-#: Operations of two values of float64 or int64 that are in machine code, and their codes there.
+#: Operations of values of float64 or int64 that are in machine code, and their codes there.
 _CODES = {
     name: code
     for code, name in enumerate(
@@ -69,6 +69,7 @@ _CODES = {
             *("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"),
             *("floor_divide", "remainder", "bitwise_and", "bitwise_or", "bitwise_xor"),
             *("bitwise_left_shift", "bitwise_right_shift", "pow"),
+            *("negative", "abs", "bitwise_invert"),
         ),
         1,
     )
@@ -90,13 +91,15 @@ class _Methods:
             if entry.op not in rows:
                 rows[entry.op] = self._row(entry.op)
             row = rows[entry.op]
+            self.words[row + w.WAYS] = _address(ways_of(entry.op))
             if entry.operands == 1:
                 self._add("single", XExpression, name, row)
+                for owner in (XHeld, XFloat64):
+                    self._add("held_single", owner, name, row)
                 continue
             way = "reflected" if entry.reflected else "forward"
             number = self._add(way, XExpression, name, row)
             self.words[row + (w.BACKWARD if entry.reflected else w.FORWARD)] = self.words[number]
-            self.words[row + w.WAYS] = _address(ways_of(entry.op))
             if self.words[row + w.CODE]:
                 self._add(f"scalar_{way}", XFloat64, name, row)
             for owner in (XHeld, XComplex128):

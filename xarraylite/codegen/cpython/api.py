@@ -142,6 +142,7 @@ METHODS = {
     "scalar_reflected": (ONE, "of_doubles(a2, a1, a4)"),
     "held_forward": (ONE, "held(a1, a2, a4)"),
     "held_reflected": (ONE, "held(a2, a1, a4)"),
+    "held_single": (NOTHING, "alone_held(a1, a4)"),
 }
 
 #: Words of `scratch`.

@@ -12,6 +12,8 @@ from .words import CODE, WAYS
 ADD, SUBTRACT, MULTIPLY, DIVIDE = range(1, 5)
 LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, EQUAL, DIFFERENT = range(5, 11)
 FLOOR, MODULO, AND, OR, XOR, LEFT, RIGHT, POWER = range(11, 19)
+#: Those on one.
+NEGATIVE, ABSOLUTE, INVERTED = range(19, 22)
 
 #: Python's numbers that are finite in every dtype of NumPy's floats, and exact up to the second.
 SMALL_FLOAT, SMALL_INT = 65504.0, 2048
@@ -322,14 +324,17 @@ def plain_of(thing: int) -> int:
 
 
 def by_way(ways: int, left: int, right: int) -> int:
-    """Return an operation on two numbers by a way that is known of their classes; 0 if none is."""
-    one, other = plain_of(left), plain_of(right)
-    if one == 0 or other == 0 or word(w.WARNING) == word(w.NONE):
+    """Return an operation on numbers by a way that is known of their classes; 0 if none is.
+
+    ``right`` is 0 if there is one number alone.
+    """
+    one, other = plain_of(left), plain_of(right) if right != 0 else 0
+    if one == 0 or (other == 0 and right != 0) or word(w.WARNING) == word(w.NONE):
         return 0
-    types, made = pair(load(one + CLASS), load(other + CLASS)), 0
+    types, made = one_or_two(load(one + CLASS), load(other + CLASS) if other != 0 else 0), 0
     way = c.PyDict_GetItemWithError(ways, types) if types != 0 else 0
     c.Py_DecRef(types)
-    operands = pair(one, other) if way != 0 else 0
+    operands = one_or_two(one, other) if way != 0 else 0
     if operands != 0:
         number = silently(way, operands, 0)
         c.Py_DecRef(operands)
@@ -348,6 +353,31 @@ def held(left: int, right: int, row: int) -> int:
     if made == 0:
         made = of_truths(word(row + CODE), left, right)
     return made if made != 0 else by_way(word(row + WAYS), left, right)
+
+
+def one_or_two(one: int, other: int) -> int:
+    """Return a tuple of one object, or of two if the other is not 0; 0 if there is no memory."""
+    if other != 0:
+        return pair(one, other)
+    made = tuple_of(1)
+    if made != 0:
+        store(made + word(w.TUPLE_ITEMS), keep(one))
+    return made
+
+
+def alone_held(one: int, row: int) -> int:
+    """``-one`` of a value."""
+    code = word(row + CODE)
+    if load(one + CLASS) == word(w.SCALAR_FLOAT):
+        number = load_double(one + DATA)
+        usual = code in (NEGATIVE, ABSOLUTE)
+        return double_of(-number if code == NEGATIVE else abs(number)) if usual else 0
+    if is_int64(one) and code != 0:
+        whole = load(get(one, w.SCALAR_VALUE) + DATA)
+        if code == INVERTED:
+            return long_of(~whole)
+        return long_of(0 - whole if code == NEGATIVE or whole < 0 else whole)
+    return by_way(word(row + WAYS), one, 0)
 
 
 def with_ints(key: int) -> int:

@@ -9,7 +9,10 @@ bodies serve all widths.  Suffix ``_i`` is signed, ``_u`` unsigned, ``_iu`` int6
   the side on which the quotient is exact, so that what is rounded down lies ``1/(2b)`` from any
   integer, thousands of times the three roundings;
 - of 64 bits, in two steps: the first leaves less than ``b/2 + 2**14``, the second a remainder
-  between ``-b`` and ``b``, and both are exact since all else wraps.
+  between ``-b`` and ``b``, and both are exact since all else wraps;
+- of 64 bits where no number reaches 2**50, which is tried first, as those of 32: both roundings
+  move a quotient by ``2**-52`` of it, less than half of ``1/(2b)``, and few vectors convert whole
+  numbers of more than 52 bits.
 
 Divisors of which a quotient could be too large for its conversion (0, 1, -1, unsigned ones from
 2**63 on) are told apart.  A divisor that is the same for a whole loop is inverted once.
@@ -25,11 +28,17 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes.bits import bits_f64
+from ...dtypes.bits import bits_f64, float_f64
 
 #: 1.5 * 2**52: an integer of 51 bits that is added to it stands in the low bits.
 _SHIFTER = 6755399441055744.0
 _SHIFTER_BITS = 0x4338000000000000
+#: Numbers of 64 bits below it are divided as floats.
+_NEAR = 1 << 50
+#: Bits that make floats of the two halves of 64, 2**84 and 2**52 beyond them; these in a sum.
+_HIGH_BITS = 0x4530000080000000
+_LOW_BITS = 0x4330000000000000
+_BEYOND = 2.0**84 + 2.0**63 + 2.0**52
 
 
 def floor_divide_short(a: Any, b: Any) -> Any:
@@ -42,9 +51,58 @@ def floor_divide_short(a: Any, b: Any) -> Any:
 def floor_divide_middle(a: Any, b: Any) -> Any:
     """Quotient of 32 bits rounded down; 0 for a zero divisor, wrapped by the caller's cast."""
     by = np.float64(np.int64(1) if b == 0 else np.int64(b))
-    near = np.float64(a) + math.copysign(np.float64(0.5), by)
-    whole = np.floor(near * (np.float64(1) / by))
-    return np.int64(0) if b == 0 else bits_f64(whole + _SHIFTER) - np.int64(_SHIFTER_BITS)
+    return np.int64(0) if b == 0 else whole_near(rounded_down(np.float64(a), by))
+
+
+def rounded_down(a: Any, b: Any) -> Any:
+    """Quotient of two whole floats, the first below 2**50, rounded down."""
+    return np.floor((a + math.copysign(np.float64(0.5), b)) * (np.float64(1) / b))
+
+
+def whole_near(x: Any) -> Any:
+    """Return a whole float below 2**51 as int64."""
+    return bits_f64(x + _SHIFTER) - np.int64(_SHIFTER_BITS)
+
+
+def float_near(i: Any) -> Any:
+    """Return an integer below 2**51 as float64."""
+    return float_f64(np.int64(i) + np.int64(_SHIFTER_BITS)) - _SHIFTER
+
+
+def float_wide(i: Any) -> Any:
+    """Return 64 signed bits as float64, rounded, by what every vector does."""
+    high = np.int64(np.uint64(i) >> np.uint64(32)) ^ np.int64(_HIGH_BITS)
+    low = (np.int64(i) & np.int64(0xFFFFFFFF)) | np.int64(_LOW_BITS)
+    return (float_f64(high) - _BEYOND) + float_f64(low)
+
+
+def whole_wide(x: Any) -> Any:
+    """Return a whole float of up to 63 bits as int64, wrapped, by what every vector does."""
+    high = np.floor(x * 2.0**-32)
+    return (whole_near(high) << np.int64(32)) + whole_near(x - high * 2.0**32)
+
+
+def division_is_hard_i64(a: Any, b: Any) -> Any:
+    """Whether `floor_divide_near` and `remainder_near` are not for these."""
+    both = np.uint64(a + np.int64(_NEAR)) | np.uint64(b + np.int64(_NEAR))
+    return (b == 0) | (both >= np.uint64(2 * _NEAR))
+
+
+def division_is_hard_u64(a: Any, b: Any) -> Any:
+    """Whether `floor_divide_near` and `remainder_near` are not for these."""
+    return (b == 0) | ((a | b) >= np.uint64(_NEAR))
+
+
+def floor_divide_near(a: Any, b: Any) -> Any:
+    """Quotient of small numbers rounded down, by one that is not zero."""
+    return whole_near(rounded_down(float_near(a), float_near(b)))
+
+
+def remainder_near(a: Any, b: Any) -> Any:
+    """Remainder of small numbers with the divisor's sign; the product is exact."""
+    x = float_near(a)
+    by = float_near(b)
+    return whole_near(x - rounded_down(x, by) * by)
 
 
 def left_over(a: Any, quotient: Any, b: Any) -> Any:
@@ -56,9 +114,9 @@ def divided_i(a: Any, b: Any) -> Any:
     """``(quotient, remainder)`` of 64 bits, the quotient rounded down."""
     plain = (b >= -1) & (b <= 1)
     by = np.int64(2) if plain else b
-    inverse = np.float64(1) / np.float64(by)
-    first = np.int64(np.rint(np.float64(a) * inverse))
-    more = np.int64(np.rint(np.float64(left_over(a, first, by)) * inverse))
+    inverse = np.float64(1) / float_wide(by)
+    first = whole_wide(np.rint(float_wide(a) * inverse))
+    more = whole_near(np.rint(float_wide(left_over(a, first, by)) * inverse))
     rest = left_over(left_over(a, first, by), more, by)
     low = (rest != 0) & ((rest < 0) != (by < 0))
     quotient = first + (more - np.int64(1) if low else more)
@@ -71,13 +129,13 @@ def divided_u(a: Any, b: Any) -> Any:
     wide = np.int64(b) < 0
     plain = wide | (b <= 1)
     by = np.int64(2) if plain else np.int64(b)
-    inverse = np.float64(1) / np.float64(by)
-    near = np.float64(np.int64(a >> np.uint64(1))) * np.float64(2)
-    first = np.uint64(np.rint(near * inverse))
-    more = np.int64(np.rint(np.float64(left_over(a, first, by)) * inverse))
+    inverse = np.float64(1) / float_wide(by)
+    near = float_wide(a >> np.uint64(1)) * np.float64(2)
+    first = whole_wide(np.rint(near * inverse))
+    more = whole_near(np.rint(float_wide(left_over(a, first, by)) * inverse))
     rest = left_over(left_over(a, first, by), more, by)
     low = rest < 0
-    quotient = first + np.uint64(more - np.int64(1) if low else more)
+    quotient = np.uint64(first + (more - np.int64(1) if low else more))
     rest = rest + by if low else rest
     once = wide & (a >= b)
     one = np.uint64(1) if once else np.uint64(0)
