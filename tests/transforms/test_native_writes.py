@@ -133,3 +133,49 @@ def test_arrays_of_arrays_share_no_memory_with_numpy() -> None:
     parts = [xl.asarray(V), xl.asarray(V) * 2, xl.asarray(V).T.T]
     assert xl.array(parts).tolist() == [V.tolist(), (V * 2).tolist(), V.tolist()]
     assert not parts[0].buffer.shared
+
+
+#: Statements about containers whose memory others have too, whole and two parts that meet.
+OF_SHARED: dict[str, Callable[[Any, Any, Any, float], Any]] = {
+    "a result to the whole": lambda a, b, c, x: a.__setitem__(..., a * 0.5 + x),
+    "a result to a part": lambda a, b, c, x: b.__setitem__(slice(None), b + x),
+    "a number to a part": lambda a, b, c, x: c.__setitem__(slice(1, 3), x),
+    "an element": lambda a, b, c, x: a.__setitem__(4, x),
+    "memory to what it meets": lambda a, b, c, x: b.__setitem__(..., c),
+    "memory of its own": lambda a, b, c, x: a.__setitem__(slice(1, 7), a[0:6]),
+    "+=": lambda a, b, c, x: operator.iadd(c, x),
+    "-= of what it meets": lambda a, b, c, x: operator.isub(b, c),
+}
+
+
+@pytest.mark.parametrize("who", ["adapted", "seen by NumPy"])
+def test_memory_that_others_have_is_written_when_nobody_waits(who: str) -> None:
+    """Each statement in turn, some with readers of each buffer, which keep the old values."""
+    v = np.arange(12.0)
+    whole = xl.adapt(v.copy()) if who == "adapted" else xl.asarray(v.copy())
+    memory = np.asarray(whole)
+    parts = [whole, xl.adapt(memory[2:8]), xl.adapt(memory[5:11])]
+    theirs = [v, v[2:8], v[5:11]]
+    rng = np.random.default_rng(0)
+    for _ in range(600):
+        name, x = rng.choice(list(OF_SHARED)), float(rng.integers(8))
+        waiting = [(part * 2 - 1, of * 2 - 1) for part, of in zip(parts, theirs, strict=True)]
+        waiting = [pair for pair in waiting if rng.random() < 0.2]
+        OF_SHARED[name](*parts, x)
+        OF_SHARED[name](*theirs, x)
+        np.testing.assert_array_equal(memory, v, name)
+        for mine, expected in waiting:
+            np.testing.assert_array_equal(xl.eval(mine).numpy(), expected, name)
+
+
+def test_memory_is_copied_by_what_was_learned_of_other_memory() -> None:
+    """Kernels that copied from elsewhere are asked again where both lie in one buffer."""
+    ours, theirs = (xl.asarray(V), xl.asarray(V + 100)), (V.copy(), V + 100)
+    for k in range(120):
+        to, of = (np.s_[1:], np.s_[:-1]) if k % 3 else (np.s_[:, :-1], np.s_[:, 1:])
+        for a, other in (ours, theirs):
+            a[to] = other[of]
+            a[to] = a[of]
+            a[...] = a[::-1]
+            other[k % 3] = float(k)
+        np.testing.assert_array_equal(ours[0].numpy(), theirs[0])

@@ -353,7 +353,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if key.__class__ is int or (key.__class__ is tuple and basic_indexing.is_plain(key)):
                 buffer = self._buffer  # as `elements.stored` does, in the fewest steps
                 try:
-                    if not buffer.special and _count(buffer._snapshot) == ALONE:
+                    usual = not (buffer.special or buffer.shared)
+                    if usual and _count(buffer._snapshot) == ALONE:
                         self._array[key] = number
                         return
                 except (AttributeError, *elements.REFUSED):

@@ -101,13 +101,21 @@ def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
 
 
 def _moved(to: Any, of: Any) -> bool:
-    """Copy elements of a container into others of its buffer; tell whether it is done."""
-    if of._shape != to._shape or of._kind is NODE or not freed(to._buffer):
+    """Copy elements of a container into others of its shape; tell whether it is done."""
+    kind, target = of._kind, to._kind
+    if of._shape != to._shape or kind is NODE or not freed(to._buffer):
         return False
-    if of._buffer is to._buffer and of._start == to._start and of._kind is to._kind:
+    if of._buffer is to._buffer and of._start == to._start and kind is target:
         return True  # Python stores what it has updated in place
     operands = (of._buffer, of._start)
-    return bool(_near(to, operands)) and _written(to, of._kind, operands)
+    if _near(to, operands):
+        return _written(to, kind, operands)
+    if target is NODE or kind.dtype is not to._dtype or uses_reference():
+        return False
+    small = math.prod(to._shape) < PARALLEL_FROM
+    if not small or tiers.begins_copy(kind, target) or not launch.can_launch():
+        return False  # NumPy copies it
+    return freed(to._buffer) and _launched(to, kind, operands)
 
 
 def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:

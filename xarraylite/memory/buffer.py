@@ -52,6 +52,18 @@ COUNTS = hasattr(sys, "getrefcount") and "free-threading build" not in sys.versi
 
 _shared_snapshots: set[weakref.ref[Snapshot]] = set()
 
+
+class Newest:
+    """The last snapshot of a shared buffer that was noted: until another is, readers only leave."""
+
+    __slots__ = ("mark",)
+
+    mark: weakref.ref[Snapshot] | None
+
+
+newest = Newest()
+newest.mark = None
+
 #: Buffers whose snapshots a thread is about to move, and which.
 _leaving: dict[Buffer, tuple[int, list[Snapshot]]] = {}
 
@@ -87,12 +99,14 @@ class Buffer(Memory):
         Set by a container that has moved to another buffer: nobody will write here again.
     shared : bool
         Whether other buffers may have the same bytes: this one was borrowed, or given out.
+    asked : weak reference or None
+        What `newest` was when no other buffer's snapshot had these bytes: as long as it is, none has.
     special : bool
         Whether a writer has more to ask than who is reading: it is read-only, a product's result,
         or another writer is about to move its snapshots.
     """
 
-    __slots__ = ("_mark", "_snapshot", "owner", "pin", "shared", "special")
+    __slots__ = ("_mark", "_snapshot", "asked", "owner", "pin", "shared", "special")
 
     readonly: bool = False
     owner: object
@@ -100,6 +114,8 @@ class Buffer(Memory):
     retired: bool = False
     shared: bool
     special: bool
+
+    asked: weakref.ref[Snapshot] | None
 
     _moving: bool = False
     _mark: weakref.ref[Snapshot]
@@ -275,11 +291,15 @@ class Buffer(Memory):
     def shared_waiting(self) -> int:
         """Count the references to shared bytes' only snapshot; -1 if it is another buffer's too."""
         with guard.held:
-            alive = self._live() if COUNTS else []
-            if len(alive) == 1 and alive.pop() is getattr(self, "_snapshot", None):
-                return sys.getrefcount(self._snapshot) - ALONE
-            alive.clear()  # it would count as a reader
-        return -1 if self.is_awaited() else 0
+            if getattr(self, "asked", self) is not newest.mark:
+                alive = self._live()
+                owns = not alive or alive[-1] is getattr(self, "_snapshot", None)
+                only = COUNTS and owns and len(alive) < 2
+                alive.clear()  # it would count as a reader
+                if not only:
+                    return -1 if self.is_awaited() else 0
+                self.asked = newest.mark
+            return sys.getrefcount(self._snapshot) - ALONE if hasattr(self, "_snapshot") else 0
 
     def release(self, own: int = 0, which: int = 0) -> Snapshot | None:
         """Let every expression that refers to these bytes keep them, before they are written.
@@ -416,6 +436,7 @@ def _noted(snapshot: Snapshot) -> weakref.ref[Snapshot]:
     """Note a snapshot of a shared buffer, for writers of others."""
     mark = weakref.ref(snapshot, _shared_snapshots.discard)
     _shared_snapshots.add(mark)
+    newest.mark = mark
     return mark
 
 

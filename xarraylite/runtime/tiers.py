@@ -108,6 +108,14 @@ def begins_graph(graph: Graph, noalias: bool) -> bool:
     return True
 
 
+def begins_copy(kind: Kind, target: Kind) -> bool:
+    """Tell whether a copy of memory is one of the first of its kind, which NumPy makes; count it.
+
+    With every engine, as a copy has the same bits by any.
+    """
+    return _count((kind, target), 1) < FIRST
+
+
 def _counts(kind: Kind, cost: int) -> bool:
     """Count an evaluation of a kind; tell whether it is one of its first.
 

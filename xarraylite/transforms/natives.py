@@ -35,7 +35,7 @@ from ..codegen.cpython import words as w
 from ..dtypes.names import bool_, int64
 from ..ir.kind import Kind, row_major
 from ..layout.strided import counted
-from ..memory.buffer import Buffer
+from ..memory.buffer import Buffer, Newest
 from ..memory.pool import counters
 from ..memory.snapshots import Copy, Snapshot, flying, making, pins
 from ..operands import dispatch, tracing
@@ -213,8 +213,9 @@ _ATTRIBUTES = {
 _CLASSES = {
     cls.__name__: cls
     for cls in (
-        *(Buffer, Copy, Direct, HostCall, Jitted, Kind, NoAlias, Op, Owning, Pick, Quick, Recipe),
+        *(Buffer, Copy, Direct, HostCall, Jitted, Kind, Newest, NoAlias, Op, Owning, Pick, Quick),
         *(
+            Recipe,
             Recomputed,
             Reduction,
             Replay,

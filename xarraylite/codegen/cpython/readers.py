@@ -30,10 +30,17 @@ from .scalars import is_truth
 
 def waiting_for(buffer: int) -> int:
     """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
-    if get(buffer, w.SPECIAL) != word(w.FALSE) or get(buffer, w.SHARED) != word(w.FALSE):
+    if get(buffer, w.SPECIAL) != word(w.FALSE):
         return -1
+    if is_shared(buffer) and get(buffer, w.ASKED) != get(word(w.NEWEST), w.NEWEST_MARK):
+        return -1  # other buffers of these bytes may have snapshots
     snapshot = get(buffer, w.SNAPSHOT)
     return 0 if snapshot == 0 else count_of(snapshot) - 1
+
+
+def is_shared(buffer: int) -> bool:
+    """Tell whether other buffers may have the same bytes."""
+    return get(buffer, w.SHARED) != word(w.FALSE)
 
 
 def is_alone(value: int) -> bool:
@@ -95,7 +102,7 @@ def is_plain_item(one: int) -> bool:
 
 def is_forgotten(buffer: int) -> bool:
     """Have a product's result that nobody reads be nothing special; tell whether it was one."""
-    if get(buffer, w.SPECIAL) == word(w.FALSE) or get(buffer, w.SHARED) != word(w.FALSE):
+    if get(buffer, w.SPECIAL) == word(w.FALSE) or is_shared(buffer):
         return False
     snapshot = get(buffer, w.SNAPSHOT)
     if not is_ordinary(buffer) or (snapshot != 0 and count_of(snapshot) != 1):
@@ -118,7 +125,7 @@ def let_go(to: int, value: int, key: int) -> bool:
     if not is_container(to) or not is_readable(value) or not is_plain_index(key):
         return False
     buffer = get(to, w.OWN_BUFFER)
-    if is_forgotten(buffer):
+    if is_forgotten(buffer) or is_shared(buffer):  # of shared bytes others may have snapshots
         return False
     waiting = waiting_for(buffer)
     if waiting <= own_in(buffer, value) + own_in(buffer, key) or is_traced():

@@ -61,7 +61,7 @@ from .picks import (
     trues,
 )
 from .places import fact_of, is_usual
-from .readers import is_free, waiting_for
+from .readers import is_free, is_shared, waiting_for
 from .scalars import fits
 from .views import is_index
 
@@ -163,10 +163,15 @@ def valued_alone(place: int, count: int) -> int:
     return at_once(load(place)) if count == 1 else 0
 
 
+def is_nobodys(buffer: int) -> bool:
+    """Tell whether nobody waits for a buffer's bytes, and none of them is a value or a position."""
+    return waiting_for(buffer) == 0 and not is_shared(buffer)
+
+
 def number_put(view: int, value: int, offsets: int) -> bool:
     """Write a float to float64 elements; tell whether it is done."""
     base = base_in(view)
-    if base == 0 or dtype_of(base) != word(w.FLOAT64) or waiting_for(get(base, w.OWN_BUFFER)) != 0:
+    if base == 0 or dtype_of(base) != word(w.FLOAT64) or not is_nobodys(get(base, w.OWN_BUFFER)):
         return False
     to, bits = begin_of(base), load(value + DATA)
     for k in range(size_of(get(view, w.SHAPE))):
@@ -180,7 +185,7 @@ def dropped_in(view: int, values: int, offsets: int) -> bool:
     usual = base != 0 and is_container(values) and is_row_major(values)
     if not usual or dtype_of(values) != dtype_of(base):
         return False
-    if waiting_for(get(base, w.OWN_BUFFER)) != 0:
+    if not is_nobodys(get(base, w.OWN_BUFFER)):
         return False
     to, source = begin_of(base), begin_of(values)
     nbytes = itemsize_of(get(base, w.KIND))
@@ -293,7 +298,9 @@ def put_down(to: int, key: int, value: int) -> bool:
     if is_given(key, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
         # Nothing is allocated from here on.
         at, count, front = load(given), load(given + LENGTH), rank_of(given)
-        if is_usual(to) and is_free(get(to, w.OWN_BUFFER), key):
+        buffer = get(to, w.OWN_BUFFER)
+        # A shared one may have the bytes of the values, or of the positions.
+        if is_usual(to) and is_free(buffer, key) and not is_shared(buffer):
             if mask:
                 done = is_front(to, given) and put_where(to, made, at, count, front)
             else:

@@ -21,6 +21,7 @@ from ...ir.kind import row_major
 from ...ir.node import FREE
 from ...layout import strided
 from ...memory import slabs
+from ...memory.buffer import newest
 from ...ops.table import OPS
 
 
@@ -83,7 +84,7 @@ STRUCT_NAME, READONLY_NAME = map(_object, map(sys.intern, ("__array_struct__", "
 TRANSPOSE_NAME = _object(sys.intern("transpose"))
 MADE_NAME, MOVING_NAME = map(_object, map(sys.intern, ("made", "_moving")))
 
-SETTINGS, SLABS, TAKE = map(_object, (settings, slabs.SLABS, slabs.take))
+SETTINGS, SLABS, TAKE, NEWEST = map(_object, (settings, slabs.SLABS, slabs.take, newest))
 REFERENCE, BY_ROWS = map(_object, (ENGINES[2], LAYOUTS[0]))
 ROW_MAJOR, DYNAMIC = map(_object, (strided.ROW_MAJOR, strided.DYNAMIC))
 NODE = _object(KIND_OF_NODES)
@@ -189,6 +190,8 @@ NBYTES = _slot("Buffer", "nbytes")
 SNAPSHOT = _slot("Buffer", "_snapshot")
 SPECIAL = _slot("Buffer", "special")
 SHARED = _slot("Buffer", "shared")
+ASKED = _slot("Buffer", "asked")
+NEWEST_MARK = _slot("Newest", "mark")
 LENT_BY = _slot("Buffer", "owner")
 PIN = _slot("Buffer", "pin")
 RECORD = _slot("Direct", "record")
