@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
+from xarraylite.operands.nodes import METHODS
 from xarraylite.testing import assert_same_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -34,9 +36,37 @@ def test_pandas_keeps_its_index() -> None:
     assert not np.shares_memory(a.to_numpy(copy=True), np.asarray(a))
 
 
+@together("name", sorted(METHODS))
+def test_a_function_is_the_method_of_series_and_frames(name: str) -> None:
+    pd = pytest.importorskip("pandas")
+    s = pd.Series(V, index=list("abc"))
+    asked = {"clip": (xl.asarray(1.5), 2), "repeat": (2,), "searchsorted": (2,)}.get(name, ())
+    ours = getattr(xl, name)(s, *asked)
+    theirs = getattr(np, name)(s, *[float(x) for x in asked] if name == "clip" else asked)
+    assert type(ours) is type(theirs)
+    assert_same_bits(np.asarray(ours), np.asarray(theirs))
+
+
+def test_frames_stay_frames() -> None:
+    pd = pytest.importorskip("pandas")
+    a = xl.asarray(np.arange(6.0).reshape(3, 2))
+    frame = pd.DataFrame(a, columns=["x", "y"])
+    for made in (frame * a, frame * (a + 0), a * frame):
+        assert isinstance(made, pd.DataFrame)
+        assert made.to_numpy().tolist() == (np.asarray(a) ** 2).tolist()
+    assert (frame == a).all(axis=None)
+    assert xl.mean(frame, axis=0).to_dict() == {"x": 2.0, "y": 3.0}
+    assert frame.agg({"x": xl.mean, "y": xl.max}).tolist() == [2.0, 5.0]
+    assert frame.groupby("x")["y"].agg([xl.sum]).to_numpy().tolist() == [[1.0], [3.0], [5.0]]
+    assert frame.replace(a[0, 1], 7.0)["y"].tolist() == [7.0, 3.0, 5.0]
+    with pytest.raises(TypeError, match="argsort: Series has one of its own, which refused"):
+        xl.argsort(frame["x"], descending=True)
+
+
 def test_dask_stays_lazy() -> None:
     da = pytest.importorskip("dask.array")
     a, d = xl.asarray(V), da.ones(3, chunks=2)
+    assert isinstance(xl.sum(d), da.Array)
     for made in (a + d, d + a, (a * 1) + d, np.add(a, d), xl.add(a, d)):
         assert isinstance(made, da.Array)
         assert made.compute(scheduler="synchronous").tolist() == [2, 3, 4]
@@ -68,6 +98,9 @@ def test_matplotlib_takes_columns() -> None:
     for x in (a, a * 2, a.T.copy().T):
         stats = cbook.boxplot_stats(x)
         assert [s["med"] for s in stats] == np.median(np.asarray(x), axis=0).tolist()
+    corners, _ = np.broadcast_arrays(a, np.ones((6, 2)))  # as for surfaces
+    assert cbook._array_patch_perimeters(corners, 5, 1).shape == (1, 12)
+    assert np.shares_memory(corners, np.asarray(a))
 
 
 @pytest.mark.parametrize("protocol", ["__array__", "__array_interface__", "__array_struct__"])

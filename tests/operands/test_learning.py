@@ -12,6 +12,7 @@ import xarraylite as xl
 from xarraylite.ir import build
 from xarraylite.operands import learning
 from xarraylite.ops.table import OPS
+from xarraylite.testing import assert_same_bits
 
 NUMBERS: tuple[Any, ...] = (0, 1, 5, -1, 300, 1 << 40, -(1 << 40), 1 << 62, 1 << 63, -(1 << 70))
 COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
@@ -58,6 +59,7 @@ def test_powers_of_any_exponent(dtype: str) -> None:
             assert made.dtype == (values**exponent).dtype
             np.testing.assert_allclose(np.asarray(made), values**exponent, rtol=2e-6)
             assert xl.eval(xl.pow(a, exponent)).tolist() == made.tolist()
+            assert xl.eval((a * xl.min(a)) ** exponent).tolist() == made.tolist()  # of a form
         if dtype[0] == "i":
             with pytest.raises(ValueError, match="negative"):
                 a**-1
@@ -76,6 +78,7 @@ def test_powers_of_any_exponent(dtype: str) -> None:
         lambda x: x - x.mean(),
         lambda x: (x - x.mean()) / x.std(),
         lambda x: (x - x.mean()) * 2 + 1,
+        lambda x: ((x - x.mean()) ** 2).sum() / x.std() ** 3,
         lambda x: xl.where(x > 1, x, 0),
     ],
 )
@@ -88,6 +91,22 @@ def test_what_was_written_is_known(expression: Any, written: list[str]) -> None:
     again = xl.eval(expression(xl.asarray(values)))
     assert not written
     assert again.tolist() == first.tolist()
+
+
+@pytest.mark.parametrize("by", [(2.0, 0.5), [1, 2], np.array([2.0, 1.0]), np.float64(1.5)])
+def test_what_is_cast_back_in_place_is_known(by: Any, written: list[str]) -> None:
+    values = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    a = xl.asarray(values.copy())
+    other = xl.asarray(by) if isinstance(by, np.ndarray) else by
+    kept = a + 0
+    for k in range(6):
+        if k == 5:
+            written.clear()
+        values *= by
+        a *= other
+    assert not written or isinstance(by, tuple | list)  # whose numbers are stretched as memory
+    assert_same_bits(a, values)
+    assert xl.eval(kept).tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
 def test_parts_with_other_operands_are_other_parts() -> None:

@@ -161,9 +161,17 @@ class ArrayObject(Methods):
         """Return the values as a NumPy array."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
-    def to_numpy(self, dtype: Any = None, copy: bool = False) -> NumpyArray:
-        """Return the values as a NumPy array, by the name that pandas and others look for."""
+    def to_numpy(self, dtype: Any = None, copy: bool = False, na_value: Any = None) -> NumpyArray:
+        """Return the values as a NumPy array, by the name that pandas and others look for.
+
+        None of them is missing, so that `na_value`, which pandas gives, has nothing to replace.
+        """
         return self.__array__(dtype, copy or None)
+
+    @property
+    def __pandas_priority__(self) -> int | None:
+        """Matrices are asked before data frames, which take other arrays for lists of columns."""
+        return 5000 if len(self.shape) == 2 else None
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return DLPack's name of the CPU."""

@@ -35,13 +35,14 @@ from ..operands import tracing
 from ..operands.convert import LayoutLike, is_quick, listed, store, values_node
 from ..operands.gathers import index_leaf, is_index_array
 from ..operands.learning import key_of
+from ..operands.namespace import namespace
 from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
 from . import basic_indexing, few
 from .advanced_indexing import is_advanced, numpy_index, put, stretched, with_ints
-from .expression import XExpression, operation
+from .expression import XExpression, converted, operation
 from .numpy_interface import DescribedMemory, check_asker
 from .placed import Placed
 from .scalar import XFloat64, XScalar, scalar_of, values_of
@@ -456,10 +457,14 @@ class XContainer(Placed, DescribedMemory, XExpression):
             If the result would be larger than the destination.
         """
         value, to = unwrapped(value), self._still()
+        if value.__class__ is tuple or value.__class__ is list:
+            value, held = elements.container_of(namespace(None).XArray, value), False
         if writes.updated(to, op, value, held, noalias):
             return
         result = operation((op, key_of(value)), op, to, value)
         check_update(to, op.name, result.shape, result.dtype)
+        if result.dtype is not to._dtype and result._kind is not NODE:
+            result = converted(result, to._dtype)  # whose kind says all there is to remember
         if noalias or not writes.assigned(to, result, False, used=None if held else value):
             node = result.node
             del result  # whose references would be another reader's

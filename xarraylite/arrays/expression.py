@@ -96,9 +96,9 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     known = learned.stretched(op, *operands) if len(operands) == 2 else None
     if known is not None:
         return handle(*known)
-    nodes = [as_operand(x, op.name) for x in operands]
-    node = build.elementwise(op, *nodes)
-    del nodes  # their snapshots are counted
+    if (power := learned.power_of_form(op, operands, apply)) is not None:
+        return power  # type: ignore[no-any-return]
+    node = build.elementwise(op, *[as_operand(x, op.name) for x in operands])
     if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
         return XExpression._of(node)
     formed = learned.of_forms(node, op, operands)
@@ -134,7 +134,7 @@ def folded(op: Reduction, x: object) -> XExpression | None:
     return None if found is None else handle(*found)
 
 
-def _converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
+def converted(x: XExpression, dtype: np.dtype[Any]) -> XExpression:
     """Return elements converted to another dtype, lazily."""
     own = ownership.memory(x)
     x = x if own is None else own._still()
@@ -495,6 +495,6 @@ class XExpression(
         if casting != "unsafe":
             check_cast("astype", self.summary(), self.dtype, wanted, casting)
         if wanted != self.dtype:
-            made = _converted(self, wanted)
+            made = converted(self, wanted)
             return made if order in ("K", "A", None) else made.copy(order)
         return self.copy(order) if copy or order not in ("K", "A", None) else self

@@ -23,12 +23,13 @@ from ..assignment.assign import check_update, check_writable
 from ..assignment.readers import freed, protect
 from ..ir.kind import NODE
 from ..operands.namespace import namespace
-from ..operands.nodes import HasNode, Lifted, OneValue, unwrapped
+from ..operands.nodes import HasNode, Lifted, OneValue, is_foreign, unwrapped
 from ..operands.non_numeric import is_other
 from ..operands.operators import ufunc_table
 
-#: NumPy's functions that are not ours of the same name: files are what NumPy makes of them.
-_FILES = frozenset(("save", "savetxt", "savez", "savez_compressed"))
+#: NumPy's functions that are not ours of the same name: files are what NumPy makes of them, and of
+#: what is stretched, libraries give the strides to functions that take bytes.
+_NUMPYS = frozenset(("save", "savetxt", "savez", "savez_compressed", "broadcast_arrays"))
 
 #: Namespaces of NumPy's whose functions are those of ours of that name.
 _SPACES = {"numpy.linalg": "linalg", "numpy.fft": "fft"}
@@ -54,7 +55,7 @@ def call_function(
         return NotImplemented
     own, name = _OWN.get(function), function.__name__
     known = getattr(np, name, None) is function
-    if own is None and known and name not in _FILES:
+    if own is None and known and name not in _NUMPYS:
         own = getattr(namespace(None), name, None)
     elif function.__module__ in _SPACES:
         own = getattr(getattr(namespace(None), _SPACES[function.__module__]), name, None)
@@ -91,7 +92,7 @@ def call_ufunc(
     CastError, BroadcastError, ReadOnlyError
         If what ``out`` names cannot take the result.
     """
-    if any([_is_foreign(x) for x in inputs]):
+    if any([is_foreign(x) for x in inputs]):
         return getattr(ufunc, method)(*_numpy_of(inputs), **options)
     outs = options.pop("out", None) or ()
     where = options.pop("where", True)
@@ -142,14 +143,6 @@ def _by_numpy(
             _write(out, results[k], True, name, rule)
             results[k] = out
     return tuple(results) if isinstance(made, tuple) else results[0]
-
-
-_FAMILIAR = (HasNode, OneValue, Lifted, np.ndarray, np.generic)
-
-
-def _is_foreign(operand: Any) -> bool:
-    """Tell whether an operand of another library has ufuncs of its own."""
-    return not isinstance(operand, _FAMILIAR) and hasattr(operand, "__array_ufunc__")
 
 
 def _lazily(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:

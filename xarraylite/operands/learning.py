@@ -7,7 +7,7 @@ nothing like it was written before, where a number does not fit, or while a func
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..index.transform import Transform
 from ..ir.build import CAST, rounder
 from ..ir.kind import NODE, Form, Kind, Operands, stretched_leaf, strides_of
 from ..ir.node import Elementwise, Node, Shape
-from ..ir.simplify import POWER, POWERS
+from ..ir.simplify import POWER, POWERS, applied, simpler
 from ..ir.translation import of_parts
 from ..ir.walk import interned
 from ..layout.strided import Strided
@@ -118,6 +118,20 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     if entry is not None:
         place = exponent if exponent in POWERS else None
         base._kind.learn(POWER, exponent.__class__, known | {place: entry})
+
+
+def power_of_form(op: Op, operands: tuple[Any, ...], apply: Callable[..., Any]) -> Any:
+    """Return a power of a form, made of what is known of its parts; None of all others."""
+    base = operands[0]
+    if op is not POWER or tracing.running.value or not isinstance(base, HasNode):
+        return None
+    formed = base._kind.formed and kind(base._kind.dtype) in "fc"
+    term = simpler(op, operands, base._kind.dtype) if formed else None
+    if term is None:
+        return None
+    made: HasNode = applied(term, base, apply)
+    learn_power(base, operands[1], made)
+    return made
 
 
 def _repeats(items: list[Any], own: list[Any]) -> bool:

@@ -178,6 +178,26 @@ def unwrapped(value: Any) -> Any:
     return value if owning is None or owning.memory is None else owning.memory
 
 
+#: What has ufuncs of NumPy's or ours.
+_KNOWN = (HasNode, OneValue, Lifted, np.ndarray, np.generic)
+
+#: Functions that are a method of what they are given, where NumPy is not at home with it.
+METHODS = frozenset(
+    ("all", "any", "argmax", "argmin", "argsort", "clip", "cumprod", "cumsum", "max", "mean", "min")
+    + ("prod", "repeat", "round", "searchsorted", "squeeze", "std", "sum", "transpose", "var")
+)
+
+
+def is_foreign(value: object) -> bool:
+    """Tell whether an array of another library has a way of its own with NumPy's operations."""
+    return getattr(value, "__array_ufunc__", None) is not None and not isinstance(value, _KNOWN)
+
+
+def has_own(value: object, function: str) -> bool:
+    """Tell whether a function is the method of a foreign array, as it is to NumPy."""
+    return function in METHODS and is_foreign(value) and hasattr(value, function)
+
+
 def is_operand(value: object) -> bool:
     """Tell whether ``value`` may stand in an expression.
 
@@ -225,6 +245,8 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple | range):
         return borrow_array(array_of_list(value, operation), operation)
+    if has_own(value, operation):
+        raise DTypeError(f"{operation}: {type(value).__name__} has one of its own, which refused")
     if has_array(type(value)) or _is_plain_array(value):  # a data frame, say
         with suppress(TypeError):  # of what is no array yet
             return borrow_array(array_of_object(value), operation)

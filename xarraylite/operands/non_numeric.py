@@ -22,7 +22,7 @@ import numpy as np
 from .._errors import DTypeError, ShapeError, SizeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
-from .nodes import HasNode, OneValue, is_masked, values_in
+from .nodes import HasNode, OneValue, has_own, is_masked, values_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -142,7 +142,7 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
     if name in _WRITERS:
         fits = isinstance(args[0] if args else None, np.ndarray)
     else:
-        fits = any([_is_of_others(x) for x in args or options.values()])
+        fits = any([_is_of_others(x) or has_own(x, name) for x in args or options.values()])
         fits = fits and not (name in _UNMASKED and any([is_masked(x) for x in args]))
     if not fits or not callable(function):
         raise  # noqa: PLE0704

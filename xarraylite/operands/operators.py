@@ -16,7 +16,7 @@ from .._records import record
 from ..dtypes.names import bool_, kind
 from ..ops.op import Op
 from ..ops.table import OPS
-from .nodes import HasNode, Lifted, OneValue, is_operand
+from .nodes import HasNode, Lifted, OneValue, is_foreign, is_operand
 from .tracing import is_active
 
 _UFUNCS: dict[np.ufunc, Op] = {}
@@ -33,10 +33,6 @@ def ufunc_table() -> dict[np.ufunc, Op]:
     return _UFUNCS
 
 
-#: What has ufuncs of NumPy's or ours.
-_KNOWN = (HasNode, OneValue, Lifted, np.ndarray, np.generic)
-
-
 def with_strangers(op: Op, *operands: Any) -> Any:
     """Return an operation with an array of another library that has ufuncs of its own.
 
@@ -44,8 +40,7 @@ def with_strangers(op: Op, *operands: Any) -> Any:
     lazy, pandas' keep their index).  NotImplemented where there is no such array.
     """
     ufunc = getattr(np, op.name, op.numpy)
-    strangers = [x for x in operands if getattr(x, "__array_ufunc__", None) is not None]
-    if all([isinstance(x, _KNOWN) for x in strangers]) or not isinstance(ufunc, np.ufunc):
+    if not any([is_foreign(x) for x in operands]) or not isinstance(ufunc, np.ufunc):
         return NotImplemented
     return ufunc(*[np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands])
 
