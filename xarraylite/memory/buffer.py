@@ -100,7 +100,8 @@ class Buffer(Memory):
     shared : bool
         Whether other buffers may have the same bytes: this one was borrowed, or given out.
     asked : weak reference or None
-        What `newest` was when no other buffer's snapshot had these bytes: as long as it is, none has.
+        What `newest` was when no other buffer's snapshot had these bytes; until that is
+        another one, none has.
     special : bool
         Whether a writer has more to ask than who is reading: it is read-only, a product's result,
         or another writer is about to move its snapshots.
