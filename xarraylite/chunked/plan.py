@@ -318,9 +318,10 @@ class _Search:
         fits: Callable[[Box], bool],
         keep: Callable[[Grid], bool],
     ) -> None:
-        self._make, self._tried, self._chunk = make, tried, chunk
+        self._make, self._chunk = make, chunk
         self._fixed, self._fits, self._keep = fixed, fits, keep
-        self._once = _rate(make(whole(tried(chunk).grid.shape)))
+        once = self._once = _rate(make(whole(tried(chunk).grid.shape)))  # others may read more
+        self._tried = lambda block: replace(x := tried(block), rate=max(x.rate, once))
 
     def within(self, budget: int) -> Choice:
         """Return blocks that need no more than a budget."""
@@ -379,10 +380,7 @@ class _Search:
         return self._tried(box) if self._fits(window_of([0] * len(box), box)) else None
 
     def _as_strip(self, choice: Choice, strip: tuple[int, ...], shared: bool) -> Choice | None:
-        """Return blocks in strips, with the chunks kept that a row of them touches, if they may be.
-
-        Chunks between two strips are read for both.
-        """
+        """Return blocks in strips, with the chunks kept that a row of them touches, if they may be."""
         sides = zip(strip, choice.grid.block, strict=True)
         grid = replace(choice.grid, strip=tuple([-(-n // b) for n, b in sides]))
         if not shared or not self._keep(grid):
