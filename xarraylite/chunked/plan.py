@@ -304,9 +304,8 @@ def choose(
 class _Search:
     """Looks for the blocks of a result.
 
-    Boxes are looked at in the order of what they need, whatever the budget is: as blocks, and as
-    strips of the least blocks, which keep the chunks that they share.  One takes the place of
-    another only where no more is read then; so no larger budget reads more.
+    Boxes are looked at in the order of what they need: as blocks, and as strips of least blocks that
+    keep chunks.  One replaces another only if no more is read, so no larger budget reads more.
     """
 
     def __init__(
@@ -321,7 +320,11 @@ class _Search:
         self._make, self._chunk = make, chunk
         self._fixed, self._fits, self._keep = fixed, fits, keep
         once = self._once = _rate(make(whole(tried(chunk).grid.shape)))  # others may read more
-        self._tried = lambda block: replace(x := tried(block), rate=max(x.rate, once))
+
+        def least(block: tuple[int, ...]) -> Choice:
+            return replace(tried(block), rate=max(tried(block).rate, once))
+
+        self._tried = least
 
     def within(self, budget: int) -> Choice:
         """Return blocks that need no more than a budget."""
@@ -380,7 +383,7 @@ class _Search:
         return self._tried(box) if self._fits(window_of([0] * len(box), box)) else None
 
     def _as_strip(self, choice: Choice, strip: tuple[int, ...], shared: bool) -> Choice | None:
-        """Return blocks in strips, with the chunks kept that a row of them touches, if they may be."""
+        """Return blocks in strips that keep the chunks that a row of them touches, if they may."""
         sides = zip(strip, choice.grid.block, strict=True)
         grid = replace(choice.grid, strip=tuple([-(-n // b) for n, b in sides]))
         if not shared or not self._keep(grid):
@@ -404,9 +407,8 @@ class _Search:
 
     def _is_settled(self, best: Choice) -> bool:
         """Tell whether no larger box is worth its memory."""
-        if best.kept:
-            return best.rate <= self._once
-        return best.size >= ENOUGH and WORTH * best.rate <= self._once
+        enough = best.size >= ENOUGH and WORTH * best.rate <= self._once
+        return best.rate <= self._once if best.kept else enough
 
     def _thickened(
         self, best: Choice, strip: tuple[int, ...], sides: list[Side], budget: int
