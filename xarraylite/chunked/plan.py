@@ -304,8 +304,8 @@ def choose(
 class _Search:
     """Looks for the blocks of a result.
 
-    Boxes are looked at in the order of what they need: as blocks, and as strips of least blocks that
-    keep chunks.  One replaces another only if no more is read, so no larger budget reads more.
+    Boxes are looked at in the order of what they need: as blocks, and as strips of least blocks
+    that keep chunks.  One replaces another only if no more is read, so larger budgets do not.
     """
 
     def __init__(
