@@ -214,7 +214,7 @@ def test_leaves_that_wait_are_counted(
     for box in Grid(shape, block):
         made.take(Piece(box, node, []), np.ones([len(s) for s in box]))
         held = [getattr(leaf, name, None) for leaf in made._open.values()
-                for name in ("_row", "_others", "_values")]  # fmt: skip
+                for name in ("_rows", "_others", "_values")]  # fmt: skip
         most = max(most, sum([array.size for array in held if array is not None]))
     assert made.result() == math.prod(shape)
     assert most <= places.waiting(block)

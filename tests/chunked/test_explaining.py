@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -76,6 +76,57 @@ def test_what_is_read_again_is_told() -> None:
     assert small.kept == 0
     assert small.peak <= 2_000_000
     assert "times what is needed" in str(small)
+
+
+def _stencil(u: Any) -> Any:
+    return u[1:-1, 1:-1] * 4 - u[2:, 1:-1] - u[:-2, 1:-1] - u[1:-1, 2:] - u[1:-1, :-2]
+
+
+_SHARED: dict[str, tuple[Callable[..., Any], tuple[int, int], tuple[tuple[int, int], ...]]] = {
+    "chunks of twos and threes": (lambda a, b: a + b, (2, 2), ((2, 2), (3, 3))),
+    "wide and tall": (lambda a, b: a - b, (2, 3), ((1, 9), (7, 2))),
+    "turned": (lambda a, b: a + b.T, (2, 2), ((3, 2), (5, 1))),
+    "other chunks": (lambda a: a * 2, (5, 2), ((2, 3),)),
+    "rows into columns": (lambda a: a * 2, (12, 1), ((1, 12),)),
+    "stencil": (_stencil, (2, 3), ((2, 3),)),
+}
+
+
+@pytest.mark.parametrize("name", _SHARED)
+def test_a_larger_budget_never_reads_more(name: str) -> None:
+    """From the least that does up to one with which each chunk is read once."""
+    write, target, chunks = _SHARED[name]
+    ones, unit = np.broadcast_to(1.0, (6000, 6000)), 500
+    e = write(*[xl.open(Kept(ones, (unit * c, unit * d))) for c, d in chunks])
+    sink = Sink(np.broadcast_to(1.0, e.shape), tuple([unit * n for n in target]))
+    with pytest.raises(xl.SizeError) as caught:
+        xl.explain(e, sink, memory=1)
+    budget, before = int(str(caught.value).split("least that does is ")[1]), math.inf
+    while before > 1:
+        part = xl.explain(e, sink, memory=budget).passes[0]
+        assert part.peak <= budget
+        assert part.read / part.needed <= before
+        before = part.read / part.needed
+        budget += budget // 4
+
+
+def test_blocks_end_where_chunks_of_all_operands_do() -> None:
+    """Where such blocks fit, and chunks cannot be kept."""
+    ones = np.broadcast_to(1.0, (6000, 6000))
+    a, b = xl.open(Kept(ones, (200, 6000))), xl.open(Kept(ones, (300, 6000)))
+    e = a + b + xl.open(ones)  # of which there are no chunks
+    part = xl.explain(e, Sink(ones, (200, 6000)), memory="400 MB").passes[0]
+    assert part.block == (600, 6000)
+    assert part.again == 0
+
+
+def test_blocks_follow_each_other_along_what_they_share() -> None:
+    """Chunks that lie across two blocks of a row are kept to the next one; not a row of them."""
+    ones = np.broadcast_to(1.0, (8000, 8000))
+    e = xl.open(Kept(ones, (1000, 300))) + 1
+    part = xl.explain(e, Sink(ones, (1000, 1000)), memory="100 MB").passes[0]
+    assert part.again == 0
+    assert 0 < part.kept < 32_000_000  # of 64
 
 
 @pytest.mark.usefixtures("compiled")

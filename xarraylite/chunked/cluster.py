@@ -35,9 +35,10 @@ from .budget import budget_of
 from .cut import has_stored
 from .extras import imported
 from .grid import Grid, Uneven, grid_of
+from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
-from .plan import Cuts, Piece, chunks_for, piece_of
+from .plan import Cuts, Piece, piece_of
 from .selection import Box
 from .stream import reduced
 from .trees import imagined

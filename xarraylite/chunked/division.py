@@ -12,15 +12,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
 from ..dtypes.names import NumpyArray
-from ..ir.node import Node
-from .cut import Marks, joints, requests
+from .cut import Marks, joints
 from .grid import Grid, halved, spaced
 from .idle import Idle
+from .lengths import lengths_of
 from .pipeline import Run, run_blocks
 from .plan import TRIED, WORTH, Cuts, Piece, is_small, piece_of, too_small
 from .selection import Box, corner, shape_of, size_of, whole, window_of
@@ -339,12 +338,3 @@ def _average(plan: Parts, spans: Spans, box: Box) -> float:
 def _rate(piece: Piece) -> float:
     """Return the bytes that are read for each element that is folded."""
     return piece.moved / size_of(piece.box)
-
-
-def lengths_of(root: Node) -> tuple[int, ...]:
-    """Return the chunks of an operand of an expression's shape, or rank; of none, a guess."""
-    found = [stored for stored in requests(root) if len(stored.shape) == len(root.shape)]
-    for stored in sorted(found, key=lambda stored: stored.shape != root.shape):
-        source: Any = stored.source
-        return tuple([max(1, min(c, n)) for c, n in zip(source.chunks, root.shape, strict=True)])
-    return tuple([min(n, 1024) for n in root.shape])

@@ -27,9 +27,10 @@ from .folds import Folder
 from .grid import Grid
 from .idle import Idle, Nowhere, with_least
 from .leaves import Values
+from .lengths import chunks_for
 from .loads import Load
 from .pipeline import Run, measured
-from .plan import TRIED, Piece, chunks_for, piece_of
+from .plan import TRIED, Piece, piece_of
 from .selection import Box, chunks_text, owners_of, shape_of, text_of, whole
 from .source import StoredArray, keeps
 from .target import Sink, written_at_once

@@ -25,10 +25,12 @@ from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
 from .budget import BudgetError
 from .cut import Request, requests
-from .division import FINER, Begin, Result, divided, lengths_of
+from .division import FINER, Begin, Result, divided
+from .grid import Grid
 from .idle import Idle
 from .joins import leaf_of
 from .leaves import Blocks
+from .lengths import lengths_of
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
@@ -184,11 +186,12 @@ def _joined(asked: _Asked) -> Iterator[Result]:
     def fits(box: Box) -> bool:
         return all([len(s) <= n for s, n in zip(box, known or (), strict=False)])
 
-    for keep in (run.keeps, False):
-        choice = choose(make, shape, lengths, run.budget, chunks is not None, fits, keep=keep)
-        grid, counts = choice.grid, choice.grid.counts
-        if math.prod(counts[:own]) == 1 or (grid.strip or counts)[own:] == counts[own:]:
-            break  # no strip ends inside of what is folded into some of many results
+    def keep(grid: Grid) -> bool:
+        counts = grid.counts  # no strip ends inside of what is folded into some of many results
+        return run.keeps and (math.prod(counts[:own]) == 1 or grid.strip[own:] == counts[own:])
+
+    choice = choose(make, shape, lengths, run.budget, chunks is not None, fits, keep=keep)
+    grid, counts = choice.grid, choice.grid.counts
     ready = begin(grid.block[:own])
     run.report(f"{node.op.name} over axes {node.axes}", len(grid))
     boxes = (box for box in grid if corner(box[:own]) not in ready) if ready else grid
@@ -248,7 +251,7 @@ def _complete(asked: _Asked) -> list[Way]:
     while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
-    keep = run.keeps and not isinstance(make, _Uncut)
+    keep = lambda grid: run.keeps and not isinstance(make, _Uncut)  # noqa: E731
     choice = choose(make, shape, block, run.budget, True, fits, known, keep, widened=True)
     moved = choice.rate * math.prod(shape)
     return [(moved, _blocks(node, make, choice, run, begin))]

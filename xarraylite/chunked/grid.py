@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -178,9 +180,27 @@ def halved(extent: int, chunk: int) -> int:
     return next(parts, half)
 
 
-def doubled(extent: int, chunk: int) -> int:
-    """Return twice an extent, or some more, as `halved` does."""
-    if extent >= chunk:
-        return 2 * extent
-    parts = (n for n in range(2 * extent, min(4 * extent, 2 * extent + _LOOKED)) if chunk % n == 0)
-    return next(parts, min(2 * extent, chunk))
+def smaller(block: tuple[int, ...], chunks: Sequence[int]) -> tuple[int, ...] | None:
+    """Return a smaller block, cut where its rows stay whole longest; None if it is one element."""
+    for axis, extent in enumerate(block):
+        if extent > 1:
+            return (*block[:axis], halved(extent, chunks[axis]), *block[axis + 1 :])
+    return None
+
+
+class Side(NamedTuple):
+    """Extents of a dimension that are tried, and those among them that hold whole chunks."""
+
+    lengths: list[int]
+    units: list[int]
+
+
+def wider(box: tuple[int, ...], sides: Sequence[Side]) -> Iterator[tuple[int, ...]]:
+    """Yield boxes of the next extents along each dimension, about twice as long, and whole."""
+    for axis in reversed(range(len(box))):  # among equals the dimension that lies closest
+        lengths, units = sides[axis]
+        own = lengths[bisect.bisect_right(lengths, box[axis]) :]
+        twice = [n for n in own if n >= 2 * box[axis]]
+        even = [n for n in own if n in units]
+        for extent in dict.fromkeys([*own[:1], *twice[:1], *even, *own[-1:]]):
+            yield (*box[:axis], extent, *box[axis + 1 :])

@@ -28,9 +28,10 @@ from ..ir import build
 from ..ir.node import Reduce
 from ..ops.reductions import SUM, undivided
 from .cut import requests
-from .division import Begin, Result, lengths_of
+from .division import Begin, Result
 from .idle import Idle
 from .joins import KEPT, Join, leaf_of, rest_lengths
+from .lengths import lengths_of
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
 from .plan import Choice, Cuts, Cutter, Piece, choose
@@ -189,10 +190,8 @@ class Blocks:
         chunk = tuple(map(min, lengths, shape))
         parcel = Parcel(node.arg)
         make = Values(parcel, Cutter(parcel)(whole(chunk)).need + aside(chunk))
-        for keep in (True, False):
-            choice = choose(make, shape, lengths, run.budget, False, keep=keep, aside=aside)
-            if choice.grid.strip in ((), choice.grid.counts):
-                break  # strips would leave more leaves behind
+        keep = lambda grid: grid.strip == grid.counts  # noqa: E731 - others leave more leaves behind
+        choice = choose(make, shape, lengths, run.budget, False, keep=keep, aside=aside)
         return Blocks(node, tree, places, choice, make)
 
     @property
@@ -249,39 +248,52 @@ class _Leaves:
         sides = [np.asarray(s) * math.prod(shape[k + 1 :]) for k, s in enumerate(box[:along])]
         before = functools.reduce(np.add.outer, sides, np.zeros((), np.int64))
         positions = before.ravel() + box[along][0] * inner
+        alike = math.prod(shape[along:]) % self._places.row == 0  # one run of each row
         starts, ends = self._places.at(positions)
-        groups = np.flatnonzero(np.diff(starts, prepend=-1, append=-1))
+        along_run = np.arange(own.shape[1])
+        groups = [] if alike else np.flatnonzero(np.diff(starts, prepend=-1, append=-1)).tolist()
         with np.errstate(all="ignore"):
-            for low, high in itertools.pairwise(groups.tolist()):
+            if alike:
+                self._put_runs(positions, own)
+            for low, high in itertools.pairwise(groups):
                 inside = high - (positions[high - 1] + own.shape[1] > ends[low])
                 if inside - low > 1:
-                    start = int(starts[low])
-                    places = positions[low:inside, np.newaxis] - start + np.arange(own.shape[1])
-                    self._put(start, int(ends[low]), places, own[low:inside])
+                    places = np.add.outer(positions[low:inside] - starts[low], along_run)
+                    values = own[np.newaxis, low:inside]
+                    self._put(starts[low : low + 1], int(ends[low]), places, values)
                     low = inside
                 for k in range(low, high):
-                    self._put_run(int(positions[k]), own[k])
+                    self._put_runs(positions[k : k + 1], own[k : k + 1])
         while self._next in self._done:
             folded, self._next = self._done.pop(self._next)
             self._join.take_leaves(folded, False, self._places.ends_part(self._next))
 
-    def _put_run(self, position: int, own: NumpyArray) -> None:
-        """Put neighbours into the leaves that they lie in."""
-        while len(own):
-            start, until = self._places.at(position)
-            part, own = own[: until - position], own[until - position :]
-            self._put(start, until, slice(position - start, position - start + len(part)), part)
-            position += len(part)
+    def _put_runs(self, positions: NumpyArray, own: NumpyArray) -> None:
+        """Put rows of neighbours, which lie alike in leaves of their own, into these."""
+        while own.shape[1]:
+            starts, ends = self._places.at(positions)
+            first, count = int(positions[0] - starts[0]), int(ends[0] - positions[0])
+            part, own = own[:, :count], own[:, count:]
+            self._put(starts, int(ends[0]), slice(first, first + part.shape[1]), part)
+            positions = positions + count
 
-    def _put(self, start: int, until: int, places: slice | NumpyArray, own: NumpyArray) -> None:
-        """Put values into a leaf, and fold it when all are there."""
+    def _put(
+        self, starts: NumpyArray, until: int, places: slice | NumpyArray, own: NumpyArray
+    ) -> None:
+        """Put values into leaves of one length, and fold these when all are there.
+
+        ``until`` is where the first one ends.
+        """
+        start = int(starts[0])
+        length = until - start
         if start not in self._open:
-            short = until - start < self._places.leaf  # folded otherwise
-            self._open[start] = (_Short if short else _Leaf)(until - start, own.dtype)
+            short = length < self._places.leaf  # folded otherwise
+            self._open[start] = (_Short if short else _Leaf)(len(starts), length, own.dtype)
         leaf = self._open[start]
         leaf.take(places, own)
         if not leaf.left:
-            self._done[start] = leaf.folded(self._node), until
+            for low, folded in zip(starts.tolist(), leaf.folded(self._node), strict=True):
+                self._done[low] = folded, low + length
             del self._open[start]
 
     def result(self) -> NumpyArray:
@@ -290,87 +302,87 @@ class _Leaves:
 
 
 class _Leaf:
-    """Values of a leaf: those from its beginning on added up, row by row, and others.
+    """Values of leaves: those from their beginning on added up, row by row, and others.
 
     Attributes
     ----------
     left : int
-        How many values are not there.
+        How many values of each are not there.
     """
 
-    __slots__ = ("_first", "_others", "_row", "_there", "left")
+    __slots__ = ("_first", "_others", "_rows", "_there", "left")
 
-    def __init__(self, length: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, count: int, length: int, dtype: np.dtype[Any]) -> None:
         self.left = length
-        self._row: NumpyArray = np.empty(length // FOLDED, dtype)
+        self._rows: NumpyArray = np.empty((count, length // FOLDED), dtype)
         self._others: NumpyArray | None = None  # from some place on
         self._first = self._there = 0
 
     def take(self, places: slice | NumpyArray, values: NumpyArray) -> None:
         """Take values that are neighbours, or of some places."""
-        self.left -= values.size
+        count, width = self._rows.shape
+        self.left -= values.size // count
         if isinstance(places, slice) and places.start == self._there:
             self._add(values)
         else:
             if self._others is None:
                 self._first = self._there
-                self._others = np.empty(FOLDED * len(self._row) - self._there, values.dtype)
+                self._others = np.empty((count, FOLDED * width - self._there), values.dtype)
             if isinstance(places, slice):
                 places = slice(places.start - self._first, places.stop - self._first)
             else:
                 places = places - self._first
-            self._others[places] = values
+            self._others[:, places] = values
         if not self.left and self._others is not None:
-            self._add(self._others[self._there - self._first :])
+            self._add(self._others[:, self._there - self._first :])
 
     def _add(self, part: NumpyArray) -> None:
         """Do as `Fold.fill` does."""
-        width = len(self._row)
-        while len(part):
+        width = self._rows.shape[1]
+        while part.shape[1]:
             at = self._there % width
-            some, part = part[: width - at], part[width - at :]
-            to = self._row[at : at + len(some)]
+            some, part = part[:, : width - at], part[:, width - at :]
+            to = self._rows[:, at : at + some.shape[1]]
             if self._there < width:
                 to[...] = some
             else:
                 to += some
-            self._there += len(some)
+            self._there += some.shape[1]
 
-    def folded(self, node: Reduce) -> NumpyArray:
-        """Return the sum, as by `Fold.halve`."""
-        row, wide = self._row, len(self._row)
+    def folded(self, node: Reduce) -> Iterator[NumpyArray]:
+        """Yield the sum of each, as by `Fold.halve`."""
+        rows, wide = self._rows, self._rows.shape[1]
         while wide > 1:
             half = (wide + 1) // 2 | (wide > 16)
-            row[: wide - half] += row[half:wide]
+            rows[:, : wide - half] += rows[:, half:wide]
             wide = half
-        return row[:1].copy()
+        yield from rows[:, :1].copy()
 
 
 class _Short:
-    """Values of less than a leaf, which the engine folds when all are there.
+    """Values of less than a leaf, of one or many, which the engine folds when all are there.
 
     Attributes
     ----------
     left : int
-        How many are not.
+        How many of each are not.
     """
 
     __slots__ = ("_values", "left")
 
-    def __init__(self, length: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, count: int, length: int, dtype: np.dtype[Any]) -> None:
         self.left = length
-        self._values: NumpyArray = np.empty(length, dtype)
+        self._values: NumpyArray = np.empty((count, length), dtype)
 
     def take(self, places: slice | NumpyArray, values: NumpyArray) -> None:
         """As of a leaf."""
-        self.left -= values.size
-        self._values[places] = values
+        self.left -= values.size // len(self._values)
+        self._values[:, places] = values
 
-    def folded(self, node: Reduce) -> NumpyArray:
-        """Return the sums of what the engine adds at a time."""
-        found, at = list[NumpyArray](), 0
-        for length in rest_lengths(node, len(self._values)):
-            part = leaf_of(self._values[at : at + length].reshape(1, length))
-            found.append(computed(build.reduce(undivided(node.op), part, (1,), False)))
-            at += length
-        return np.concatenate(found)
+    def folded(self, node: Reduce) -> Iterator[NumpyArray]:
+        """As of a leaf."""
+        ends = [*itertools.accumulate(rest_lengths(node, self._values.shape[1]))]
+        for values in self._values:
+            parts = np.split(values[np.newaxis], ends[:-1], axis=1)
+            found = [build.reduce(undivided(node.op), leaf_of(x), (1,), False) for x in parts]
+            yield np.concatenate(list(map(computed, found)))

@@ -60,15 +60,15 @@ class Load:
     @property
     def scratch(self) -> int:
         """Bytes that reading it needs besides, wherever a block lies."""
-        return int(self.source.scratch(self.box, self._pitch))
+        return int(self.source.scratch(self.box, self.pitch))
 
     @property
     def kept(self) -> int:
         """Bytes of the chunks that it touches at most, wherever a block lies."""
-        return int(self.source.kept(self.box, self._pitch))
+        return int(self.source.kept(self.box, self.pitch))
 
     @property
-    def _pitch(self) -> tuple[int, ...]:
+    def pitch(self) -> tuple[int, ...]:
         """How far apart blocks begin: as far as what they ask for is long, which may overlap."""
         requests: list[Any] = [user.source for user in self.users]
         return tuple(
@@ -77,6 +77,11 @@ class Load:
                 for sides in zip(*[request.box for request in requests], strict=True)
             ]
         )
+
+    @property
+    def usual(self) -> float:
+        """Bytes of the chunks that must be read for it on average, wherever a block lies."""
+        return float(self.source.usual(self.box, self.pitch))
 
     @property
     def moved(self) -> int:

@@ -173,6 +173,10 @@ class Contraction(Operand):
                  for block in some for node, labels in self.factors]  # fmt: skip
         return sum(found) * len(blocks) // len(some)
 
+    def usual(self, box: Box, pitch: Sequence[int]) -> int:
+        """Return the same, as boxes that lie elsewhere among tiles are not looked at."""
+        return self.moved(box)
+
     def shares(self, box: Box) -> bool:
         """Tell whether threads that all operands share read the chunks of a box: its own do."""
         return False

@@ -1,15 +1,15 @@
 """Plans: in which blocks a result is computed, and what each block reads.
 
 A block is a box of the result, aligned to the chunks it is written in, so that no chunk is written
-twice.  Starting from one chunk, the extent is doubled along whichever dimension saves most reading,
-as long as what is in flight fits the budget: the operands of the block that is computed and of the
-one that is read meanwhile, and the results that are being written.  What a block reads is no
-estimate: the expression is cut, and the requests are looked at.
+twice.  Starting from one chunk, or from a part of it, larger ones are looked at, as long as what is
+in flight fits the budget: the operands of the block that is computed and of the one that is read
+meanwhile, and the results that are being written.  Expressions are cut, and requests looked at.
 """
 
 from __future__ import annotations
 
 import functools
+import heapq
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,17 +18,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._errors import ShapeError
 from ..dtypes.names import dtype_name
-from ..index.broadcast import as_shape
 from ..ir.build import describe
 from ..ir.node import Node
 from .budget import BudgetError
 from .cut import cut, is_even, joints, requests
-from .grid import Grid, doubled, halved
+from .grid import Grid, Side, smaller, wider
 from .loads import Load, gathered
 from .parcel import Parcel
-from .places import name_of
 from .selection import Box, size_of, whole, window_of
 from .source import READERS, StoredArray, decodes, keeps
 
@@ -50,6 +47,8 @@ WORTH = 0.95
 
 #: Blocks that are tried where they need different amounts, while extents are looked for.
 TRIED = 16
+
+MOST = 400  # boxes that are looked at
 
 Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
 
@@ -251,9 +250,9 @@ def choose(
     chunks: Sequence[int],
     budget: int,
     fixed: bool,
-    fits: Callable[[Box], bool] | None = None,
+    fits: Callable[[Box], bool] = lambda box: True,
     known: Sequence[int] | None = None,
-    keep: bool = False,
+    keep: Callable[[Grid], bool] = lambda grid: False,
     widened: bool = False,
     aside: Callable[[tuple[int, ...]], int] = lambda block: 0,
 ) -> Choice:
@@ -275,8 +274,8 @@ def choose(
         Tells whether a larger block, at the origin, will do.
     known : sequence of int, optional
         Extents of the blocks, where some of them are finished.
-    keep : bool, default False
-        Whether chunks can be kept from block to block.
+    keep : callable, optional
+        Tells whether chunks can be kept from block to block of a grid; by default never.
     widened : bool, default False
         Whether the last block of a dimension is as wide as the others (`Grid.widened`).
     aside : callable, optional
@@ -288,117 +287,173 @@ def choose(
         If the budget is too small for one block; it says how much would do.
     """
     even = make.even
-    tried = functools.partial(_tried, make, shape, aside, even=even, widened=widened)
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
-    best = _within(budget, make, tried, block, fixed, fits, known, keep)
+    tried = functools.cache(functools.partial(_tried, make, shape, aside, even, widened))
+    fixed, fits = (fixed, fits) if known is None else (True, lambda box: False)
+    search = _Search(make, tried, block, fixed, fits, keep)
+    best = search.within(budget)
     while not even and (worst := _counted(make, best, widened)).need > budget:
         room = min(best.need - 1, budget - (worst.need - best.need))
         try:
-            best = _within(room, make, tried, block, fixed, fits, known, keep)
+            best = search.within(room)
         except BudgetError:
             raise too_small(worst.piece, budget, worst.need) from None
     return best if even else worst
 
 
-def _within(
-    budget: int,
-    make: Cutter,
-    tried: Callable[[tuple[int, ...]], Choice],
-    block: tuple[int, ...],
-    fixed: bool,
-    fits: Callable[[Box], bool] | None,
-    known: Sequence[int] | None,
-    keep: bool,
-) -> Choice:
-    """Return the blocks that `choose` does, of those that are tried; ``block`` is the least."""
-    best = first = least = tried(block)
-    while best.need > budget:
-        smaller = None if fixed or known or is_small(best.piece) else _less(best.grid.block, block)
-        if smaller is None:
+class _Search:
+    """Looks for the blocks of a result.
+
+    Boxes are looked at in the order of what they need: as blocks, and as strips of least blocks
+    that keep chunks.  One replaces another only if no more is read, so larger budgets do not.
+    """
+
+    def __init__(
+        self,
+        make: Cutter,
+        tried: Callable[[tuple[int, ...]], Choice],
+        chunk: tuple[int, ...],
+        fixed: bool,
+        fits: Callable[[Box], bool],
+        keep: Callable[[Grid], bool],
+    ) -> None:
+        self._make, self._chunk = make, chunk
+        self._fixed, self._fits, self._keep = fixed, fits, keep
+        once = self._once = _rate(make(whole(tried(chunk).grid.shape)))  # others may read more
+
+        def least(block: tuple[int, ...]) -> Choice:
+            return replace(tried(block), rate=max(tried(block).rate, once))
+
+        self._tried = least
+
+    def within(self, budget: int) -> Choice:
+        """Return blocks that need no more than a budget."""
+        starts = [self._tried(self._chunk)]
+        again = starts[0].rate > self._once
+        while not self._fixed and (again or starts[-1].need > budget):
+            less = smaller(starts[-1].grid.block, self._chunk)
+            if less is None or is_small(starts[-1].piece):
+                break
+            starts.append(self._tried(less))  # may need more: it may lie in more chunks
+        best = least = min(starts, key=lambda choice: choice.need)
+        if least.need > budget:
             raise too_small(least.piece, budget, least.need)
-        best = first = tried(smaller)  # may need more: it may lie in more chunks
-        least = min(least, best, key=lambda choice: choice.need)
-    if known is None:
-        best = _grown(tried, first, budget, fits, block)
-    shared = keep and all([keeps(load.source) for load in first.piece.loads])
-    once = _rate(make(whole(first.grid.shape))) if shared else math.inf
-    high = once / WORTH
-    if best.rate > high or (best.size > 2 * ENOUGH and first.rate > high):
-        strip = list(first.grid.shape)
-        kept = _keeping(make, first, strip)
-        while kept.need > budget and (wide := _narrower(kept.grid)) is not None:
-            strip[wide] = -(-kept.grid.strip[wide] // 2) * kept.grid.block[wide]
-            kept = _keeping(make, first, strip)
-        if kept.need <= budget:
-            keeping = lambda block: _keeping(make, tried(block), strip)  # noqa: E731
-            kept = kept if known else _grown(keeping, kept, budget, fits, block)
-            if WORTH * kept.rate <= max(once, best.rate):
-                return kept
-    return best
+        shared = again and all([_is_kept(load) for load in least.piece.loads])
+        fine = again and self._make.even and least.piece.ahead > 0  # products take long to count
+        sides, strip = self._sides(starts, fine), least.grid.block
+        seen, number = {choice.grid.block for choice in starts}, itertools.count()
+        queue = [(choice.need, next(number), choice.grid.block, choice) for choice in starts]
+        heapq.heapify(queue)
+        while queue and queue[0][0] <= budget and len(seen) < MOST:
+            _, _, box, choice = heapq.heappop(queue)
+            if _is_better(choice, best):
+                best, strip = choice, box
+            if choice.rate > 2 * best.rate or self._is_settled(best):
+                continue
+            for wide in wider(box, sides):
+                if wide not in seen:
+                    seen.add(wide)
+                    for way in (self._as_block(wide), self._as_strip(least, wide, shared)):
+                        if way:
+                            heapq.heappush(queue, (way.need, next(number), wide, way))
+        if best.kept:
+            ways = (self._as_strip(start, strip, shared) for start in starts)
+            best = next((x for x in ways if x and x.need <= budget and x.rate <= best.rate), best)
+        return self._thickened(best, strip, sides, budget) if best.kept else best
+
+    def _sides(self, starts: Sequence[Choice], fine: bool) -> list[Side]:
+        """Return extents that are tried along each dimension: whole chunks, of operands too."""
+        (first, *_), found = starts, list[Side]()
+        for axis, (own, extent) in enumerate(zip(self._chunk, first.grid.shape, strict=True)):
+            units, block = [own], list(self._chunk)
+            block[axis] = min(2 * own, extent)
+            wide = self._tried(tuple(block)).piece.loads if fine else ()
+            for a, b in zip(first.piece.loads, wide, strict=False):
+                for s, t, unit in zip(a.box, b.box, a.source.units, strict=False):
+                    if isinstance(s, range) and len(s) != len(t):
+                        units.append(math.lcm(own, unit // math.gcd(unit, s.step)))
+            some = {u * m << k for u in units for m in ((1, 3) if fine else (1,))
+                    for k in range(max(1, (extent // u).bit_length()))}  # fmt: skip
+            some.update([choice.grid.block[axis] for choice in starts])
+            found.append(Side([*sorted([n for n in some if n < extent]), extent], units))
+        return found
+
+    def _as_block(self, box: tuple[int, ...]) -> Choice | None:
+        """Return blocks of some extents, if there may be such."""
+        return self._tried(box) if self._fits(window_of([0] * len(box), box)) else None
+
+    def _as_strip(self, choice: Choice, strip: tuple[int, ...], shared: bool) -> Choice | None:
+        """Return blocks in strips that keep the chunks that a row of them touches, if they may."""
+        sides = zip(strip, choice.grid.block, strict=True)
+        grid = replace(choice.grid, strip=tuple([-(-n // b) for n, b in sides]))
+        if not shared or not self._keep(grid):
+            return None
+        column = grid.strips.middle()
+        first = next((k for k, n in enumerate(grid.strip) if n > 1), 0)
+        row = self._make((*column[:first], grid.middle()[first], *column[first + 1 :]))
+        kept = sum([load.kept for load in row.loads]) + self._beyond(choice, first)
+        return replace(choice, grid=grid, rate=_rate(self._make(column)), kept=kept)
+
+    def _beyond(self, choice: Choice, axis: int) -> int:
+        """Return the bytes of chunks that the next block along a dimension touches besides."""
+        box, extent = list(choice.grid.middle()), choice.grid.shape[axis]
+        low = box[axis][0]
+        box[axis] = range(low, min(extent, low + 2 * choice.grid.block[axis]))
+        one, two = choice.piece.loads, self._make(tuple(box)).loads
+        if [load.source for load in one] != [load.source for load in two]:
+            return sum([load.kept for load in one])
+        both = zip(one, two, strict=True)
+        return sum([int(b.source.kept(b.box, a.pitch)) - a.kept for a, b in both])
+
+    def _is_settled(self, best: Choice) -> bool:
+        """Tell whether no larger box is worth its memory."""
+        enough = best.size >= ENOUGH and WORTH * best.rate <= self._once
+        return best.rate <= self._once if best.kept else enough
+
+    def _thickened(
+        self, best: Choice, strip: tuple[int, ...], sides: list[Side], budget: int
+    ) -> Choice:
+        """Return larger blocks of the same strips."""
+        while best.size < ENOUGH:
+            for axis, own in reversed([*enumerate(sides)]):
+                block = list(best.grid.block)
+                larger = [n for n in own.lengths if n > block[axis] and strip[axis] % n == 0]
+                block[axis] = min(larger, default=0)
+                if larger and (whole_one := self._as_block(tuple(block))):
+                    thick = self._as_strip(whole_one, strip, True)
+                    if thick and thick.need <= budget and thick.rate <= best.rate:
+                        best = thick
+                        break
+            else:
+                break
+        return best
+
+
+def _is_better(new: Choice, old: Choice) -> bool:
+    """Tell whether blocks that need more memory than others are worth it.
+
+    Chunks that are kept are copied, and large blocks leave the caches.
+    """
+    if new.rate > old.rate:
+        return False
+    if new.kept:
+        return new.rate < (1 if old.kept else WORTH) * old.rate or old.size > 2 * ENOUGH
+    if old.kept:
+        return new.size <= 2 * ENOUGH or new.rate < WORTH * old.rate
+    return new.rate < WORTH * old.rate or old.size < min(new.size, ENOUGH)
+
+
+def _is_kept(load: Load) -> bool:
+    """Tell whether chunks of a load can be kept; of what is picked, nothing tells for how long."""
+    return keeps(load.source) and all([isinstance(s, range) for s in load.box])
 
 
 def _counted(make: Cutter, choice: Choice, widened: bool) -> Choice:
     """Return the same blocks, and the one that needs most."""
-    grid = choice.grid
-    boxes = grid.telling(joints(make.divided))
-    pieces = (make(grid.widened(box) if widened else box) for box in boxes)
+    boxes = choice.grid.telling(joints(make.divided))
+    pieces = (make(choice.grid.widened(box) if widened else box) for box in boxes)
     worst = max(itertools.chain([choice.piece], pieces), key=lambda piece: piece.need)
     return replace(choice, piece=worst)
-
-
-def _grown(
-    tried: Callable[[tuple[int, ...]], Choice],
-    best: Choice,
-    budget: int,
-    fits: Callable[[Box], bool] | None,
-    chunks: Sequence[int],
-) -> Choice:
-    """Return blocks as large as is worth the memory."""
-    shape = best.grid.shape
-    while True:
-        options = []
-        block = best.grid.block
-        for axis, extent in enumerate(block):
-            if extent < shape[axis]:
-                twice = min(doubled(extent, chunks[axis]), shape[axis])
-                wide = (*block[:axis], twice, *block[axis + 1 :])
-                if fits is None or fits(window_of([0] * len(wide), wide)):
-                    options.append(tried(wide))
-        options = [option for option in options if option.need <= budget]
-        if not options:
-            return best
-        # The least reading for each element; among equals the dimension that lies closest.
-        chosen = min(reversed(options), key=lambda option: option.rate)
-        if best.size >= ENOUGH and chosen.rate >= WORTH * best.rate:
-            return best
-        best = chosen
-
-
-def _keeping(make: Callable[[Box], Piece], choice: Choice, strip: Sequence[int]) -> Choice:
-    """Return the same blocks, with the chunks kept that a row of them touches, of a strip.
-
-    Chunks between two strips are read for both.  Those that elements are picked of are not kept:
-    nothing tells for how long.
-    """
-    if not all([isinstance(s, range) for load in choice.piece.loads for s in load.box]):
-        return choice
-    sides = zip(strip, choice.grid.block, strict=True)
-    grid = replace(choice.grid, strip=tuple([-(-n // b) for n, b in sides]))
-    column, first = grid.strips.middle(), _first(grid)
-    row = make((*column[:first], *grid.middle()[first : first + 1], *column[first + 1 :]))
-    kept = sum([load.kept for load in (*row.loads, *choice.piece.loads)])
-    return replace(choice, grid=grid, rate=_rate(make(column)), kept=kept)
-
-
-def _first(grid: Grid) -> int:
-    """Return the dimension along which rows of blocks follow each other."""
-    return next((k for k, n in enumerate(grid.counts) if n > 1), 0)
-
-
-def _narrower(grid: Grid) -> int | None:
-    """Return the dimension along which strips can be narrower; None if they have one block each."""
-    sides = [(n, k) for k, n in enumerate(grid.strip) if n > 1 and k != _first(grid)]
-    return max(sides)[1] if sides else None
 
 
 def is_small(piece: Piece) -> bool:
@@ -423,9 +478,9 @@ def _tried(
     make: Callable[[Box], Piece],
     shape: tuple[int, ...],
     aside: Callable[[tuple[int, ...]], int],
-    block: tuple[int, ...],
     even: bool,
     widened: bool,
+    block: tuple[int, ...],
 ) -> Choice:
     """Return blocks of some extents, and one that needs as much as any.
 
@@ -442,52 +497,4 @@ def _tried(
 
 
 def _rate(piece: Piece) -> float:
-    return round(piece.moved / max(1, size_of(piece.box)), 6)
-
-
-def _less(block: tuple[int, ...], chunks: Sequence[int]) -> tuple[int, ...] | None:
-    """Return a smaller block, cut where its rows stay whole longest; None if it is one element."""
-    for axis, extent in enumerate(block):
-        if extent > 1:
-            return (*block[:axis], halved(extent, chunks[axis]), *block[axis + 1 :])
-    return None
-
-
-def chunks_for(
-    root: Node, asked: int | Sequence[int] | None, operation: str, target: object = None
-) -> tuple[int, ...]:
-    """Return the chunks of a new target: as asked (-1: all), else those of an operand of its shape.
-
-    Raises
-    ------
-    ShapeError
-        If chunks are not one positive length for each dimension, or the target is there already.
-    """
-    shape = root.shape
-    if asked is not None and hasattr(target, "shape"):
-        raise ShapeError(
-            f"{operation}: chunks {asked!r} are for a new array; the target {name_of(target)} of "
-            f"{describe(root)} keeps its own"
-        )
-    if asked is not None:
-        try:
-            each: Any = asked if np.ndim(asked) else (asked,) * len(shape)
-            full = [max(1, n) if c == -1 else c for c, n in zip(each, shape, strict=True)]
-            given = [as_shape(c, "chunks")[0] for c in full]
-        except (TypeError, ValueError):
-            given = [0]
-        if len(given) != len(shape) or 0 in given:
-            raise ShapeError(
-                f"{operation}: chunks {asked!r} are not one positive length, or -1 for all of it, "
-                f"for each dimension of shape {shape}"
-            )
-        return tuple([max(1, min(c, n)) for c, n in zip(given, shape, strict=True)])
-    for node in requests(root):
-        source: Any = node.source
-        if node.shape == shape and source.chunks != shape:
-            return tuple(source.chunks)
-    block = [max(1, n) for n in shape]
-    while math.prod(block) * root.dtype.itemsize > 4 << 20:
-        axis = max(range(len(block)), key=lambda k: (block[k], -k))
-        block[axis] = -(-block[axis] // 2)
-    return tuple(block)
+    return round(sum([load.usual for load in piece.loads]) / max(1, size_of(piece.box)), 6)

@@ -37,6 +37,9 @@ READERS = 4
 #: Chunks that a library reads at once, for one call.
 AT_ONCE = 10
 
+#: Selections that say how many chunks one like them touches on average.
+_SOME = 64
+
 #: Bytes of chunks beyond which fewer are asked for at once: memory counts then, and time does not.
 LARGE = 256 << 20
 
@@ -115,15 +118,19 @@ class StoredArray:
 
     def moved(self, box: Box) -> int:
         """Return the bytes of the chunks, or rows of them, that must be read to get at a box."""
-        return self._spanned(box, self.units, covered)
+        return int(self._spanned(box, self.units, covered))
+
+    def usual(self, box: Box, pitch: Sequence[int]) -> float:
+        """Return the same on average, of boxes of these extents (`usual`)."""
+        return float(self._spanned(box, self.units, usual, pitch))
 
     def kept(self, box: Box, pitch: Sequence[int]) -> int:
         """Return the bytes of the chunks that a box of these extents touches at most (`most`)."""
-        return self._spanned(box, self.chunks, most, pitch)
+        return int(self._spanned(box, self.chunks, most, pitch))
 
     def _spanned(
-        self, box: Box, units: Sequence[int], along: Callable[..., int], *told: Sequence[int]
-    ) -> int:
+        self, box: Box, units: Sequence[int], along: Callable[..., Any], *told: Sequence[int]
+    ) -> Any:
         if not self.whole_chunks:
             return size_of(box) * self.dtype.itemsize
         sides = zip(box, units, self.shape, *told, strict=True)
@@ -143,7 +150,7 @@ class StoredArray:
             return 0
         one = math.prod(self.chunks) * self.dtype.itemsize
         some = one * (reading() if self.shares(box) else self._at_once)
-        return min(self._spanned(box, self.units, most, pitch), some)
+        return min(int(self._spanned(box, self.units, most, pitch)), some)
 
     @property
     def _at_once(self) -> int:
@@ -284,6 +291,24 @@ def most(selection: Selection, chunk: int, extent: int, pitch: int) -> int:
     grain, span = math.gcd(pitch, chunk), len(hull(selection))
     last = chunk - grain + selection[0] % grain  # in a chunk, where one of them may begin
     return min(extent, chunk * (1 + (last + span - 1) // chunk))
+
+
+def usual(selection: Selection, chunk: int, extent: int, pitch: int) -> float:
+    """Return the same on average, of selections of this length."""
+    if not isinstance(selection, range) or selection.step > chunk:
+        return covered(selection, chunk, extent)
+    return _usual(selection[0] % pitch, len(hull(selection)), chunk, extent, pitch)
+
+
+@functools.lru_cache(1024)
+def _usual(first: int, span: int, chunk: int, extent: int, pitch: int) -> float:
+    total = length = 0
+    ends = max(first + 1, extent - max(0, span - pitch))  # the last one has what others overlap
+    for low in range(first, ends, pitch)[:_SOME]:
+        high = min(low + span, extent)
+        total += min(extent, -(-high // chunk) * chunk) - low // chunk * chunk
+        length += high - low
+    return span * total / length
 
 
 Fetch = Callable[[Any, Any, tuple[int, ...]], NumpyArray]

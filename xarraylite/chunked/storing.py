@@ -26,9 +26,10 @@ from .cluster import DaskCluster
 from .cut import in_pass
 from .idle import Nowhere, with_least
 from .journal import Corner
+from .lengths import chunks_for
 from .pipeline import WRITERS, Run, run_blocks
 from .places import holds, kept_in, same_place
-from .plan import Cuts, Piece, chunks_for
+from .plan import Cuts, Piece
 from .progress import Progress
 from .selection import corner, shape_of
 from .stream import divided, reduced

@@ -33,10 +33,11 @@ from . import bands, folds
 from .budget import BudgetError, budget_of
 from .cut import has_stored, read_by
 from .joins import leaf_of
+from .lengths import chunks_for
 from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
 from .places import kept_in
-from .plan import Choice, Cuts, Cutter, Piece, choose, chunks_for, too_small
+from .plan import Choice, Cuts, Cutter, Piece, choose, too_small
 from .selection import whole, window
 from .source import decodes
 
@@ -125,7 +126,8 @@ def divided(
     run.held.sources = frozenset(_shared(merged))
     last = reduced(merged, run)
     make = Cutter(Parcel(last))
-    choice = choose(make, last.shape, chunks, run.budget, fixed, known=known, keep=run.keeps)
+    keep = lambda grid: run.keeps  # noqa: E731
+    choice = choose(make, last.shape, chunks, run.budget, fixed, known=known, keep=keep)
     return last, make, choice
 
 

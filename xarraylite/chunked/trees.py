@@ -265,17 +265,17 @@ class Parts:
         begins, ends = [], []
         for first, count, size in ((0, parts, part), (parts * part, 1, left)):
             whole = size // leaf * leaf
-            leaves = np.arange(0, whole, leaf, dtype=np.int64)
             rest = np.array(rest_lengths(self.node, size - whole, along), np.int64)
             until = whole + np.cumsum(rest)
-            rests = until - rest
             at = (first + np.arange(count, dtype=np.int64) * part)[:, np.newaxis]
-            multiples = -(-(self.ahead * self.row + at + leaves + leaf) // step)
-            new = np.ones(multiples.shape, bool)  # whether a piece begins with a leaf
-            new[:, 1:] = multiples[:, 1:] != multiples[:, :-1]
-            last = np.roll(new, -1, 1)
-            begins += [(at + leaves)[new], (at + rests).ravel()]
-            ends += [(at + leaves + leaf)[last], (at + until).ravel()]
+            before = self.ahead * self.row + at
+            low, high = -(-(before + leaf) // step), -(-(before + whole) // step)
+            multiples = low + np.arange((high - low).max(initial=0), dtype=np.int64)
+            inside = np.minimum((step * multiples - before) // leaf * leaf, whole)
+            edges = np.pad(inside, ((0, 0), (1, 1)), constant_values=((0, 0), (0, whole)))
+            new = edges[:, 1:] > edges[:, :-1]  # others have no leaf
+            begins += [(at + edges[:, :-1])[new], (at + until - rest).ravel()]
+            ends += [(at + edges[:, 1:])[new], (at + until).ravel()]
         low, high = np.concatenate(begins), np.concatenate(ends)
         order = low.argsort(kind="stable")
         return Spans(low[order], high[order])

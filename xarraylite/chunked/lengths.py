@@ -1,0 +1,65 @@
+"""Chunks of what is made: as asked, or those of an operand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import ShapeError
+from ..index.broadcast import as_shape
+from ..ir.build import describe
+from ..ir.node import Node
+from .cut import requests
+from .places import name_of
+
+
+def chunks_for(
+    root: Node, asked: int | Sequence[int] | None, operation: str, target: object = None
+) -> tuple[int, ...]:
+    """Return the chunks of a new target: as asked (-1: all), else those of an operand of its shape.
+
+    Raises
+    ------
+    ShapeError
+        If chunks are not one positive length for each dimension, or the target is there already.
+    """
+    shape = root.shape
+    if asked is not None and hasattr(target, "shape"):
+        raise ShapeError(
+            f"{operation}: chunks {asked!r} are for a new array; the target {name_of(target)} of "
+            f"{describe(root)} keeps its own"
+        )
+    if asked is not None:
+        try:
+            each: Any = asked if np.ndim(asked) else (asked,) * len(shape)
+            full = [max(1, n) if c == -1 else c for c, n in zip(each, shape, strict=True)]
+            given = [as_shape(c, "chunks")[0] for c in full]
+        except (TypeError, ValueError):
+            given = [0]
+        if len(given) != len(shape) or 0 in given:
+            raise ShapeError(
+                f"{operation}: chunks {asked!r} are not one positive length, or -1 for all of it, "
+                f"for each dimension of shape {shape}"
+            )
+        return tuple([max(1, min(c, n)) for c, n in zip(given, shape, strict=True)])
+    for node in requests(root):
+        source: Any = node.source
+        if node.shape == shape and source.chunks != shape:
+            return tuple(source.chunks)
+    block = [max(1, n) for n in shape]
+    while math.prod(block) * root.dtype.itemsize > 4 << 20:
+        axis = max(range(len(block)), key=lambda k: (block[k], -k))
+        block[axis] = -(-block[axis] // 2)
+    return tuple(block)
+
+
+def lengths_of(root: Node) -> tuple[int, ...]:
+    """Return the chunks of an operand of an expression's shape, or rank; of none, a guess."""
+    found = [stored for stored in requests(root) if len(stored.shape) == len(root.shape)]
+    for stored in sorted(found, key=lambda stored: stored.shape != root.shape):
+        source: Any = stored.source
+        return tuple([max(1, min(c, n)) for c, n in zip(source.chunks, root.shape, strict=True)])
+    return tuple([min(n, 1024) for n in root.shape])
