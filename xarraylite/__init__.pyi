@@ -349,6 +349,7 @@ from .functions.polynomials import polymul as polymul
 from .functions.polynomials import polysub as polysub
 from .functions.polynomials import polyval as polyval
 from .functions.polynomials import roots as roots
+from .functions.polynomials import vander as vander
 from .functions.printing import get_printoptions as get_printoptions
 from .functions.printing import printoptions as printoptions
 from .functions.printing import set_printoptions as set_printoptions
@@ -477,7 +478,6 @@ from .functions.sequences import geomspace as geomspace
 from .functions.sequences import identity as identity
 from .functions.sequences import linspace as linspace
 from .functions.sequences import logspace as logspace
-from .functions.sequences import vander as vander
 from .functions.sets import isin as isin
 from .functions.sets import unique_all as unique_all
 from .functions.sets import unique_counts as unique_counts

@@ -12,9 +12,11 @@ from typing import Any, ParamSpec
 import numpy as np
 
 from ..arrays.adapt import adapt
+from ..arrays.xarray import XArray
 from ..operands.nodes import HasNode
 from ..operands.non_numeric import is_not_ours
-from .arrays_of_numpy import Narrow, numpy_of, results
+from .arrays_of_numpy import Narrow, numpy, numpy_of, results
+from .computed import computed
 from .foreign import value_of
 from .of_numpy import Array, of_numpy
 
@@ -32,6 +34,35 @@ def _of_polynomials(function: Callable[P, Any]) -> Callable[P, Any]:
         return tuple(map(poly1d, made)) if isinstance(made, tuple) else poly1d(made)
 
     return call
+
+
+@computed("x")
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> XArray:
+    """Return the powers of the elements of a vector, one row each, the highest first.
+
+    Parameters
+    ----------
+    x : array or sequence
+        A vector.
+    N : int, optional
+        Number of columns; by default as many as ``x`` has elements.
+    increasing : bool, default False
+        Begin with the power 0.
+
+    Returns
+    -------
+    XArray
+        A matrix.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> xl.vander([2, 3], 3)
+    XArray([[4, 2, 1],
+            [9, 3, 1]])
+    """
+    made: XArray = numpy.vander(x, N, increasing)
+    return made
 
 
 @of_numpy

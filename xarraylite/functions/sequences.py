@@ -479,31 +479,3 @@ def fromiter(iter: Iterable[Any], dtype: object, count: int = -1) -> XArray:
 
 
 _EXACT = {float64: frozenset((float, int)), int64: frozenset((int,))}
-
-
-@computed("x")
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> XArray:
-    """Return the powers of the elements of a vector, one row each, the highest first.
-
-    Parameters
-    ----------
-    x : array or sequence
-        A vector.
-    N : int, optional
-        Number of columns; by default as many as ``x`` has elements.
-    increasing : bool, default False
-        Begin with the power 0.
-
-    Returns
-    -------
-    XArray
-        A matrix.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> xl.vander([2, 3], 3)
-    XArray([[4, 2, 1],
-            [9, 3, 1]])
-    """
-    return numpy.vander(x, N, increasing)

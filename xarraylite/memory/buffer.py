@@ -40,7 +40,7 @@ from .._errors import DTypeError
 from .block import Memory, byte_reach
 from .pool import Bytes, Range, Raw, address_of
 from .slabs import take
-from .snapshots import GLANCE, Snapshot, guard, making
+from .snapshots import GLANCE, Snapshot, guard, making, newest, noted, shared_snapshots
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,20 +49,6 @@ _UINT8 = np.dtype(np.uint8)
 
 #: Whether reference counts tell who holds an object.  (`sysconfig` would say so too, for 1 ms.)
 COUNTS = hasattr(sys, "getrefcount") and "free-threading build" not in sys.version
-
-_shared_snapshots: set[weakref.ref[Snapshot]] = set()
-
-
-class Newest:
-    """The last snapshot of a shared buffer that was noted: until another is, readers only leave."""
-
-    __slots__ = ("mark",)
-
-    mark: weakref.ref[Snapshot] | None
-
-
-newest = Newest()
-newest.mark = None
 
 #: Buffers whose snapshots a thread is about to move, and which.
 _leaving: dict[Buffer, tuple[int, list[Snapshot]]] = {}
@@ -243,9 +229,9 @@ class Buffer(Memory):
         if self.made is not None:
             fresh.made = self.made
         if self.shared or not COUNTS:
-            if COUNTS and len(_shared_snapshots) >= _most_shared:
+            if COUNTS and len(shared_snapshots) >= _most_shared:
                 _drop_idle()
-            self._mark = _noted(fresh)
+            self._mark = noted(fresh)
         if COUNTS:
             self._snapshot = fresh
         return fresh
@@ -273,14 +259,14 @@ class Buffer(Memory):
             making.value += 1
             try:
                 with contextlib.suppress(AttributeError):
-                    self._mark = _noted(self._snapshot)
+                    self._mark = noted(self._snapshot)
                 self.shared = True
             finally:
                 making.value -= 1
 
     def is_awaited(self) -> bool:
         """Tell whether any expression refers to these bytes."""
-        if self.shared and not _shared_snapshots:
+        if self.shared and not shared_snapshots:
             return False
         with guard.held:
             if not COUNTS:
@@ -396,7 +382,7 @@ class Buffer(Memory):
                     self._snapshot = snapshot
                     continue
                 self.share()
-                mark = _noted(snapshot)
+                mark = noted(snapshot)
                 if self._known() is None:  # else another thread has read meanwhile
                     self._mark = mark
 
@@ -404,7 +390,7 @@ class Buffer(Memory):
         """Return the snapshots of all shared buffers that have bytes of this one."""
         end = self.address + self.nbytes
         found = []
-        for mark in _shared_snapshots.copy():  # callbacks may shrink the set meanwhile
+        for mark in shared_snapshots.copy():  # callbacks may shrink the set meanwhile
             snapshot = mark()
             if (
                 snapshot is not None
@@ -431,14 +417,6 @@ _NOBODY = weakref.ref(Snapshot.of(NOWHERE))
 
 #: Bytes of memory that is kept by what was made of it; machine code keeps as many.
 KEPT = 1 << 16
-
-
-def _noted(snapshot: Snapshot) -> weakref.ref[Snapshot]:
-    """Note a snapshot of a shared buffer, for writers of others."""
-    mark = weakref.ref(snapshot, _shared_snapshots.discard)
-    _shared_snapshots.add(mark)
-    newest.mark = mark
-    return mark
 
 
 def _keeper(snapshot: Snapshot) -> Buffer | None:
@@ -474,11 +452,11 @@ _most_shared = _IDLE
 def _drop_idle() -> None:
     """Drop the snapshots of shared buffers that nobody but these hold."""
     global _most_shared
-    for mark in _shared_snapshots.copy():
+    for mark in shared_snapshots.copy():
         found = [mark()]
         if found[0] is not None and not _are_held(found):
             _let_go(mark())
-    _most_shared = max(_IDLE, 2 * len(_shared_snapshots))
+    _most_shared = max(_IDLE, 2 * len(shared_snapshots))
 
 
 def _measure() -> tuple[int, int]:

@@ -146,6 +146,30 @@ class Snapshot(Memory):
         return f"<Snapshot of {self.nbytes} bytes, {state}>"
 
 
+#: Those of buffers whose bytes other buffers may have.
+shared_snapshots: set[weakref.ref[Snapshot]] = set()
+
+
+class Newest:
+    """The last snapshot of a shared buffer that was noted: until another is, readers only leave."""
+
+    __slots__ = ("mark",)
+
+    mark: weakref.ref[Snapshot] | None
+
+
+newest = Newest()
+newest.mark = None
+
+
+def noted(snapshot: Snapshot) -> weakref.ref[Snapshot]:
+    """Note a snapshot of a shared buffer, for writers of others."""
+    mark = weakref.ref(snapshot, shared_snapshots.discard)
+    shared_snapshots.add(mark)
+    newest.mark = mark
+    return mark
+
+
 class Copy(Snapshot):
     """A snapshot of memory of its own, and of what was copied into it.
 

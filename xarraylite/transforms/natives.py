@@ -35,9 +35,9 @@ from ..codegen.cpython import words as w
 from ..dtypes.names import bool_, int64
 from ..ir.kind import Kind, row_major
 from ..layout.strided import counted
-from ..memory.buffer import Buffer, Newest
+from ..memory.buffer import Buffer
 from ..memory.pool import counters
-from ..memory.snapshots import Copy, Snapshot, flying, making, pins
+from ..memory.snapshots import Copy, Newest, Snapshot, flying, making, pins
 from ..operands import dispatch, tracing
 from ..operands.dispatch import ViewRecipe
 from ..operands.learning import PRODUCT

@@ -21,7 +21,7 @@ from ...ir.kind import row_major
 from ...ir.node import FREE
 from ...layout import strided
 from ...memory import slabs
-from ...memory.buffer import newest
+from ...memory.snapshots import newest
 from ...ops.table import OPS
 
 
