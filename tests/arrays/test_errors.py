@@ -11,8 +11,6 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
-from xarraylite.chunked.budget import BudgetError
-from xarraylite.operands.non_numeric import said_by
 
 A = xl.asarray(np.arange(6.0).reshape(2, 3))
 B = xl.asarray(np.arange(4).reshape(4))
@@ -205,10 +203,27 @@ def test_error(name: str) -> None:
     assert (A.shape, B.shape, A.strides) == ((2, 3), (4,), (3, 1))
 
 
+class OfUser(xl.ShapeError):
+    """An error with a constructor of its own."""
+
+    def __init__(self, name: str, shape: tuple[int, ...]) -> None:
+        super().__init__(f"{name}: {shape}")
+
+
+class Unreadable:
+    """What refuses to be an array."""
+
+    def __array__(self, *args: object, **options: object) -> None:
+        raise OfUser("reader", (2, 3)) from OSError("disk")
+
+
 @pytest.mark.once
-def test_an_error_with_a_constructor_of_its_own_stays_what_it_is() -> None:
-    error = BudgetError("eval: a block", 1, 2)
-    assert said_by("stack", error) is error
+@pytest.mark.parametrize("name", ["vstack", "concat", "sum", "matmul"])
+def test_errors_of_others_and_their_causes_stay_what_they_are(name: str) -> None:
+    args = (Unreadable(), A) if name == "matmul" else (Unreadable(),)
+    with pytest.raises(OfUser, match=r"^reader: \(2, 3\)$") as found:
+        getattr(xl, name)(*([args] if name in ("vstack", "concat") else args))
+    assert isinstance(found.value.__cause__, OSError)
 
 
 def test_errors_come_when_the_expression_is_written() -> None:

@@ -55,6 +55,9 @@ def test_frames_stay_frames() -> None:
         assert isinstance(made, pd.DataFrame)
         assert made.to_numpy().tolist() == (np.asarray(a) ** 2).tolist()
     assert (frame == a).all(axis=None)
+    for bounds in ({"min": 1}, {"max": 3}, {"min": 1, "max": 3}):
+        assert xl.clip(frame["x"], **bounds).tolist() == np.clip(frame["x"], **bounds).tolist()
+        assert isinstance(xl.clip(frame["x"], **bounds), pd.Series)
     assert xl.mean(frame, axis=0).to_dict() == {"x": 2.0, "y": 3.0}
     assert frame.agg({"x": xl.mean, "y": xl.max}).tolist() == [2.0, 5.0]
     assert frame.groupby("x")["y"].agg([xl.sum]).to_numpy().tolist() == [[1.0], [3.0], [5.0]]

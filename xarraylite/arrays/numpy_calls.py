@@ -12,7 +12,6 @@ function on the values, and its result NumPy's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -191,6 +190,9 @@ def _at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
         array[...] = changed  # type: ignore[index]
     else:
         check_writable(array, f"{ufunc.__name__}.at")  # type: ignore[arg-type]
-        usual = freed(array.buffer)
-        with nullcontext() if usual else protect(array.buffer, array.node, None, None, True):
-            ufunc.at(elements.array_of(array), key, *rest)
+        target = elements.array_of(array)
+        if freed(array.buffer):  # with no call between, where another thread could read
+            ufunc.at(target, key, *rest)
+        else:
+            with protect(array.buffer, array.node, None, None, True):
+                ufunc.at(target, key, *rest)

@@ -305,7 +305,7 @@ class _Search:
     """Looks for the blocks of a result.
 
     Boxes are looked at in the order of what they need: as blocks, and as strips of least blocks
-    that keep chunks.  One replaces another only if no more is read, so larger budgets do not.
+    that keep chunks.  One replaces another only if no more is counted to be read.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ from ..dtypes.names import SUPPORTED, kind
 from ..dtypes.promotion import int_bounds
 from ..ir.build import describe
 from ..operands.moving import maps
-from ..operands.nodes import as_node, unwrapped
+from ..operands.nodes import as_node, has_own, unwrapped
 from ..operands.non_numeric import array_of
 from ..ops.table import OPS
 from .arguments import whole
@@ -303,6 +303,8 @@ def clip(
     >>> np.asarray(xl.clip(xl.asarray([1, 5, 9]), 2, 6)).tolist()
     [2, 5, 6]
     """
+    if has_own(a, "clip"):  # which bounds are given decides what else would ask
+        raise DTypeError(f"clip: {type(a).__name__} has one of its own, which refused")
     min = a_min if min is None else min
     max = a_max if max is None else max
     check_options("clip", order, casting)

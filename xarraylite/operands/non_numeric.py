@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .._errors import DTypeError, ShapeError, SizeError
+from .._errors import AxisError, DTypeError, ShapeError, SizeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
 from .nodes import HasNode, OneValue, has_own, is_masked, values_in
@@ -170,18 +170,21 @@ def or_numpy(function: Callable[P, R]) -> Callable[P, R]:
             made: R = call_numpy(function.__name__, args, options)
             return made
         except ShapeError as error:
-            raise said_by(function.__name__, error) from None
+            say(function.__name__, error)
+            raise
 
     return call
 
 
-def said_by(name: str, error: ShapeError) -> ShapeError:
-    """Return an error whose message names a function of NumPy's, if that is what was called."""
-    text = str(error)
-    if isinstance(error, SizeError) or not hasattr(_numpy, name):
-        return error  # budgets are sizes, whose errors have a constructor of their own
-    said = _OPERATION.sub(name, text, count=1)
-    return error if said == text else type(error)(said).with_traceback(error.__traceback__)
+def say(name: str, error: ShapeError) -> None:
+    """Have an error of ours name a function of NumPy's, if that is what was called."""
+    ours = type(error).__module__ == ShapeError.__module__ and not isinstance(error, SizeError)
+    if not ours or not hasattr(_numpy, name):
+        return  # others have constructors and texts of their own
+    said = _OPERATION.sub(name, str(error), count=1)
+    error.args = (said,)
+    if isinstance(error, AxisError):
+        error._msg = said  # type: ignore[attr-defined]  # what NumPy's class shows
 
 
 def _plain(x: Any) -> Any:
