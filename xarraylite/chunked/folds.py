@@ -251,8 +251,10 @@ def _complete(asked: _Asked) -> list[Way]:
     while block != list(shape) and not fits(window_of([0] * len(shape), block)):
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
-    keep = lambda grid: run.keeps and not isinstance(make, _Uncut)  # noqa: E731
-    choice = choose(make, shape, block, run.budget, True, fits, known, keep, widened=True)
+    keeps = run.keeps and not isinstance(make, _Uncut)
+    choice = choose(
+        make, shape, block, run.budget, True, fits, known, lambda grid: keeps, widened=True
+    )
     moved = choice.rate * math.prod(shape)
     return [(moved, _blocks(node, make, choice, run, begin))]
 

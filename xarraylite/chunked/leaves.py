@@ -29,6 +29,7 @@ from ..ir.node import Reduce
 from ..ops.reductions import SUM, undivided
 from .cut import requests
 from .division import Begin, Result
+from .grid import Grid
 from .idle import Idle
 from .joins import KEPT, Join, leaf_of, rest_lengths
 from .lengths import lengths_of
@@ -190,7 +191,10 @@ class Blocks:
         chunk = tuple(map(min, lengths, shape))
         parcel = Parcel(node.arg)
         make = Values(parcel, Cutter(parcel)(whole(chunk)).need + aside(chunk))
-        keep = lambda grid: grid.strip == grid.counts  # noqa: E731 - others leave more leaves behind
+
+        def keep(grid: Grid) -> bool:
+            return grid.strip == grid.counts  # others leave more leaves behind
+
         choice = choose(make, shape, lengths, run.budget, False, keep=keep, aside=aside)
         return Blocks(node, tree, places, choice, make)
 

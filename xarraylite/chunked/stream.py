@@ -126,8 +126,9 @@ def divided(
     run.held.sources = frozenset(_shared(merged))
     last = reduced(merged, run)
     make = Cutter(Parcel(last))
-    keep = lambda grid: run.keeps  # noqa: E731
-    choice = choose(make, last.shape, chunks, run.budget, fixed, known=known, keep=keep)
+    choice = choose(
+        make, last.shape, chunks, run.budget, fixed, known=known, keep=lambda grid: run.keeps
+    )
     return last, make, choice
 
 

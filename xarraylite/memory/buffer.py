@@ -14,9 +14,9 @@ an expression that another thread writes meanwhile belongs to the next one, and 
 marked stale.
 
 Borrowed buffers can share memory, with each other and with buffers whose memory was given to NumPy
-(`share`).  They know their snapshots by weak references, and a writer asks for those of every such
-buffer whose bytes intersect.  Where references cannot be counted (free-threaded builds) all
-buffers do so.
+(`share`).  Their snapshots are known by weak references too, and a writer asks for those of every
+such buffer whose bytes intersect, unless none was made since it asked (``asked``).  Where
+references cannot be counted (free-threaded builds) all buffers do so.
 
 **Fork.**  Slabs and allocated buffers are private memory: the child has its own copy-on-write
 copy and its own list of free places, so both processes go on cutting without meeting.
