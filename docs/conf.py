@@ -3,6 +3,8 @@
 import sys
 from pathlib import Path
 
+from numpydoc import docscrape_sphinx
+
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
@@ -10,6 +12,20 @@ from pictures import write_pictures  # noqa: E402
 from public_api import write_reference  # noqa: E402
 
 import xarraylite as xl  # noqa: E402
+
+_templates = {}
+
+
+class Environment(docscrape_sphinx.SandboxedEnvironment):
+    """Numpydoc makes one for each docstring, which would compile its template each time."""
+
+    def get_template(self, name):
+        if name not in _templates:
+            _templates[name] = super().get_template(name)
+        return _templates[name]
+
+
+docscrape_sphinx.SandboxedEnvironment = Environment
 
 project = "xarraylite"
 author = "xarraylite developers"

@@ -132,11 +132,16 @@ def _page(title: str, module: str, names: list[str]) -> str:
 def _entry(name: str, value: object) -> list[str]:
     if not inspect.isclass(value):
         return [f".. autofunction:: {name}", ""]
-    directive = "autoexception" if issubclass(value, BaseException) else "autoclass"
-    lines = [f".. {directive}:: {name}", "   :show-inheritance:"]
-    if directive == "autoclass":
-        lines += ["   :members:", "   :inherited-members: int, object"]
-    return [*lines, ""]
+    if issubclass(value, BaseException):
+        return [f".. autoexception:: {name}", "   :show-inheritance:", ""]
+    bases = [base for base in value.__mro__[1:] if not base.__module__.startswith("xarraylite.")]
+    own = [base for base in value.__mro__[1:] if getattr(xl, base.__name__, None) is base]
+    elsewhere = ", ".join([base.__name__ for base in (*bases, *own)])
+    lines = [f".. autoclass:: {name}", "   :show-inheritance:", "   :members:"]
+    lines += [f"   :inherited-members: {elsewhere}", ""]
+    if own:  # each member is described once
+        lines += [f"   It has the members of :class:`~xarraylite.{own[0].__name__}` too.", ""]
+    return lines
 
 
 def _module_page(name: str, documented: set[int]) -> str:
