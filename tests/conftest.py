@@ -83,9 +83,14 @@ def _room(path: Path) -> str:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out of the interpreter's run the rooms in which it has no part."""
-    reference = config.getoption("--engine") == "reference"
-    return True if reference and _room(collection_path) in _COMPILED else None
+    """Leave out of the interpreter's run the rooms in which it has no part, and all examples.
+
+    Examples are there to be read: what they show is tested on both engines elsewhere.
+    """
+    if config.getoption("--engine") != "reference":
+        return None
+    examples = collection_path.is_relative_to(ROOT / "xarraylite")
+    return True if examples or _room(collection_path) in _COMPILED else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -74,6 +74,7 @@ def _compare(page: str, block: Block, namespace: dict[str, object]) -> None:
     namespace.update(test.globs)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

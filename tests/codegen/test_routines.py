@@ -221,19 +221,3 @@ def test_known_operations_never_import_numba(tmp_path: Path) -> None:
     assert int(count) > 60
     assert int(compiled) > 60
     assert numba == "False"
-
-
-@pytest.mark.usefixtures("compiled")
-def test_a_users_function_does_import_numba(tmp_path: Path) -> None:
-    code = (
-        "import sys, xarraylite as xl\n"
-        "xl.eval(xl.vectorize(lambda x: x + 1.0)(xl.ones(3)))\n"
-        "print('numba' in sys.modules)\n"
-    )
-    environment = {**os.environ, "XARRAYLITE_CACHE_DIR": str(tmp_path), "XARRAYLITE_ENGINE": "auto"}
-    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=100,
-        env=environment,
-    )  # fmt: skip
-    assert done.stdout.strip() == "True", done.stderr

@@ -353,7 +353,7 @@ def test_random_damage_is_refused_or_harmless(name: str) -> None:
     refused = 0
     tracemalloc.start()
     try:
-        for _ in range(1000):
+        for _ in range(400):
             damaged = bytearray(data)
             for _ in range(rng.choice((1, 1, 1, 2, 5))):
                 damaged[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
@@ -368,7 +368,7 @@ def test_random_damage_is_refused_or_harmless(name: str) -> None:
     finally:
         tracemalloc.stop()
     assert peak < MOST_MEMORY
-    assert refused > 100  # a flip of an element's bit in a .npy file cannot be seen
+    assert refused > 40  # a flip of an element's bit in a .npy file cannot be seen
 
 
 @pytest.mark.parametrize("name", FILES)

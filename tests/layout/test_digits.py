@@ -78,7 +78,7 @@ def cases(
 
 
 @given(cases())
-@settings(max_examples=250)
+@settings(max_examples=100)
 @example(((3, 5), (1, 0), ((2, 2),)))
 @example(((4, 8), (1, 0), ((2, 4), (2, 1))))
 @example(((2, 3, 5), (2, 1, 0), ((C, C, 4),)))
@@ -117,7 +117,7 @@ def test_whole_arrays_of_indices_are_followed_at_once(case: Case) -> None:
 
 
 @given(cases(least=1))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_digits_are_there_unless_a_later_tile_combines(case: Case) -> None:
     dims, _, tiles = case
     tiled = Tiled.of(*case)

@@ -81,7 +81,7 @@ def split(shape: tuple[int, ...], maps: Sequence[Place]) -> tuple[Box, ...] | in
 
 
 @given(spaces())
-@settings(max_examples=250)
+@settings(max_examples=100)
 def test_every_element_once_and_in_its_place(drawn: tuple[tuple[int, ...], list[TiledMap]]) -> None:
     shape, maps = drawn
     boxes = split(shape, [*maps, Strided.row_major(shape)])

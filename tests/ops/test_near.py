@@ -119,7 +119,7 @@ def test_wherever_results_go(name: str, t: str, monkeypatch: pytest.MonkeyPatch)
     assert_same_bits(other[1:].copy(), wanted)
 
 
-@each
+@pytest.mark.parametrize(("name", "t"), KINDS.values())
 def test_parts_of_expressions(name: str, t: str) -> None:
     args = operands(name, t, 256 * 470)
     wide = [xl.asarray(x) for x in args]

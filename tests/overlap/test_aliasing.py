@@ -63,7 +63,7 @@ def cut(data: st.DataObject, extent: int, length: int) -> slice:
 
 
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_views_of_one_tiled_array(data: st.DataObject) -> None:
     layout = data.draw(st.sampled_from(LAYOUTS[2]))
     values, array = numbered((7, 8), layout)

@@ -56,7 +56,7 @@ def problems(draw: st.DrawFn, inexact: bool = False) -> tuple[trees.Tree, list[x
 
 
 @given(problems())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_exact_trees(problem: tuple[trees.Tree, list[xst.Sample]]) -> None:
     check(*problem)
 

@@ -189,7 +189,7 @@ forms = {
     "in place": in_place,
 }
 def press():
-    time.sleep(0.2)
+    time.sleep(0.1)
     os.kill(os.getpid(), signal.SIGINT)
 for name, work in forms.items():
     for threads in (1, 2):

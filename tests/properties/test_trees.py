@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import Phase, find, settings
 
 import xarraylite as xl
@@ -12,6 +13,7 @@ from xarraylite.testing import assert_same_bits
 from xarraylite.testing import strategies as xst
 
 
+@pytest.mark.once
 @together(
     "word",
     ["concat", "[(", "astype", "permute_dims", "sum(", "argmax", "where", "divide", "reshape"],

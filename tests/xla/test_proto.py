@@ -278,7 +278,7 @@ def specs(draw: st.DrawFn, depth: int = 2) -> ArraySpec:
     return ArraySpec(name, dims, draw(st.sampled_from([layout, None])), dynamic=dynamic)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(specs())
 def test_round_trip(spec: ArraySpec) -> None:
     data = spec.to_proto_bytes()

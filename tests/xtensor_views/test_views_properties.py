@@ -233,7 +233,7 @@ def assigned(values: Array, numbers: Array, new: Array) -> Array:
     return result.reshape(values.shape)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(viewed(), st.booleans())
 def test_reading(case: tuple[Any, Array, Any, Array], many: bool) -> None:
     a, values, view, numbers = case
@@ -262,7 +262,7 @@ def repeats(view: Any) -> bool:
     return False
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(viewed(), st.sampled_from(["scalar", "array", "row", "itself", "update"]), st.booleans())
 def test_writing(case: tuple[Any, Array, Any, Array], what: str, many: bool) -> None:
     a, values, view, numbers = case
@@ -296,7 +296,7 @@ def written(view: Any, old: Array, numbers: Array, what: str) -> Array:
     return np.asarray(new)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     viewed(),
     st.sampled_from([xl.masked_view, xl.filtration, xl.filter]),
@@ -335,7 +335,7 @@ def test_masks(
     np.testing.assert_array_equal(a, assigned(values, numbers[mask], new[mask]))
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(bases(), st.data(), st.sampled_from(["values", "sum", "update"]), st.booleans())
 def test_any_view_assigned_to_any_other(
     base: tuple[Any, Array], data: st.DataObject, what: str, many: bool
@@ -361,7 +361,7 @@ def test_any_view_assigned_to_any_other(
     np.testing.assert_array_equal(a, assigned(values, places, new))
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(bases(), st.data())
 def test_views_of_one_array_assigned_to_each_other(
     base: tuple[Any, Array], data: st.DataObject
@@ -379,7 +379,7 @@ def test_views_of_one_array_assigned_to_each_other(
     np.testing.assert_array_equal(a, want)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(viewed(), st.data())
 def test_parts_and_parents(case: tuple[Any, Array, Any, Array], data: st.DataObject) -> None:
     a, values, view, numbers = case
