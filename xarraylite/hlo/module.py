@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from typing import Any, cast
+from itertools import chain
+from typing import Any, Final, cast
 
 from .._errors import HloError
 from .._records import record
@@ -13,15 +14,30 @@ from .cost.weigh import module_cost
 from .edits import edited, own_computation
 from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
-from .instruction import HloComputation, HloInstruction, no_attributes, unknown
+from .instruction import HloComputation, HloInstruction
+from .nodes import no_attributes, unknown
 from .order import callees_first
 from .rules.verify import verify_module
-from .text.printer import module_text
-from .text.styles import print_options
-from .text.tables import StackFrame
+from .text.attributes import print_attribute
+from .text.printer import Part, Printer, is_one_operation
+from .text.styles import PrintOptions, print_options
+from .text.tables import StackFrame, print_tables
 from .values import Signature
 
 _set = object.__setattr__
+
+_HEADER: Final = (
+    "input_output_alias",
+    "buffer_donor",
+    "alias_passthrough_params",
+    "entry_computation_layout",
+    "allow_spmd_sharding_propagation_to_parameters",
+    "allow_spmd_sharding_propagation_to_output",
+    "replica_count",
+    "num_partitions",
+    "frontend_attributes",
+    "origin_recovery_table",
+)
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -333,7 +349,7 @@ class HloModule:
         ...
         xarraylite._errors.HloError: r: add(f32[2], f32[2]) gives f32[2], not f32[3]
         """
-        verify_module(self)
+        verify_module(self.computations, self.entry, self.signature, self.attributes)
         return self
 
     def to_text(self, style: str = "default", **options: Any) -> str:
@@ -364,10 +380,49 @@ class HloModule:
           ROOT b = f32[] negate(a)
         }
         """
-        return module_text(self, print_options(style, options))
+        return _text(self, print_options(style, options))
 
     def __str__(self) -> str:
         return self.to_text()
 
     def __repr__(self) -> str:
         return f"<HloModule {self.name}: {len(self.computations)} computations>"
+
+
+def _text(module: HloModule, options: PrintOptions) -> str:
+    """Return the text of a module."""
+    hidden: set[HloComputation] = set()
+    fused: set[HloComputation] = set()
+    for instruction in chain.from_iterable([c.instructions for c in module.computations]):
+        if instruction.opcode == "async-start" and options.syntax_sugar_async_ops:
+            hidden.update(filter(is_one_operation, instruction.called_computations))
+        elif instruction.opcode == "fusion":
+            # Fusions run as a whole: the order inside is nobody's choice.
+            fused.update(instruction.called_computations)
+    printer = Printer(options)
+
+    def parts() -> Iterator[Part]:
+        tab = "  " * options.indent_amount
+        header = [f"{tab}HloModule {module.name if options.print_ids else ''}"]
+        if module.is_scheduled:
+            header.append("is_scheduled=true")
+        yield ", ".join([*header, *_header_attributes(module)])
+        if options.print_metadata and module.stack_frames:
+            yield f"\n\n{print_tables(module.stack_frames)}"
+        yield "\n\n"
+        canonical = options.canonicalize_computations
+        for computation in module.computations if canonical else module.post_order():
+            if computation not in hidden:
+                head = "ENTRY " if computation is module.entry else ""
+                scheduled = module.is_scheduled and computation not in fused
+                yield from printer.computation(computation, options.indent_amount, head, scheduled)
+                yield "\n\n"
+
+    return printer.text(parts())
+
+
+def _header_attributes(module: HloModule) -> Iterator[str]:
+    given = module.attributes
+    for name in (*_HEADER, *[name for name in given if name not in _HEADER]):
+        if name in given:
+            yield f"{name}={print_attribute('', name, given[name])}"

@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from ..ir.walk import depth_first
-from .nodes import ComputationNode, InstructionNode
 
-N = TypeVar("N", bound=InstructionNode)
-C = TypeVar("C", bound=ComputationNode)
+N = TypeVar("N")
 
 
-def post_order(instructions: Iterable[N]) -> tuple[N, ...]:
+def post_order(instructions: Iterable[Any]) -> tuple[Any, ...]:
     """Return instructions depth first, operands before users; see ``HloComputation.post_order``."""
     ends = [instruction for instruction in instructions if not instruction.users]
     return tuple(depth_first(ends, _before))
@@ -23,7 +21,7 @@ def _before(instruction: Any) -> Iterable[Any]:
     return (*control[::-1], *instruction.operands) if control else instruction.operands
 
 
-def callees_first(starts: Iterable[C]) -> list[C]:
+def callees_first(starts: Iterable[N]) -> list[N]:
     """Return computations and what they call, directly or not, callees before callers."""
     return list(depth_first(starts, _calls))
 

@@ -16,7 +16,7 @@ from ..._records import record
 from ...dtypes.element_types import element_type
 from ...layout.layout import Layout
 from ...xla.spec import ArraySpec
-from ..nodes import ComputationNode
+from ..instruction import HloComputation
 from ..text.attributes import DEFAULTS
 
 
@@ -32,7 +32,7 @@ class Call:
         Shapes of the operands.
     attributes : mapping
         Its attributes.
-    called : tuple of ComputationNode
+    called : tuple of HloComputation
         What it calls.
     result : ArraySpec or None
         Shape that the result is said to have, where it is said.
@@ -41,7 +41,7 @@ class Call:
     opcode: str
     shapes: tuple[ArraySpec, ...]
     attributes: Mapping[str, Any]
-    called: tuple[ComputationNode, ...] = ()
+    called: tuple[HloComputation, ...] = ()
     result: ArraySpec | None = field(default=None)
 
     def get(self, name: str) -> Any:
@@ -130,14 +130,14 @@ class Call:
         )
         return listed
 
-    def computation(self, position: int = 0) -> ComputationNode:
+    def computation(self, position: int = 0) -> HloComputation:
         """Return one of the called computations."""
         self.require(position < len(self.called), "calls a computation")
         return self.called[position]
 
     def signature(
         self, position: int, parameters: Iterable[ArraySpec], result: ArraySpec | None, what: str
-    ) -> ComputationNode:
+    ) -> HloComputation:
         """Check what a called computation takes and gives.
 
         Element types of floating point may differ in precision, as they do in mixed programs.

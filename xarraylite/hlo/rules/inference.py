@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ...xla.spec import ArraySpec
-from ..nodes import ComputationNode
+from ..instruction import HloComputation
 from ..opcodes import OPCODES
 from . import callers, devices, elementwise, indexed, movement, windows
 from .call import Call, Rule, Unsaid
@@ -52,7 +52,7 @@ def infer_shape(
     opcode: str,
     shapes: tuple[ArraySpec, ...],
     attributes: Mapping[str, Any],
-    called: tuple[ComputationNode, ...] = (),
+    called: tuple[HloComputation, ...] = (),
     result: ArraySpec | None = None,
 ) -> ArraySpec | None:
     """Return the shape of a result.
@@ -65,7 +65,7 @@ def infer_shape(
         Shapes of the operands.
     attributes : mapping
         Typed values by name.
-    called : tuple of ComputationNode
+    called : tuple of HloComputation
         What is called.
     result : ArraySpec, optional
         What the result is said to be; some shapes, as those of ``reshape``, follow from nothing

@@ -6,14 +6,14 @@ before their users, so there are no cycles, and parameters are numbered without 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
-from ..nodes import InstructionNode, ModuleNode
+from ..instruction import HloComputation, HloInstruction
 from ..opcodes import ACCURATE, OPCODES
-from ..values import Alias
+from ..values import Alias, Signature
 from .inference import infer_shape
 
 # Operations that may compute in one precision and give another.
@@ -24,7 +24,12 @@ reduce reduce-scatter reduce-window while
 _MIXED: Final = frozenset(_MIXED_NAMES.split())
 
 
-def verify_module(module: ModuleNode) -> None:
+def verify_module(
+    computations: Iterable[HloComputation],
+    entry: HloComputation,
+    signature: Signature,
+    attributes: Mapping[str, Any],
+) -> None:
     """Check every instruction of a module, and its header.
 
     Raises
@@ -33,16 +38,16 @@ def verify_module(module: ModuleNode) -> None:
         For the first rule that is broken.
     """
     names: set[str] = set()
-    for computation in module.computations:
+    for computation in computations:
         for instruction in computation.instructions:
             if instruction.name in names:
                 raise HloError("the name is taken already", instruction=instruction.name)
             names.add(instruction.name)
             verify_instruction(instruction)
-    _verify_signature(module)
+    _verify_signature(entry, signature, attributes)
 
 
-def verify_instruction(instruction: InstructionNode) -> None:
+def verify_instruction(instruction: HloInstruction) -> None:
     """Check one instruction.
 
     Raises
@@ -96,29 +101,30 @@ def _agree(opcode: str, inferred: ArraySpec, declared: ArraySpec) -> bool:
     return opcode in _MIXED and inferred.compatible_ignoring_fp_precision(declared)
 
 
-def _verify_signature(module: ModuleNode) -> None:
+def _verify_signature(
+    entry: HloComputation, signature: Signature, attributes: Mapping[str, Any]
+) -> None:
     """Check that the entry has the parameters and the result that the header says."""
-    signature = module.signature
-    parameters = module.entry.parameters
+    parameters = entry.parameters
     if len(parameters) != len(signature.parameters):
         raise HloError(
             f"entry_computation_layout has {len(signature.parameters)} parameters, "
-            f"{module.entry.name} {len(parameters)}"
+            f"{entry.name} {len(parameters)}"
         )
     pairs = [
         *zip(signature.parameters, [p.shape for p in parameters], strict=True),
-        (signature.result, module.entry.root.shape),
+        (signature.result, entry.root.shape),
     ]
     for said, found in pairs:
         if not said.compatible(found):
             raise HloError(
                 f"entry_computation_layout says {said.human_string()} where "
-                f"{module.entry.name} has {found.human_string()}"
+                f"{entry.name} has {found.human_string()}"
             )
-    aliases = module.attributes.get("input_output_alias", ())
+    aliases = attributes.get("input_output_alias", ())
     given, result = signature.parameters, signature.result
     _verify_sharing("input_output_alias", aliases, given, result)
-    donors = [Alias((), *donor) for donor in module.attributes.get("buffer_donor", ())]
+    donors = [Alias((), *donor) for donor in attributes.get("buffer_donor", ())]
     _verify_sharing("buffer_donor", donors, given, result)
 
 

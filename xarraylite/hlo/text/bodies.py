@@ -13,7 +13,8 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
-from ..instruction import HloComputation, HloInstruction, no_attributes
+from ..instruction import HloComputation, HloInstruction
+from ..nodes import no_attributes
 from ..opcodes import OPCODES
 from ..order import callees_first
 from ..rules.inference import infer_shape

@@ -15,15 +15,14 @@ Bodies within bodies are printed by iterators on a list, so the text may nest as
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from math import prod
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ..._errors import HloError
 from ...xla.spec import ArraySpec
-from ..nodes import ComputationNode, InstructionNode, ModuleNode
+from ..nodes import ComputationNode, InstructionNode
 from ..opcodes import OPCODES
 from ..values import OpMetadata, ReplicaGroups
 from .attributes import print_attribute
@@ -34,7 +33,6 @@ from .metadata import print_metadata
 from .quoting import escape
 from .sharding import without_metadata
 from .styles import PrintOptions
-from .tables import print_tables
 
 # Bodies in place of names multiply: a chain of computations that call the next one twice.
 _LONGEST: Final = 1 << 30
@@ -53,80 +51,29 @@ _UNPRINTED: Final = {
     "call": "is_composite",
 }
 
+Instruction: TypeAlias = InstructionNode[Any]
+Computation: TypeAlias = ComputationNode[Any]
 # A piece of text, or a computation whose body stands here at a level of indentation.
-Part: TypeAlias = "str | tuple[ComputationNode, int]"
-Called: TypeAlias = "tuple[ComputationNode, ...]"
+Part: TypeAlias = "str | tuple[Computation, int]"
+Called: TypeAlias = "tuple[Computation, ...]"
 
 
-def module_text(module: ModuleNode, options: PrintOptions) -> str:
-    """Return the text of a module."""
-    hidden: set[ComputationNode] = set()
-    fused: set[ComputationNode] = set()
-    for instruction in chain.from_iterable([c.instructions for c in module.computations]):
-        if instruction.opcode == "async-start" and options.syntax_sugar_async_ops:
-            hidden.update(filter(is_one_operation, instruction.called_computations))
-        elif instruction.opcode == "fusion":
-            # Fusions run as a whole: the order inside is nobody's choice.
-            fused.update(instruction.called_computations)
-    printer = _Printer(options)
-
-    def parts() -> Iterator[Part]:
-        tab = "  " * options.indent_amount
-        header = [f"{tab}HloModule {module.name if options.print_ids else ''}"]
-        if module.is_scheduled:
-            header.append("is_scheduled=true")
-        yield ", ".join([*header, *_header_attributes(module)])
-        if options.print_metadata and module.stack_frames:
-            yield f"\n\n{print_tables(module.stack_frames)}"
-        yield "\n\n"
-        canonical = options.canonicalize_computations
-        for computation in module.computations if canonical else module.post_order():
-            if computation not in hidden:
-                head = "ENTRY " if computation is module.entry else ""
-                scheduled = module.is_scheduled and computation not in fused
-                yield from printer.computation(computation, options.indent_amount, head, scheduled)
-                yield "\n\n"
-
-    return printer.text(parts())
-
-
-def instruction_text(instruction: InstructionNode, options: PrintOptions) -> str:
+def instruction_text(instruction: Instruction, options: PrintOptions) -> str:
     """Return the text of an instruction alone."""
-    printer = _Printer(options)
+    printer = Printer(options)
     out: list[Part] = []
     nested = options.is_in_nested_computation
     printer.instruction(out, instruction, {}, options.indent_amount, nested)
     return printer.text(iter(out))
 
 
-def computation_text(computation: ComputationNode, options: PrintOptions) -> str:
+def computation_text(computation: Computation, options: PrintOptions) -> str:
     """Return the text of a computation alone."""
-    printer = _Printer(options)
+    printer = Printer(options)
     return printer.text(iter(printer.computation(computation, options.indent_amount, "")))
 
 
-_HEADER: Final = (
-    "input_output_alias",
-    "buffer_donor",
-    "alias_passthrough_params",
-    "entry_computation_layout",
-    "allow_spmd_sharding_propagation_to_parameters",
-    "allow_spmd_sharding_propagation_to_output",
-    "replica_count",
-    "num_partitions",
-    "frontend_attributes",
-    "origin_recovery_table",
-)
-
-
-def _header_attributes(module: ModuleNode) -> Iterator[str]:
-    given = module.attributes
-    for name in (*_HEADER, *[name for name in given if name not in _HEADER]):
-        if name in given:
-            yield f"{name}={print_attribute('', name, given[name])}"
-
-
-def is_one_operation(computation: ComputationNode) -> bool:
+def is_one_operation(computation: Computation) -> bool:
     """Whether a computation applies one operation to its parameters.
 
     ``negate-start(x)`` stands for an ``async-start`` of such a computation, which text does not
@@ -138,7 +85,7 @@ def is_one_operation(computation: ComputationNode) -> bool:
     )
 
 
-class _Printer:
+class Printer:
     """Prints with one set of options."""
 
     def __init__(self, options: PrintOptions) -> None:
@@ -185,7 +132,7 @@ class _Printer:
         return found
 
     def computation(
-        self, computation: ComputationNode, indent: int, head: str | None, scheduled: bool = False
+        self, computation: Computation, indent: int, head: str | None, scheduled: bool = False
     ) -> list[Part]:
         """The text of a computation; without a head, as the body that stands for its name."""
         options = self.options
@@ -199,7 +146,7 @@ class _Printer:
             first += f"{self.program_shape(computation)} "
         out: list[Part] = [f"{first}{{\n"]
         order = computation.instructions if scheduled else computation.post_order()
-        numbers: dict[InstructionNode, str] = {}
+        numbers: dict[Instruction, str] = {}
         plain, root = f"{tab}  ", computation.root
         for instruction in order:
             out.append(f"{plain}ROOT " if instruction is root else plain)
@@ -211,7 +158,7 @@ class _Printer:
         # Bodies are what else there may be.
         return ["".join(out)] if options.print_subcomputation_mode == "name_only" else out  # type: ignore[arg-type]
 
-    def program_shape(self, computation: ComputationNode) -> str:
+    def program_shape(self, computation: Computation) -> str:
         """Parameters and result of a computation, without layouts."""
         shown = []
         for parameter in computation.parameters:
@@ -229,8 +176,8 @@ class _Printer:
     def instruction(
         self,
         out: list[Part],
-        instruction: InstructionNode,
-        numbers: dict[InstructionNode, str],
+        instruction: Instruction,
+        numbers: dict[Instruction, str],
         indent: int,
         nested: bool,
     ) -> None:
@@ -268,7 +215,7 @@ class _Printer:
         elif shown:
             out.append(f", metadata={{{shown}}}")
 
-    def wrapped(self, instruction: InstructionNode) -> InstructionNode | None:
+    def wrapped(self, instruction: Instruction) -> Instruction | None:
         """The operation that an asynchronous one runs, where that is all it runs."""
         if not instruction.called_computations or not self.options.syntax_sugar_async_ops:
             return None
@@ -276,7 +223,7 @@ class _Printer:
         return called.root if is_one_operation(called) else None
 
     def operands(
-        self, instruction: InstructionNode, numbers: dict[InstructionNode, str], nested: bool
+        self, instruction: Instruction, numbers: dict[Instruction, str], nested: bool
     ) -> str:
         """What stands between the parentheses."""
         if instruction.opcode == "parameter":
@@ -319,8 +266,8 @@ class _Printer:
     def attributes(
         self,
         out: list[Part],
-        instruction: InstructionNode,
-        wrapped: InstructionNode | None,
+        instruction: Instruction,
+        wrapped: Instruction | None,
         indent: int,
     ) -> None:
         """The attributes of an operation and what it calls, and what any instruction may have."""
@@ -355,7 +302,7 @@ class _Printer:
         if "origin" in given and options.print_original_value:
             out.append(f", origin={given['origin']}")
 
-    def own_attributes(self, instruction: InstructionNode, but: str = "") -> str:
+    def own_attributes(self, instruction: Instruction, but: str = "") -> str:
         """The attributes of the operation itself, and those that nobody knows."""
         given = instruction.attributes
         opcode = instruction.opcode
@@ -376,7 +323,7 @@ class _Printer:
                 shown.append(f", {name}={print_attribute(opcode, name, value)}")
         return "".join(shown)
 
-    def calls(self, out: list[Part], instruction: InstructionNode, indent: int) -> None:
+    def calls(self, out: list[Part], instruction: Instruction, indent: int) -> None:
         """The computations that an instruction calls, by name or with their bodies."""
         called = instruction.called_computations
         opcode = instruction.opcode
@@ -402,7 +349,7 @@ class _Printer:
             out.append("\n}" if listed else "")
 
 
-def _roles(instruction: InstructionNode) -> dict[str, Called]:
+def _roles(instruction: Instruction) -> dict[str, Called]:
     """What an instruction calls, by the attribute that names it, in printing order."""
     called = instruction.called_computations
     opcode = instruction.opcode
