@@ -69,6 +69,11 @@ CASES: dict[str, Case] = {
     "transpose": (lambda: xl.transpose(A, (0, 0)), xl.AxisError, "transpose: axis.*twice"),
     "clip": (lambda: xl.clip(A, B, None), xl.BroadcastError, r"clip\(float64.*int64"),
     "isclose": (lambda: xl.isclose(A, A.T), xl.BroadcastError, r"isclose\("),
+    "allclose": (lambda: xl.allclose(A, B), xl.BroadcastError, r"allclose\(float64.*int64"),
+    "allclose of text": (lambda: xl.allclose(A, "a"), xl.DTypeError, "allclose: got str"),
+    "divmod": (lambda: xl.divmod(A, B), xl.BroadcastError, r"divmod\(float64.*int64"),
+    "divmod of complex": (lambda: xl.divmod(A, C), xl.DTypeError, r"divmod\(float64, complex"),
+    "append": (lambda: xl.append(A, B, 0), xl.ShapeError, r"append\(float64.*int64"),
     "fft axis": (lambda: xl.fft.fft(B, axis=2), IndexError, "fft.*an axis is out of range"),
     # indices
     "index": (lambda: A[2], xl.IndexRangeError, r"index 2.*axis 0 of extent 2 \(shape \(2, 3\)\)"),

@@ -234,7 +234,7 @@ V = xl.asarray([1.0, 2.0, 3.0])
 #: Calls with something else than an integer, which NumPy refuses by the same class.
 INTEGERS: dict[str, tuple[type[Exception], str]] = {
     "xp.diagonal(m, 1.0)": (TypeError, "diagonal: offset"),
-    "xp.trace(m, 1.0)": (TypeError, "diagonal: offset"),
+    "xp.trace(m, 1.0)": (TypeError, "trace: offset"),
     "xp.diag(v, 'a')": (TypeError, "diag: k"),
     "xp.roll(v, None)": (TypeError, "roll|add"),
     "xp.pad(v, 1.0)": (TypeError, "pad"),

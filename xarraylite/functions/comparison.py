@@ -113,6 +113,7 @@ def array_equiv(a1: object, a2: object) -> bool:
     return bool(reducers.all(one == other))
 
 
+@or_numpy
 def allclose(
     a: object,
     b: object,

@@ -277,6 +277,7 @@ def float_power(
 
 
 @as_ufunc
+@or_numpy
 def divmod(
     x1: object, x2: object, /, *outs: object, out: object = None, where: object = True
 ) -> tuple[XExpression, XExpression]:

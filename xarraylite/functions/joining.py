@@ -295,6 +295,7 @@ def column_stack(tup: Sequence[object]) -> Lazy:
     return concat(columns, axis=1)
 
 
+@or_numpy
 def append(arr: object, values: object, axis: SupportsIndex | None = None) -> Lazy:
     """Return two arrays joined, lazily; flattened where no axis is given.
 

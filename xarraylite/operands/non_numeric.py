@@ -166,7 +166,8 @@ def or_numpy(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **options: P.kwargs) -> R:
         try:
             return function(*args, **options)
-        except DTypeError:
+        except DTypeError as error:
+            say(function.__name__, error)
             made: R = call_numpy(function.__name__, args, options)
             return made
         except ShapeError as error:
@@ -176,7 +177,7 @@ def or_numpy(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def say(name: str, error: ShapeError) -> None:
+def say(name: str, error: ShapeError | DTypeError) -> None:
     """Have an error of ours name a function of NumPy's, if that is what was called."""
     ours = type(error).__module__ == ShapeError.__module__ and not isinstance(error, SizeError)
     if not ours or not hasattr(_numpy, name):
