@@ -63,18 +63,17 @@ def test_what_is_read_again_is_told() -> None:
     e = a[1:] - a[:-1]
 
     def planned(budget: int) -> Any:
-        target = Sink(np.zeros((399, 600)), (1, 600))
+        target = Sink(np.zeros((399, 600)), (7, 90))
         return xl.explain(e, target, memory=budget).passes[0]
 
     assert planned(2 << 30).again == 0
     assert planned(2 << 30).blocks == 1
-    keeps, small = planned(4_000_000), planned(2_000_000)
+    keeps, small = planned(2_000_000), planned(700_000)
     assert keeps.again == 0
-    assert 0 < keeps.kept < keeps.peak <= 4_000_000
+    assert 0 < keeps.kept < keeps.peak <= 2_000_000
     assert "for what later blocks need too" in str(keeps)
     assert small.again > 0
-    assert small.kept == 0
-    assert small.peak <= 2_000_000
+    assert small.peak <= 700_000
     assert "times what is needed" in str(small)
 
 
@@ -265,10 +264,10 @@ def test_blocks_are_in_strips_where_a_row_of_chunks_is_too_much(rank: int) -> No
 
     e, found = shifted(xl.open(kept)), np.zeros([n - 1 for n in shape])
     with mock.patch.object(plan, "SMALLEST", 1), mock.patch.object(plan, "ENOUGH", 1):
-        told = xl.explain(e, Sink(found, chunks), memory=80_000).passes[0]
+        told = xl.explain(e, Sink(found, chunks), memory=40_000).passes[0]
         with mock.patch.object(idle, "_CUT", 4):
-            some = xl.explain(e, Sink(found, chunks), memory=80_000).passes[0]
-        xl.store(e, Sink(found, chunks), memory=80_000)
+            some = xl.explain(e, Sink(found, chunks), memory=40_000).passes[0]
+        xl.store(e, Sink(found, chunks), memory=40_000)
     np.testing.assert_array_equal(found, xl.eval(shifted(xl.asarray(kept.values))).numpy())
     assert told.kept > 0
     assert told.read == kept.moved

@@ -30,11 +30,12 @@ from .leaves import Values
 from .lengths import chunks_for
 from .loads import Load
 from .pipeline import Run, measured
-from .plan import TRIED, Piece, piece_of
-from .selection import Box, chunks_text, owners_of, shape_of, text_of, whole
+from .plan import Maker, Piece, piece_of
+from .selection import chunks_text, owners_of, shape_of, text_of, whole
 from .source import StoredArray, keeps
 from .target import Sink, written_at_once
 from .trees import Parts, imagined
+from .walks import walks
 
 #: Chunks of a dimension that a drawing shows at most.
 _SHOWN = 24
@@ -109,11 +110,16 @@ class Pass:
         self._chunks.clear()
         self._before = ()
 
-    def read_in(self, grid: Grid, make: Callable[[Box], Piece]) -> None:
-        """Learn how often chunks are read in strips, from some of these."""
-        some = list(grid.strips.some(TRIED))
-        found = sum([make(box).moved for box in some]) * len(grid.strips) / len(some)
-        self._times = found / max(1, make(whole(grid.shape)).moved)
+    def read_in(self, grid: Grid, make: Maker) -> None:
+        """Learn how often chunks are read that are kept."""
+        found = [
+            read
+            for walk in walks(grid, make, make.even)
+            for kept, read in walk.steps(grid.strip or grid.counts)
+            if kept <= self.kept
+        ]
+        once = make(whole(grid.shape)).moved
+        self._times = min(found, default=once) / max(1, once)
 
     def add(self, piece: Piece, times: int, held: Held, carried: bool) -> None:
         """Count a block that stands for some more like it; ``held`` is shared with other passes.
@@ -248,7 +254,7 @@ class _Dry(Idle):
         held.fit(self.run.budget - room[1])
         if number == 0:
             own.anew()
-            if times > 1 and isinstance(pieces.keys, Grid):
+            if times > 1 and own.kept and isinstance(pieces.keys, Grid):
                 own.read_in(pieces.keys, pieces.make)
         own.add(piece, times, held, pieces.carried)
         if number == 0:
