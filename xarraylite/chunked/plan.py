@@ -18,17 +18,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..dtypes.names import dtype_name
-from ..ir.build import describe
 from ..ir.node import Node
-from .budget import BudgetError
+from .budget import too_small
 from .cut import cut, is_even, joints, requests
 from .grid import Grid, Side, smaller, wider
 from .loads import Load, gathered
 from .parcel import Parcel
 from .selection import Box, size_of, whole, window_of
 from .source import READERS, StoredArray, decodes, keeps, reading
-from .walks import Walk, walks
+from .walks import walks
 
 #: Blocks read ahead of the one that is computed.
 AHEAD = 1
@@ -310,11 +308,8 @@ def choose(
     search = _Search(make, tried, block, fixed, fits, keep)
     best = search.within(budget)
     while not even and (worst := _counted(make, best, widened)).need > budget:
-        room = min(best.need - 1, budget - (worst.need - best.need))
-        try:
-            best = search.within(room)
-        except BudgetError:
-            raise too_small(worst.piece, budget, worst.need) from None
+        search.learn(worst)
+        best = search.within(budget)
     return best if even else worst
 
 
@@ -336,13 +331,20 @@ class _Search:
     ) -> None:
         self._make, self._chunk = make, chunk
         self._fixed, self._fits, self._keep = fixed, fits, keep
-        self._walks: dict[tuple[int, ...], list[Walk]] = {}
+        self._walks = functools.cache(functools.partial(walks, make=make, even=make.even))
         once = self._once = _rate(make(whole(tried(chunk).grid.shape)))  # others may read more
 
+        self._known = known = dict[tuple[int, ...], Piece]()
+
         def least(block: tuple[int, ...]) -> Choice:
-            return replace(tried(block), rate=max(tried(block).rate, once))
+            own = tried(block)
+            return replace(own, piece=known.get(block, own.piece), rate=max(own.rate, once))
 
         self._tried = least
+
+    def learn(self, worst: Choice) -> None:
+        """Count blocks by the one of them that needs most, from now on."""
+        self._known[worst.grid.block] = worst.piece
 
     def within(self, budget: int) -> Choice:
         """Return blocks that need no more than a budget."""
@@ -374,11 +376,8 @@ class _Search:
                     for way in filter(None, (self._as_block(wide), *strips)):
                         heapq.heappush(queue, (way.need, next(number), wide, way))
         if best.kept:
-            for start in starts:
-                way = self._within(self._as_strips(start, strip), budget)
-                if way and way.rate <= best.rate:
-                    best = way
-                    break
+            ways = (self._within(self._as_strips(start, strip), budget) for start in starts)
+            best = next((x for x in ways if x is not None and x.rate <= best.rate), best)
             best = self._thickened(best, strip, sides, budget)
         return best
 
@@ -409,10 +408,7 @@ class _Search:
         grid = replace(choice.grid, strip=tuple([-(-n // b) for n, b in sides]))
         if not self._keep(grid):
             return
-        block = grid.block
-        if block not in self._walks:
-            self._walks[block] = walks(grid, self._make, self._make.even)
-        for walk in self._walks[block]:
+        for walk in self._walks(choice.grid):
             for kept, read in walk.steps(grid.strip):
                 rate = round(read / math.prod(grid.shape), 6)
                 yield replace(choice, grid=grid, rate=rate, kept=kept)
@@ -473,19 +469,6 @@ def is_small(piece: Piece) -> bool:
     return piece.inputs + piece.nbytes <= SMALLEST
 
 
-def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
-    """Return the error of a budget that does not do for one block."""
-    least = need or piece.need
-    operands = dict.fromkeys(
-        [f"{x.source} {dtype_name(x.source.dtype)}{list(x.source.shape)}" for x in piece.loads]
-    )
-    told = (
-        f"a block {describe(piece.node)} reads {piece.inputs} bytes of {', '.join(operands)} "
-        f"and needs {least} bytes in flight"
-    )
-    return BudgetError(told, budget, least)
-
-
 def _tried(
     make: Callable[[Box], Piece],
     shape: tuple[int, ...],
@@ -501,12 +484,17 @@ def _tried(
     """
     grid = Grid(shape, block)
     middle = make(grid.middle())
+    several = not even or not middle.ahead  # products read the same for smaller blocks
     boxes = itertools.chain(
-        () if even else grid.some(TRIED), grid.ends(True) if widened and len(grid) > 1 else ()
+        grid.some(TRIED) if several else (), grid.ends(True) if widened and len(grid) > 1 else ()
     )
-    piece = max([middle, *map(make, boxes)], key=lambda piece: piece.need)
-    return Choice(grid, piece, _rate(middle), aside=aside(grid.block))
+    pieces = [middle, *map(make, boxes)]
+    piece = max(pieces, key=lambda piece: piece.need)
+    return Choice(
+        grid, piece, _rate(*(pieces[1:] if several else pieces[:1])), aside=aside(grid.block)
+    )
 
 
-def _rate(piece: Piece) -> float:
-    return round(sum([load.usual for load in piece.loads]) / max(1, size_of(piece.box)), 6)
+def _rate(*pieces: Piece) -> float:
+    usual = sum([load.usual for piece in pieces for load in piece.loads])
+    return round(usual / max(1, sum([size_of(piece.box) for piece in pieces])), 6)
