@@ -410,7 +410,7 @@ class _Search:
             return
         for walk in self._walks(choice.grid):
             for kept, read in walk.steps(grid.strip):
-                rate = round(read / math.prod(grid.shape), 6)
+                rate = max(self._once, round(read / math.prod(grid.shape), 6))
                 yield replace(choice, grid=grid, rate=rate, kept=kept)
 
     @staticmethod
