@@ -16,7 +16,7 @@ import xarraylite as xl
 from tests.cases import together
 from tests.chunked.kept import Kept
 from tests.chunked.kept import Sink as Array
-from xarraylite.chunked import division, leaves, operand, pipeline, plan, source
+from xarraylite.chunked import division, explaining, leaves, operand, pipeline, plan, source
 from xarraylite.chunked.budget import BESIDES, BudgetError
 from xarraylite.chunked.folds import without_kept
 from xarraylite.chunked.grid import Grid
@@ -40,6 +40,7 @@ class Watch(Idle):
     def __init__(self) -> None:
         super().__init__()
         self.seen = 0
+        self._before: dict[Any, int] = {}  # chunks of the block that is computed meanwhile
 
     def see(self, piece: Piece, number: int, times: int, room: tuple[int, int]) -> None:
         kept, need = room
@@ -47,7 +48,13 @@ class Watch(Idle):
             mock.patch.object(source, "most", exactly),
             mock.patch.object(operand, "most", exactly),
         ):
-            assert piece.need + kept <= need, (number, piece.box)
+            own = piece.walked if kept else piece.need
+            assert own + kept <= need, (number, piece.box)
+        if kept and self.pieces and isinstance(self.pieces.make, plan.Cutter):
+            chunks = dict(part for load in piece.loads for part in explaining._pieces(load))
+            before = self._before if number else {}
+            assert sum({**before, **chunks}.values()) <= kept, (number, piece.box)
+            self._before = chunks
         self.seen += 1
 
 

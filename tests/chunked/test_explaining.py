@@ -63,18 +63,17 @@ def test_what_is_read_again_is_told() -> None:
     e = a[1:] - a[:-1]
 
     def planned(budget: int) -> Any:
-        target = Sink(np.zeros((399, 600)), (1, 600))
+        target = Sink(np.zeros((399, 600)), (7, 90))
         return xl.explain(e, target, memory=budget).passes[0]
 
     assert planned(2 << 30).again == 0
     assert planned(2 << 30).blocks == 1
-    keeps, small = planned(4_000_000), planned(2_000_000)
+    keeps, small = planned(2_000_000), planned(700_000)
     assert keeps.again == 0
-    assert 0 < keeps.kept < keeps.peak <= 4_000_000
+    assert 0 < keeps.kept < keeps.peak <= 2_000_000
     assert "for what later blocks need too" in str(keeps)
     assert small.again > 0
-    assert small.kept == 0
-    assert small.peak <= 2_000_000
+    assert small.peak <= 700_000
     assert "times what is needed" in str(small)
 
 
@@ -89,6 +88,9 @@ _SHARED: dict[str, tuple[Callable[..., Any], tuple[int, int], tuple[tuple[int, i
     "other chunks": (lambda a: a * 2, (5, 2), ((2, 3),)),
     "rows into columns": (lambda a: a * 2, (12, 1), ((1, 12),)),
     "stencil": (_stencil, (2, 3), ((2, 3),)),
+    "joined": (lambda a, b: xl.concat([a, b]), (3, 2), ((2, 3), (5, 4))),
+    "picked": (lambda a: a[np.arange(0, 5000, 7) ** 2 % 6000], (1, 2), ((2, 3),)),
+    "largest": (lambda a, b: xl.max(a - b, axis=0), (5, 1), ((2, 3), (4, 1))),
 }
 
 
@@ -98,15 +100,16 @@ def test_a_larger_budget_never_reads_more(name: str) -> None:
     write, target, chunks = _SHARED[name]
     ones, unit = np.broadcast_to(1.0, (6000, 6000)), 500
     e = write(*[xl.open(Kept(ones, (unit * c, unit * d))) for c, d in chunks])
-    sink = Sink(np.broadcast_to(1.0, e.shape), tuple([unit * n for n in target]))
+    sink = Sink(np.broadcast_to(1.0, e.shape), tuple([unit * n for n in target])[: e.ndim])
     with pytest.raises(xl.SizeError) as caught:
         xl.explain(e, sink, memory=1)
     budget, before = int(str(caught.value).split("least that does is ")[1]), math.inf
     while before > 1:
-        part = xl.explain(e, sink, memory=budget).passes[0]
-        assert part.peak <= budget
-        assert part.read / part.needed <= before
-        before = part.read / part.needed
+        passes = xl.explain(e, sink, memory=budget).passes
+        assert max(part.peak for part in passes) <= budget
+        now = sum([part.read for part in passes]) / sum([part.needed for part in passes])
+        assert now <= before
+        before = now
         budget += budget // 4
 
 
@@ -265,10 +268,10 @@ def test_blocks_are_in_strips_where_a_row_of_chunks_is_too_much(rank: int) -> No
 
     e, found = shifted(xl.open(kept)), np.zeros([n - 1 for n in shape])
     with mock.patch.object(plan, "SMALLEST", 1), mock.patch.object(plan, "ENOUGH", 1):
-        told = xl.explain(e, Sink(found, chunks), memory=80_000).passes[0]
+        told = xl.explain(e, Sink(found, chunks), memory=40_000).passes[0]
         with mock.patch.object(idle, "_CUT", 4):
-            some = xl.explain(e, Sink(found, chunks), memory=80_000).passes[0]
-        xl.store(e, Sink(found, chunks), memory=80_000)
+            some = xl.explain(e, Sink(found, chunks), memory=40_000).passes[0]
+        xl.store(e, Sink(found, chunks), memory=40_000)
     np.testing.assert_array_equal(found, xl.eval(shifted(xl.asarray(kept.values))).numpy())
     assert told.kept > 0
     assert told.read == kept.moved
@@ -376,7 +379,7 @@ def test_a_plan_is_refused_as_the_store_is() -> None:
             with pytest.raises(xl.SizeError, match="least that does") as refused:
                 call(*arguments, memory=memory)
             texts.append(str(refused.value))
-        assert texts[0] == texts[1]
+        assert texts[0] == texts[1].replace("store:", "explain:", 1)
     with pytest.raises(xl.ShapeError, match="does not fit a target"):
         xl.explain(a, np.zeros((3, 3)))
     for wrong, error in (

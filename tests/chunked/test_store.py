@@ -162,7 +162,7 @@ def test_a_budget_too_small_says_the_least() -> None:
         "store: a block float64[5, 10] reads 400 bytes of tests Kept float64[20, 30] and needs "
         "2800 bytes in flight; the budget is 1000 bytes (memory=), and the least that does is 2800"
     )
-    with pytest.raises(xl.SizeError, match=r"^eval: a block .* least that does is"):
+    with pytest.raises(xl.SizeError, match=r"^explain: a block .* least that does is"):
         xl.explain(kept(), memory=100)
     with (
         mock.patch.object(stream, "budget_of", return_value=100),

@@ -6,6 +6,8 @@ import os
 from typing import Any
 
 from .._errors import SizeError
+from ..dtypes.names import dtype_name
+from ..ir.build import describe
 
 #: Budget where none is given, at most; and the part of the machine's memory that is free to use.
 DEFAULT_BUDGET = 2 << 30
@@ -34,6 +36,19 @@ class BudgetError(SizeError):
 
     def __reduce__(self) -> Any:
         return BudgetError, (self.told, self.budget, self.least)
+
+
+def too_small(piece: Any, budget: int, need: int = 0) -> BudgetError:
+    """Return the error of a budget that does not do for one block."""
+    least = need or piece.need
+    operands = dict.fromkeys(
+        [f"{x.source} {dtype_name(x.source.dtype)}{list(x.source.shape)}" for x in piece.loads]
+    )
+    told = (
+        f"a block {describe(piece.node)} reads {piece.inputs} bytes of {', '.join(operands)} "
+        f"and needs {least} bytes in flight"
+    )
+    return BudgetError(told, budget, least)
 
 
 def budget_of(memory: int | str | None) -> int:

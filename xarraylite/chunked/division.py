@@ -16,12 +16,13 @@ from operator import itemgetter
 import numpy as np
 
 from ..dtypes.names import NumpyArray
+from .budget import too_small
 from .cut import Marks, joints
 from .grid import Grid, halved, spaced
 from .idle import Idle
 from .lengths import lengths_of
 from .pipeline import Run, run_blocks
-from .plan import TRIED, WORTH, Cuts, Piece, is_small, piece_of, too_small
+from .plan import TRIED, WORTH, Cuts, Piece, is_small, piece_of
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
 from .trees import Parts, Spans

@@ -30,11 +30,12 @@ from .leaves import Values
 from .lengths import chunks_for
 from .loads import Load
 from .pipeline import Run, measured
-from .plan import TRIED, Piece, piece_of
-from .selection import Box, chunks_text, owners_of, shape_of, text_of, whole
+from .plan import Maker, Piece, piece_of
+from .selection import chunks_text, owners_of, shape_of, text_of, whole
 from .source import StoredArray, keeps
 from .target import Sink, written_at_once
 from .trees import Parts, imagined
+from .walks import walks
 
 #: Chunks of a dimension that a drawing shows at most.
 _SHOWN = 24
@@ -85,6 +86,7 @@ class Pass:
     drawing: str = ""
     _touched: set[tuple[int, Any]] = field(default_factory=set)
     _chunks: dict[tuple[int, Any], int] = field(default_factory=dict)  # that were kept last
+    _size: int = 0  # of these
     _kept_in: dict[int, tuple[tuple[int, ...], Any]] = field(default_factory=dict)
     _before: Sequence[Load] = ()
     _times: float = 1.0  # that chunks are read which are kept, where some blocks are looked at
@@ -107,13 +109,18 @@ class Pass:
     def anew(self) -> None:
         """Forget what is kept: blocks of results do not share it."""
         self._chunks.clear()
-        self._before = ()
+        self._before, self._size = (), 0
 
-    def read_in(self, grid: Grid, make: Callable[[Box], Piece]) -> None:
-        """Learn how often chunks are read in strips, from some of these."""
-        some = list(grid.strips.some(TRIED))
-        found = sum([make(box).moved for box in some]) * len(grid.strips) / len(some)
-        self._times = found / max(1, make(whole(grid.shape)).moved)
+    def read_in(self, grid: Grid, make: Maker) -> None:
+        """Learn how often chunks are read that are kept."""
+        found = [
+            read
+            for walk in walks(grid, make, make.even)
+            for kept, read in walk.steps(grid.strip or grid.counts)
+            if kept <= self.kept
+        ]
+        once = make(whole(grid.shape)).moved
+        self._times = min(found, default=once) / max(1, once)
 
     def add(self, piece: Piece, times: int, held: Held, carried: bool) -> None:
         """Count a block that stands for some more like it; ``held`` is shared with other passes.
@@ -160,8 +167,9 @@ class Pass:
         """Tell whether a chunk is there when it is asked for; it is the last to go then."""
         known = self._chunks.pop(key, 0)
         self._chunks[key] = nbytes
-        while sum(self._chunks.values()) > self.kept and len(self._chunks) > 1:
-            del self._chunks[next(iter(self._chunks))]
+        self._size += nbytes - known
+        while self._size > self.kept and len(self._chunks) > 1:
+            self._size -= self._chunks.pop(next(iter(self._chunks)))
         return known > 0
 
     def __str__(self) -> str:
@@ -226,12 +234,17 @@ class StoragePlan(Explanation):
     __repr__ = __str__
 
 
-class _Dry(Idle):
-    """Says what running blocks would take."""
+class _AgainError(Exception):
+    """A pass that was to read each chunk once reads one again."""
 
-    def __init__(self, budget: int) -> None:
+
+class _Dry(Idle):
+    """Says what running blocks would take; it ends where a pass reads more than ``once``."""
+
+    def __init__(self, budget: int, once: int | None = None) -> None:
         super().__init__()
         self.passes: list[Pass] = []
+        self._once = once
         self.run = Run(budget, report=self.begin, cluster=self)
 
     def begin(self, what: str, blocks: int) -> None:
@@ -248,9 +261,11 @@ class _Dry(Idle):
         held.fit(self.run.budget - room[1])
         if number == 0:
             own.anew()
-            if times > 1 and isinstance(pieces.keys, Grid):
+            if times > 1 and own.kept and isinstance(pieces.keys, Grid):
                 own.read_in(pieces.keys, pieces.make)
         own.add(piece, times, held, pieces.carried)
+        if self._once == len(self.passes) - 1 and times == 1 and own.again:
+            raise _AgainError
         if number == 0:
             plain = all([isinstance(s, range) for load in piece.loads for s in load.box])
             whole_chunks = all([keeps(load.source) for load in piece.loads])
@@ -287,9 +302,9 @@ def explained(
         nowhere = Nowhere(root, fixed, None if isinstance(target, str | os.PathLike) else target)
         storing.run_into(root, Sink(nowhere, extents, "a plan"), run)
 
-    def planned(budget: int) -> list[Pass]:
-        dry = _Dry(budget)
-        with_least("eval" if target is None else "store", work, dry.run, work)
+    def planned(budget: int, once: int | None = None) -> list[Pass]:
+        dry = _Dry(budget, once)
+        with_least("explain", work, dry.run, work)
         return dry.passes
 
     passes = planned(budget_of(memory))
@@ -312,7 +327,7 @@ def explained(
     )
 
 
-def _once(part: Pass, number: int, planned: Callable[[int], list[Pass]]) -> int:
+def _once(part: Pass, number: int, planned: Callable[[int, int], list[Pass]]) -> int:
     """Return a budget with which a pass reads each chunk once; 0 if none was found, or it does.
 
     The one it was told is what its first piece would need, and a later one may need more.
@@ -320,8 +335,8 @@ def _once(part: Pass, number: int, planned: Callable[[int], list[Pass]]) -> int:
     for times in _TIMES if part.repeats else ():
         budget = int(times * part.once)
         try:
-            found = planned(budget)
-        except SizeError:  # too little for other blocks
+            found = planned(budget, number)
+        except (SizeError, _AgainError):  # too little for other blocks, or to keep what they need
             continue
         if number < len(found) and found[number].what == part.what and not found[number].again:
             return budget

@@ -18,16 +18,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..dtypes.names import dtype_name
-from ..ir.build import describe
 from ..ir.node import Node
-from .budget import BudgetError
+from .budget import too_small
 from .cut import cut, is_even, joints, requests
 from .grid import Grid, Side, smaller, wider
 from .loads import Load, gathered
 from .parcel import Parcel
 from .selection import Box, size_of, whole, window_of
-from .source import READERS, StoredArray, decodes, keeps
+from .source import READERS, StoredArray, decodes, keeps, reading
+from .walks import walks
 
 #: Blocks read ahead of the one that is computed.
 AHEAD = 1
@@ -125,14 +124,29 @@ class Piece:
     @property
     def need(self) -> int:
         """Bytes in flight while blocks like this one are read, computed and written."""
+        return self.flight + self._scratch
+
+    @property
+    def walked(self) -> int:
+        """The same besides chunks that are kept, of which threads read one each."""
+        chunks = [math.prod(x.source.chunks) * x.source.dtype.itemsize for x in self.loads]
+        return self.flight + min(self._scratch, reading() * max(chunks, default=0))
+
+    @property
+    def flight(self) -> int:
+        """Bytes of operands and results in flight."""
         copied = 2 * self.inputs if self.spread else 0
+        return self.operands + copied + (1 + BEHIND) * self.nbytes
+
+    @property
+    def _scratch(self) -> int:
         shared: list[int] = [0]
         own: list[int] = []
         for load in self.loads:
             among = shared if load.source.shares(load.box) else own
             among.append(load.scratch)
         reads = sorted((1 + self.ahead) * own)[-READERS:]  # at a time
-        return self.operands + copied + (1 + BEHIND) * self.nbytes + max(shared) + sum(reads)
+        return max(shared) + sum(reads)
 
 
 def piece_of(root: Node, box: Box, spread: bool = False) -> Piece:
@@ -236,7 +250,8 @@ class Choice:
     @property
     def need(self) -> int:
         """Bytes in flight."""
-        return self.piece.need + self.kept + self.aside
+        own = self.piece.walked if self.kept else self.piece.need
+        return own + self.kept + self.aside
 
     @property
     def size(self) -> int:
@@ -293,11 +308,8 @@ def choose(
     search = _Search(make, tried, block, fixed, fits, keep)
     best = search.within(budget)
     while not even and (worst := _counted(make, best, widened)).need > budget:
-        room = min(best.need - 1, budget - (worst.need - best.need))
-        try:
-            best = search.within(room)
-        except BudgetError:
-            raise too_small(worst.piece, budget, worst.need) from None
+        search.learn(worst)
+        best = search.within(budget)
     return best if even else worst
 
 
@@ -319,12 +331,20 @@ class _Search:
     ) -> None:
         self._make, self._chunk = make, chunk
         self._fixed, self._fits, self._keep = fixed, fits, keep
+        self._walks = functools.cache(functools.partial(walks, make=make, even=make.even))
         once = self._once = _rate(make(whole(tried(chunk).grid.shape)))  # others may read more
 
+        self._known = known = dict[tuple[int, ...], Piece]()
+
         def least(block: tuple[int, ...]) -> Choice:
-            return replace(tried(block), rate=max(tried(block).rate, once))
+            own = tried(block)
+            return replace(own, piece=known.get(block, own.piece), rate=max(own.rate, once))
 
         self._tried = least
+
+    def learn(self, worst: Choice) -> None:
+        """Count blocks by the one of them that needs most, from now on."""
+        self._known[worst.grid.block] = worst.piece
 
     def within(self, budget: int) -> Choice:
         """Return blocks that need no more than a budget."""
@@ -338,7 +358,6 @@ class _Search:
         best = least = min(starts, key=lambda choice: choice.need)
         if least.need > budget:
             raise too_small(least.piece, budget, least.need)
-        shared = again and all([_is_kept(load) for load in least.piece.loads])
         fine = again and self._make.even and least.piece.ahead > 0  # products take long to count
         sides, strip = self._sides(starts, fine), least.grid.block
         seen, number = {choice.grid.block for choice in starts}, itertools.count()
@@ -353,13 +372,14 @@ class _Search:
             for wide in wider(box, sides):
                 if wide not in seen:
                     seen.add(wide)
-                    for way in (self._as_block(wide), self._as_strip(least, wide, shared)):
-                        if way:
-                            heapq.heappush(queue, (way.need, next(number), wide, way))
+                    strips = self._as_strips(least, wide) if again else ()
+                    for way in filter(None, (self._as_block(wide), *strips)):
+                        heapq.heappush(queue, (way.need, next(number), wide, way))
         if best.kept:
-            ways = (self._as_strip(start, strip, shared) for start in starts)
-            best = next((x for x in ways if x and x.need <= budget and x.rate <= best.rate), best)
-        return self._thickened(best, strip, sides, budget) if best.kept else best
+            ways = (self._within(self._as_strips(start, strip), budget) for start in starts)
+            best = next((x for x in ways if x is not None and x.rate <= best.rate), best)
+            best = self._thickened(best, strip, sides, budget)
+        return best
 
     def _sides(self, starts: Sequence[Choice], fine: bool) -> list[Side]:
         """Return extents that are tried along each dimension: whole chunks, of operands too."""
@@ -382,28 +402,21 @@ class _Search:
         """Return blocks of some extents, if there may be such."""
         return self._tried(box) if self._fits(window_of([0] * len(box), box)) else None
 
-    def _as_strip(self, choice: Choice, strip: tuple[int, ...], shared: bool) -> Choice | None:
-        """Return blocks in strips that keep the chunks that a row of them touches, if they may."""
+    def _as_strips(self, choice: Choice, strip: tuple[int, ...]) -> Iterator[Choice]:
+        """Yield blocks in strips that keep chunks, the more the less is read, if they may."""
         sides = zip(strip, choice.grid.block, strict=True)
         grid = replace(choice.grid, strip=tuple([-(-n // b) for n, b in sides]))
-        if not shared or not self._keep(grid):
-            return None
-        column = grid.strips.middle()
-        first = next((k for k, n in enumerate(grid.strip) if n > 1), 0)
-        row = self._make((*column[:first], grid.middle()[first], *column[first + 1 :]))
-        kept = sum([load.kept for load in row.loads]) + self._beyond(choice, first)
-        return replace(choice, grid=grid, rate=_rate(self._make(column)), kept=kept)
+        if not self._keep(grid):
+            return
+        for walk in self._walks(choice.grid):
+            for kept, read in walk.steps(grid.strip):
+                rate = max(self._once, round(read / math.prod(grid.shape), 6))
+                yield replace(choice, grid=grid, rate=rate, kept=kept)
 
-    def _beyond(self, choice: Choice, axis: int) -> int:
-        """Return the bytes of chunks that the next block along a dimension touches besides."""
-        box, extent = list(choice.grid.middle()), choice.grid.shape[axis]
-        low = box[axis][0]
-        box[axis] = range(low, min(extent, low + 2 * choice.grid.block[axis]))
-        one, two = choice.piece.loads, self._make(tuple(box)).loads
-        if [load.source for load in one] != [load.source for load in two]:
-            return sum([load.kept for load in one])
-        both = zip(one, two, strict=True)
-        return sum([int(b.source.kept(b.box, a.pitch)) - a.kept for a, b in both])
+    @staticmethod
+    def _within(ways: Iterable[Choice], budget: int) -> Choice | None:
+        """Return the last of some ways that a budget has room for."""
+        return max([x for x in ways if x.need <= budget], key=lambda x: x.kept, default=None)
 
     def _is_settled(self, best: Choice) -> bool:
         """Tell whether no larger box is worth its memory."""
@@ -420,8 +433,8 @@ class _Search:
                 larger = [n for n in own.lengths if n > block[axis] and strip[axis] % n == 0]
                 block[axis] = min(larger, default=0)
                 if larger and (whole_one := self._as_block(tuple(block))):
-                    thick = self._as_strip(whole_one, strip, True)
-                    if thick and thick.need <= budget and thick.rate <= best.rate:
+                    thick = self._within(self._as_strips(whole_one, strip), budget)
+                    if thick and thick.rate <= best.rate:
                         best = thick
                         break
             else:
@@ -443,11 +456,6 @@ def _is_better(new: Choice, old: Choice) -> bool:
     return new.rate < WORTH * old.rate or old.size < min(new.size, ENOUGH)
 
 
-def _is_kept(load: Load) -> bool:
-    """Tell whether chunks of a load can be kept; of what is picked, nothing tells for how long."""
-    return keeps(load.source) and all([isinstance(s, range) for s in load.box])
-
-
 def _counted(make: Cutter, choice: Choice, widened: bool) -> Choice:
     """Return the same blocks, and the one that needs most."""
     boxes = choice.grid.telling(joints(make.divided))
@@ -459,19 +467,6 @@ def _counted(make: Cutter, choice: Choice, widened: bool) -> Choice:
 def is_small(piece: Piece) -> bool:
     """Tell whether a block is not divided further."""
     return piece.inputs + piece.nbytes <= SMALLEST
-
-
-def too_small(piece: Piece, budget: int, need: int = 0) -> BudgetError:
-    """Return the error of a budget that does not do for one block."""
-    least = need or piece.need
-    operands = dict.fromkeys(
-        [f"{x.source} {dtype_name(x.source.dtype)}{list(x.source.shape)}" for x in piece.loads]
-    )
-    told = (
-        f"a block {describe(piece.node)} reads {piece.inputs} bytes of {', '.join(operands)} "
-        f"and needs {least} bytes in flight"
-    )
-    return BudgetError(told, budget, least)
 
 
 def _tried(
@@ -489,12 +484,17 @@ def _tried(
     """
     grid = Grid(shape, block)
     middle = make(grid.middle())
+    several = not even or not middle.ahead  # products read the same for smaller blocks
     boxes = itertools.chain(
-        () if even else grid.some(TRIED), grid.ends(True) if widened and len(grid) > 1 else ()
+        grid.some(TRIED) if several else (), grid.ends(True) if widened and len(grid) > 1 else ()
     )
-    piece = max([middle, *map(make, boxes)], key=lambda piece: piece.need)
-    return Choice(grid, piece, _rate(middle), aside=aside(grid.block))
+    pieces = [middle, *map(make, boxes)]
+    piece = max(pieces, key=lambda piece: piece.need)
+    return Choice(
+        grid, piece, _rate(*(pieces[1:] if several else pieces[:1])), aside=aside(grid.block)
+    )
 
 
-def _rate(piece: Piece) -> float:
-    return round(sum([load.usual for load in piece.loads]) / max(1, size_of(piece.box)), 6)
+def _rate(*pieces: Piece) -> float:
+    usual = sum([load.usual for piece in pieces for load in piece.loads])
+    return round(usual / max(1, sum([size_of(piece.box) for piece in pieces])), 6)

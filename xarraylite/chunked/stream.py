@@ -30,14 +30,14 @@ from ..memory.target import Target
 from ..operands.gathers import FEW
 from ..runtime import evaluate as engine
 from . import bands, folds
-from .budget import BudgetError, budget_of
+from .budget import BudgetError, budget_of, too_small
 from .cut import has_stored, read_by
 from .joins import leaf_of
 from .lengths import chunks_for
 from .parcel import Parcel, identity
 from .pipeline import Run, computed, run_blocks
 from .places import kept_in
-from .plan import Choice, Cuts, Cutter, Piece, choose, too_small
+from .plan import Choice, Cuts, Cutter, Piece, choose
 from .selection import whole, window
 from .source import decodes
 
