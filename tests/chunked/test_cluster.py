@@ -20,7 +20,7 @@ import xarraylite as xl
 from tests.cases import together
 from tests.chunked.kept import Kept, Sink
 from tests.chunked.test_same_bits import cases
-from xarraylite.chunked import plan
+from xarraylite.chunked import leaves, plan
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -180,6 +180,23 @@ def test_blocks_that_need_more_than_workers_declare(client: Any) -> None:
     e = xl.open(Kept(large, large.shape)) + 1
     with pytest.raises(xl.SizeError, match="no worker of the cluster declares more than"):
         xl.store(e, Sink(large, large.shape), memory="40 GB", client=client)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_a_sum_needs_no_row_of_chunks(client: Any) -> None:
+    """Tasks have some chunks of a row each, one at a time."""
+    values = np.random.default_rng(3).normal(size=(24, 40_007))
+    total, found = lambda a: xl.sum(a * 3 - 1), np.zeros(())
+    e = total(xl.open(Kept(values, (6, 4000))))
+    with (
+        mock.patch.object(leaves, "_MANY", 3),
+        mock.patch.object(client, "map", wraps=client.map) as sent,
+    ):
+        xl.store(e, found, client=client, memory=1_600_000)
+    assert found.tobytes() == xl.eval(total(xl.asarray(values))).numpy().tobytes()
+    tasks = [task for call in sent.call_args_list for task in call.args[1]]
+    assert min(len(tasks), max(map(len, tasks))) > 4
+    assert all(call.kwargs["resources"]["memory"] < 1_600_000 for call in sent.call_args_list)
 
 
 @pytest.mark.parametrize("here", [False, True])

@@ -12,10 +12,11 @@ Inside a task kernels use one thread: the scheduler has filled the others.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -35,6 +36,7 @@ from .budget import budget_of
 from .cut import has_stored
 from .extras import imported
 from .grid import Grid, Uneven, grid_of
+from .leaves import Tasks
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
@@ -161,24 +163,24 @@ class Work:
     ----------
     make : callable
         Cuts a block.
-    write : callable or None
-        Writes it; None if it is given back.
+    finish : callable
+        Makes of blocks and their values what a task gives back, or writes them.
     kernels : mapping
         Object code of the kernels that blocks run, by key.
     """
 
-    __slots__ = ("kernels", "make", "write")
+    __slots__ = ("finish", "kernels", "make")
 
-    def __init__(self, make: Any, write: Any, kernels: Mapping[str, bytes]) -> None:
-        self.make, self.write, self.kernels = make, write, kernels
+    def __init__(self, make: Any, finish: Any, kernels: Mapping[str, bytes]) -> None:
+        self.make, self.finish, self.kernels = make, finish, kernels
 
     def __reduce__(self) -> Any:
-        return _received, (self.make, self.write, self.kernels)
+        return _received, (self.make, self.finish, self.kernels)
 
 
-def _received(make: Any, write: Any, kernels: Mapping[str, bytes]) -> Work:
+def _received(make: Any, finish: Any, kernels: Mapping[str, bytes]) -> Work:
     store.offer(kernels)
-    return Work(make, write, kernels)
+    return Work(make, finish, kernels)
 
 
 def _same(work: Work) -> Work:
@@ -189,31 +191,39 @@ def _same(work: Work) -> Work:
 Values = tuple[NumpyArray, list[tuple[int, ...]]]
 
 
-def run_keys(keys: Sequence[Any], work: Work) -> Values | None:
-    """Compute blocks on a worker, and write them there or return them in one piece."""
-    made: list[NumpyArray] = []
+def run_keys(keys: Sequence[Any], work: Work) -> Any:
+    """Compute blocks on a worker, one after another, and write them there or give them back."""
     # Interpreting the first blocks would need kernels of single operations, which were not sent.
     ready = work.kernels and settings.engine != "reference"
-    with config(engine="compiled") if ready else contextlib.nullcontext():
-        for key in keys:
-            piece = work.make(key)
-            values = computed_of(piece)
-            if work.write is None:  # the name of a narrow type is not known on the way
-                narrow = is_narrow(values.dtype)
-                made.append(values.view(f"u{values.itemsize}") if narrow else values)
-            else:
-                work.write(piece.box, values)
+    with config(engine="compiled") if ready else contextlib.nullcontext(), config(threads=1):
+        return work.finish((piece, computed_of(piece)) for piece in map(work.make, keys))
+
+
+def _written(write: Any, blocks: Iterable[tuple[Piece, NumpyArray]]) -> None:
+    for piece, values in blocks:
+        write(piece.box, values)
+
+
+def _in_one(blocks: Iterable[tuple[Piece, NumpyArray]]) -> Values:
+    """Return values in one piece; the name of a narrow type is not known on the way."""
+    made = [values.view(f"u{values.itemsize}") if is_narrow(values.dtype) else values
+            for _, values in blocks]  # fmt: skip
     flat, shapes = [values.reshape(-1) for values in made], [values.shape for values in made]
-    return (flat[0] if len(flat) == 1 else np.concatenate(flat), shapes) if flat else None
+    return flat[0] if len(flat) == 1 else np.concatenate(flat), shapes
 
 
-def _blocks_of(values: Values) -> Iterator[NumpyArray]:
+def _blocks_of(values: Values, dtype: np.dtype[Any]) -> Iterator[NumpyArray]:
     """Return what a task has given back, block by block."""
     flat, shapes = values
     ends = itertools.accumulate(map(math.prod, shapes))
     return (
-        flat[n - math.prod(shape) : n].reshape(shape) for n, shape in zip(ends, shapes, strict=True)
+        flat[n - math.prod(shape) : n].reshape(shape).view(dtype)
+        for n, shape in zip(ends, shapes, strict=True)
     )
+
+
+def _alone(given: Any) -> list[Any]:
+    return [given]
 
 
 def _kernels_of(piece: Piece) -> dict[str, bytes]:
@@ -284,10 +294,16 @@ class DaskCluster:
         threads = max(1, sum(self.client.nthreads().values()))  # the former may be of some only
         tasks = threads * (_QUEUED if take is None else _AHEAD)
         options = _asked_of(workers, need)
-        most = max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
-        if take is not None:  # two waves of results may be there
+        # Where there are few blocks, each is a task, for any worker; of many, more and more.
+        per, most = 1, max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
+        finish, opened = cast("Any", functools.partial(_written, write)), cast("Any", None)
+        if isinstance(pieces, Tasks):
+            per = most = pieces.per
+            finish, opened = pieces.gives, _alone
+        elif take is not None:  # two waves of results may be there
             most = max(1, min(most, self._budget // (2 * tasks * max(1, piece.nbytes))))
-        work = Work(pieces.make, write, _kernels_of(piece))
+            finish, opened = _in_one, functools.partial(_blocks_of, dtype=piece.node.dtype)
+        work = Work(pieces.make, finish, _kernels_of(piece))
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
         def started(per: int, tasks: int) -> Wave:
@@ -298,32 +314,31 @@ class DaskCluster:
 
         waves: deque[Wave] = deque()
         try:
-            # Where there are few blocks, each is a task, for any worker; of many, more and more.
-            per = 1
             waves.append(started(per, _AHEAD * threads))
             while waves[0]:
                 per = min(2 * per, most)
                 waves.append(started(per, tasks))
-                for key, values in self._ended(waves.popleft(), take is not None):
+                for key, values in self._ended(waves.popleft(), opened):
                     done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
                     if take is not None:
-                        take(done, values.view(done.node.dtype))
+                        take(done, values)
                     yield done
         except BaseException:
             self.client.cancel([future for wave in waves for _, future in wave])
             raise
 
-    def _ended(self, wave: Wave, gives: bool) -> Iterator[tuple[Any, Any]]:
-        """Yield the blocks of a wave when all are done, or those that are before an error."""
+    def _ended(self, wave: Wave, opened: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield the blocks of a wave when all are done, or those that are before an error.
+
+        With what tasks have given, ``opened``; nothing if that is None.
+        """
         groups, futures = [group for group, _ in wave], [future for _, future in wave]
         try:
             failed = self._waited(futures)
             done = [failed is None or future.status == "finished" for future in futures]
             values: Iterator[Any] = itertools.repeat(itertools.repeat(None))
-            if gives:
-                values = map(
-                    _blocks_of, self.client.gather(list(itertools.compress(futures, done)))
-                )
+            if opened is not None:
+                values = map(opened, self.client.gather(list(itertools.compress(futures, done))))
             if failed is None:
                 wave.clear()
                 self.client.sync(_forgotten, futures)
