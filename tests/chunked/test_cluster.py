@@ -213,14 +213,35 @@ def test_what_a_worker_cannot_read_is_named(client: Any, here: bool, tmp_path: P
     assert (mine | (made == 0).all(axis=1)).all()
 
 
-def broken(values: Any) -> Any:
+def broken(values: Any, deadly: bool = False) -> Any:
     class Broken(Kept):
         def __getitem__(self, key: Any) -> Any:
             if key[0].stop > 60:
+                if deadly:
+                    os._exit(9)
                 raise ValueError("not these")
             return self.values[key]
 
     return Broken(values, (10, 70))
+
+
+def _allow(failures: int, dask_scheduler: Any) -> None:
+    dask_scheduler.allowed_failures = failures
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_blocks_whose_workers_vanish_are_named(client: Any, tmp_path: Path) -> None:
+    client.run_on_scheduler(_allow, 0)
+    e = xl.open(broken(VALUES, True)) + 1
+    try:
+        with pytest.raises(
+            xl.StorageError, match=r"store: .*lost.* tests Broken float64\[90, 70\], elements \[\d+:"
+        ):
+            xl.store(e, tmp_path / "a.npy", chunks=(10, 70), memory=60_000, client=client)
+    finally:
+        client.run_on_scheduler(_allow, 3)
+    made = np.load(tmp_path / "a.npy")
+    assert ((made == VALUES + 1).all(axis=1) | (made == 0).all(axis=1)).all()
 
 
 def test_what_is_no_client_is_refused(tmp_path: Path) -> None:

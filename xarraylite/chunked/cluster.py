@@ -22,10 +22,10 @@ from typing import Any, cast
 import numpy as np
 
 from .._config import config, settings
-from .._errors import ShapeError, SizeError
+from .._errors import ShapeError, SizeError, StorageError
 from ..codegen import store
 from ..compiler.graph import canonical
-from ..dtypes.names import NumpyArray, is_narrow
+from ..dtypes.names import NumpyArray, dtype_name, is_narrow
 from ..ir.build import describe
 from ..ir.node import Node
 from ..layout.strided import Strided
@@ -40,8 +40,8 @@ from .leaves import Tasks
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
-from .plan import Cuts, Piece, piece_of
-from .selection import Box
+from .plan import Cuts, Maker, Piece, piece_of
+from .selection import Box, chunks_text, text_of
 from .stream import reduced
 from .trees import imagined
 
@@ -318,7 +318,7 @@ class DaskCluster:
             while waves[0]:
                 per = min(2 * per, most)
                 waves.append(started(per, tasks))
-                for key, values in self._ended(waves.popleft(), opened):
+                for key, values in self._ended(waves.popleft(), opened, pieces.make):
                     done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
                     if take is not None:
                         take(done, values)
@@ -327,8 +327,8 @@ class DaskCluster:
             self.client.cancel([future for wave in waves for _, future in wave])
             raise
 
-    def _ended(self, wave: Wave, opened: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield the blocks of a wave when all are done, or those that are before an error.
+    def _ended(self, wave: Wave, opened: Any, make: Maker) -> Iterator[tuple[Any, Any]]:
+        """Yield the blocks of a wave when all are done, or those that are, before an error.
 
         With what tasks have given, ``opened``; nothing if that is None.
         """
@@ -350,6 +350,8 @@ class DaskCluster:
         if failed is not None:
             try:
                 failed.result()  # once cancelled, it no longer says what was wrong
+            except imported("distributed", "dask").scheduler.KilledWorker as error:
+                raise _lost(make(groups[futures.index(failed)][0]), error) from error
             finally:
                 self.client.cancel(futures)
 
@@ -363,6 +365,19 @@ class DaskCluster:
             failed = next((f for f in futures if f.status in ("error", "cancelled")), None)
             if failed is not None:
                 return failed
+
+
+def _lost(piece: Piece, error: Exception) -> StorageError:
+    """Return the error of a task whose workers have vanished, by its first block."""
+    read = [
+        f"{x.source} {dtype_name(x.source.dtype)}{list(x.source.shape)}, elements {text_of(x.box)} "
+        f"in chunks {chunks_text(x.box, x.source.chunks)}"
+        for x in piece.loads
+    ]
+    return StorageError(
+        f"store: the workers were lost that had a block {describe(piece.node)}, which reads "
+        f"{'; '.join(read)}: {type(error).__name__}: {error}"
+    )
 
 
 def _asked_of(workers: list[dict[str, Any]], need: int) -> dict[str, Any]:
