@@ -230,15 +230,22 @@ def _allow(failures: int, dask_scheduler: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_blocks_whose_workers_vanish_are_named(client: Any, tmp_path: Path) -> None:
-    client.run_on_scheduler(_allow, 0)
-    e = xl.open(broken(VALUES, True)) + 1
-    try:
-        with pytest.raises(
-            xl.StorageError, match=r"store: .*lost.* tests Broken float64\[90, 70\], elements \[\d+:"
-        ):
-            xl.store(e, tmp_path / "a.npy", chunks=(10, 70), memory=60_000, client=client)
-    finally:
+@pytest.mark.parametrize("what", ["worker", "scheduler"])
+def test_blocks_whose_worker_or_scheduler_vanishes_are_named(
+    client: Any, tmp_path: Path, what: str
+) -> None:
+    told = r"^store: .* tests \w+ float64\[90, 70\], elements \[\d+:.* was lost with the worker or"
+    with type(client)(client.scheduler.address, set_as_default=False) as other:
+        values = broken(VALUES, True) if what == "worker" else slow(VALUES)
+        leaves_us = threading.Timer(0.5, other.close)
+        if what == "worker":
+            client.run_on_scheduler(_allow, 0)
+        else:
+            leaves_us.start()
+        with pytest.raises(xl.StorageError, match=told):
+            xl.store(
+                xl.open(values) + 1, tmp_path / "a.npy", chunks=(5, 70), memory=60_000, client=other
+            )
         client.run_on_scheduler(_allow, 3)
     made = np.load(tmp_path / "a.npy")
     assert ((made == VALUES + 1).all(axis=1) | (made == 0).all(axis=1)).all()

@@ -101,12 +101,17 @@ def to_dask(
     lengths = _lengths(root, chunks)
     last = reduced(root, Run(budget_of(memory))) if has_stored(root) else root
     key = fingerprint(last, lengths)
-    return array.map_blocks(
+    numbers, dims = imported("dask.layers", "dask").ArrayBlockIdDep(lengths), range(len(root.shape))
+    return array.blockwise(  # `map_blocks` would wrap each task once more
         BlockTask(Parcel(last, key), grid_of(lengths)),
-        chunks=lengths,
+        dims,
+        numbers,
+        dims,
+        name=f"xarraylite-{key[:32]}",
         dtype=root.dtype,
         meta=np.empty((0,) * len(root.shape), root.dtype),
-        name=f"xarraylite-{key[:32]}",
+        align_arrays=False,
+        adjust_chunks=dict(zip(dims, lengths, strict=True)),
     )
 
 
@@ -143,7 +148,7 @@ class BlockTask:
     def __reduce__(self) -> Any:
         return BlockTask, (self.parcel, self.grid)
 
-    def __call__(self, block_id: tuple[int, ...] = ()) -> NumpyArray:
+    def __call__(self, block_id: tuple[int, ...]) -> NumpyArray:
         box = self.grid.box(block_id)
         if not all(map(len, box)):
             return np.empty([len(s) for s in box], self.parcel.node.dtype)
@@ -324,7 +329,7 @@ class DaskCluster:
                         take(done, values)
                     yield done
         except BaseException:
-            self.client.cancel([future for wave in waves for _, future in wave])
+            self._cancel([future for wave in waves for _, future in wave])
             raise
 
     def _ended(self, wave: Wave, opened: Any, make: Maker) -> Iterator[tuple[Any, Any]]:
@@ -333,6 +338,8 @@ class DaskCluster:
         With what tasks have given, ``opened``; nothing if that is None.
         """
         groups, futures = [group for group, _ in wave], [future for _, future in wave]
+        distributed = imported("distributed", "dask")
+        losses = (distributed.scheduler.KilledWorker, distributed.CancelledError)
         try:
             failed = self._waited(futures)
             done = [failed is None or future.status == "finished" for future in futures]
@@ -342,24 +349,31 @@ class DaskCluster:
             if failed is None:
                 wave.clear()
                 self.client.sync(_forgotten, futures)
-        except BaseException:
-            self.client.cancel(futures)
+        except BaseException as error:
+            self._cancel(futures)
+            if isinstance(error, losses):
+                raise _lost(make(groups[0][0]), error) from error
             raise
         for group in itertools.compress(groups, done):
             yield from zip(group, next(values), strict=False)
         if failed is not None:
             try:
                 failed.result()  # once cancelled, it no longer says what was wrong
-            except imported("distributed", "dask").scheduler.KilledWorker as error:
+            except losses as error:
                 raise _lost(make(groups[futures.index(failed)][0]), error) from error
             finally:
-                self.client.cancel(futures)
+                self._cancel(futures)
+
+    def _cancel(self, futures: list[Any]) -> None:
+        """Cancel tasks, if the client is still there to say so."""
+        with contextlib.suppress(Exception):
+            self.client.cancel(futures)
 
     def _waited(self, futures: list[Any]) -> Any:
         """Wait until all are done, or one has failed, which is returned."""
         wait = imported("distributed", "dask").wait
         while True:
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(TimeoutError), self.client.as_current():
                 wait(futures, timeout=_LOOK)
                 return next((f for f in futures if f.status != "finished"), None)
             failed = next((f for f in futures if f.status in ("error", "cancelled")), None)
@@ -367,16 +381,16 @@ class DaskCluster:
                 return failed
 
 
-def _lost(piece: Piece, error: Exception) -> StorageError:
-    """Return the error of a task whose workers have vanished, by its first block."""
+def _lost(piece: Piece, error: BaseException) -> StorageError:
+    """Return the error of a task whose workers, or their scheduler, have vanished."""
     read = [
         f"{x.source} {dtype_name(x.source.dtype)}{list(x.source.shape)}, elements {text_of(x.box)} "
         f"in chunks {chunks_text(x.box, x.source.chunks)}"
         for x in piece.loads
     ]
     return StorageError(
-        f"store: the workers were lost that had a block {describe(piece.node)}, which reads "
-        f"{'; '.join(read)}: {type(error).__name__}: {error}"
+        f"store: a block {describe(piece.node)}, which reads {'; '.join(read)}, was lost with the "
+        f"worker or the scheduler that had it: {type(error).__name__}: {error}"
     )
 
 
