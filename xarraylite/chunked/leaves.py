@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -229,7 +229,8 @@ class Blocks:
         if isinstance(run.cluster, Idle):
             take = None
         elif run.cluster is not None:
-            per, gives = self.places.together(grid), Sums(Parcel(node), self.tree, self.places)
+            per = self.places.together(grid)
+            gives = functools.partial(_sums, Parcel(node), self.tree, self.places)
             pieces, take = Tasks(self.make, grid, gives=gives, per=per), made.join
         run.report(f"{node.op.name} over axes {node.axes}", -(-len(grid) // per))
         for piece in run_blocks(pieces, run, take, kept=choice.kept, need=choice.need):
@@ -249,37 +250,16 @@ class Tasks(Cuts):
         How many blocks it has.
     """
 
-    gives: Sums
+    gives: Callable[[Iterable[Any]], Any]
     per: int
 
 
-class Sums:
-    """Makes of blocks what a task gives back.
-
-    Parameters
-    ----------
-    parcel : Parcel
-        The sum.
-    tree : Tree
-        Its order.
-    places : Places
-        Its leaves.
-    """
-
-    __slots__ = ("parcel", "places", "tree")
-
-    def __init__(self, parcel: Parcel, tree: Tree, places: Places) -> None:
-        self.parcel, self.tree, self.places = parcel, tree, places
-
-    def __reduce__(self) -> Any:
-        return Sums, (self.parcel, self.tree, self.places)
-
-    def __call__(self, blocks: Iterable[tuple[Piece, NumpyArray]]) -> Given:
-        """Return what the leaves of some blocks come to, and those that are open."""
-        made = Leaves(cast("Reduce", self.parcel.node), self.tree, self.places, False)
-        for piece, values in blocks:
-            made.take(piece, values)
-        return made.given()
+def _sums(parcel: Parcel, tree: Tree, places: Places, blocks: Iterable[Any]) -> Given:
+    """Return what the leaves of some blocks come to, and those that are open."""
+    made = Leaves(cast("Reduce", parcel.node), tree, places, False)
+    for piece, values in blocks:
+        made.take(piece, values)
+    return made.given()
 
 
 class Leaves:
