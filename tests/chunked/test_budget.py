@@ -217,7 +217,7 @@ def test_leaves_that_wait_are_counted(
     if places is None:
         assert shape[-1] < 1024
         return
-    made, most = leaves._Leaves(node, tree, places), 0
+    made, most = leaves.Leaves(node, tree, places), 0
     for box in Grid(shape, block):
         made.take(Piece(box, node, []), np.ones([len(s) for s in box]))
         held = [getattr(leaf, name, None) for leaf in made._open.values()

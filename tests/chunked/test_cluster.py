@@ -20,7 +20,7 @@ import xarraylite as xl
 from tests.cases import together
 from tests.chunked.kept import Kept, Sink
 from tests.chunked.test_same_bits import cases
-from xarraylite.chunked import plan
+from xarraylite.chunked import leaves, plan
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -182,6 +182,23 @@ def test_blocks_that_need_more_than_workers_declare(client: Any) -> None:
         xl.store(e, Sink(large, large.shape), memory="40 GB", client=client)
 
 
+@pytest.mark.usefixtures("compiled")
+def test_a_sum_needs_no_row_of_chunks(client: Any) -> None:
+    """Tasks have some chunks of a row each, one at a time."""
+    values = np.random.default_rng(3).normal(size=(24, 40_007))
+    total, found = lambda a: xl.sum(a * 3 - 1), np.zeros(())
+    e = total(xl.open(Kept(values, (6, 4000))))
+    with (
+        mock.patch.object(leaves, "_MANY", 3),
+        mock.patch.object(client, "map", wraps=client.map) as sent,
+    ):
+        xl.store(e, found, client=client, memory=1_600_000)
+    assert found.tobytes() == xl.eval(total(xl.asarray(values))).numpy().tobytes()
+    tasks = [task for call in sent.call_args_list for task in call.args[1]]
+    assert min(len(tasks), max(map(len, tasks))) > 4
+    assert all(call.kwargs["resources"]["memory"] < 1_600_000 for call in sent.call_args_list)
+
+
 @pytest.mark.parametrize("here", [False, True])
 def test_what_a_worker_cannot_read_is_named(client: Any, here: bool, tmp_path: Path) -> None:
     """Where workers write, and where they send back; what is finished stays."""
@@ -196,14 +213,42 @@ def test_what_a_worker_cannot_read_is_named(client: Any, here: bool, tmp_path: P
     assert (mine | (made == 0).all(axis=1)).all()
 
 
-def broken(values: Any) -> Any:
+def broken(values: Any, deadly: bool = False) -> Any:
     class Broken(Kept):
         def __getitem__(self, key: Any) -> Any:
             if key[0].stop > 60:
+                if deadly:
+                    os._exit(9)
                 raise ValueError("not these")
             return self.values[key]
 
     return Broken(values, (10, 70))
+
+
+def _allow(failures: int, dask_scheduler: Any) -> None:
+    dask_scheduler.allowed_failures = failures
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("what", ["worker", "scheduler"])
+def test_blocks_whose_worker_or_scheduler_vanishes_are_named(
+    client: Any, tmp_path: Path, what: str
+) -> None:
+    told = r"^store: .* tests \w+ float64\[90, 70\], elements \[\d+:.* was lost with the worker or"
+    with type(client)(client.scheduler.address, set_as_default=False) as other:
+        values = broken(VALUES, True) if what == "worker" else slow(VALUES)
+        leaves_us = threading.Timer(0.5, other.close)
+        if what == "worker":
+            client.run_on_scheduler(_allow, 0)
+        else:
+            leaves_us.start()
+        with pytest.raises(xl.StorageError, match=told):
+            xl.store(
+                xl.open(values) + 1, tmp_path / "a.npy", chunks=(5, 70), memory=60_000, client=other
+            )
+        client.run_on_scheduler(_allow, 3)
+    made = np.load(tmp_path / "a.npy")
+    assert ((made == VALUES + 1).all(axis=1) | (made == 0).all(axis=1)).all()
 
 
 def test_what_is_no_client_is_refused(tmp_path: Path) -> None:

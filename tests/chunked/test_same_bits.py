@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import math
+import pickle
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -16,8 +18,12 @@ from hypothesis import strategies as st
 import xarraylite as xl
 from tests.cases import together
 from tests.chunked.kept import Kept, stored_in
-from xarraylite.chunked import plan, storing
+from xarraylite.chunked import folds, leaves, pipeline, plan, storing
 from xarraylite.chunked.budget import BudgetError
+from xarraylite.chunked.cluster import Work, run_keys
+from xarraylite.chunked.pipeline import Run
+from xarraylite.ir.node import Reduce
+from xarraylite.ir.walk import postorder
 
 Draw = Callable[..., Any]
 
@@ -154,7 +160,7 @@ def cases(draw: Draw) -> Any:
 
 
 @given(cases())
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_random_expressions(engine: str, case: Any) -> None:
     pytest.importorskip("dask.array")
     expected, found, blocks, memory = case
@@ -326,6 +332,55 @@ def test_rows_that_begin_with_leaves_are_filled_chunk_by_chunk(
         assert found.tobytes() == xl.eval(write(xl.asarray(values))).numpy().tobytes()
 
 
+class Elsewhere:
+    """A cluster of one that is this process: what is sent is made again, in any order."""
+
+    keeps = False
+
+    def __init__(self, backwards: bool) -> None:
+        self.backwards, self.needs = backwards, [0]
+
+    def run_blocks(self, pieces: Any, take: Any, write: Any, kept: int, need: int) -> Any:
+        keys, per = list(pieces.keys), pieces.per
+        groups = [keys[k : k + per] for k in range(0, len(keys), per)]
+        self.needs.append(need)
+        for group in groups[:: -1 if self.backwards else 1]:
+            work = pickle.loads(pickle.dumps(Work(pieces.make, pieces.gives, {})))
+            take(None, pickle.loads(pickle.dumps(run_keys(group, work))))
+            yield None
+
+
+@pytest.mark.usefixtures("compiled")
+@given(
+    shape=st.lists(st.sampled_from([1, 3, 40, 130, 1200, 9001]), min_size=1, max_size=3)
+    .filter(lambda shape: 9000 < math.prod(shape) < 400_000 and shape[-1] > 1),
+    parts=st.lists(st.integers(1, 5), min_size=3, max_size=3),
+    written=st.sampled_from([
+        lambda a: xl.sum(a * 2), lambda a: xl.sum(a[..., 1:] - 1)
+    ]),
+    many=st.integers(1, 3), backwards=st.booleans(), dtype=st.sampled_from(["f4", "f8"]),
+)  # fmt: skip
+@settings(max_examples=20)
+def test_what_tasks_give_of_leaves_is_the_sum(
+    shape: list[int], parts: list[int], written: Any, many: int, backwards: bool, dtype: str
+) -> None:
+    """Tasks of a cluster have some blocks that follow each other; leaves begin and end anywhere."""
+    values = (np.random.default_rng(8).normal(size=shape) * 9).astype(dtype)
+    chunks = tuple([-(-n // k) for n, k in zip(shape, parts, strict=False)])
+    total = written(xl.open(Kept(values, chunks))).node
+    node = next(x for x in postorder(total) if isinstance(x, Reduce))
+    tree, cluster = folds.tree_in_memory(node), Elsewhere(backwards)
+    with mock.patch.object(leaves, "_MANY", many):
+        run = Run(1 << 30, cluster=cluster)
+        blocks = None if tree is None else leaves.Blocks.of(folds.without_kept(node), tree, run)
+        if blocks is None:
+            return
+        [(_, found)] = blocks.results(run, lambda block: frozenset())
+    expected = written(xl.asarray(values)).node
+    inner = next(x for x in postorder(expected) if isinstance(x, Reduce))
+    assert found.tobytes() == pipeline.computed(inner).tobytes()
+
+
 @pytest.mark.usefixtures("compiled")
 def test_chunks_that_are_too_much_are_not_decoded_for_a_few_elements() -> None:
     """Of what is flattened no block is as chunks are; the least budget that is told does."""
@@ -346,13 +401,13 @@ def test_chunks_that_are_too_much_are_not_decoded_for_a_few_elements() -> None:
 def test_sums_of_picked_elements_are_those_of_memory(rows: int) -> None:
     """A few are copied when they are picked, so that they are added as what is in one piece."""
     rng = np.random.default_rng(rows)
-    for shape, key, folds in (
+    for shape, key, totals in (
         ((rows, 9), [3, -1, 3, 0], (xl.sum, xl.std)),
         ((rows, 3, 9), [1, 1, 0], (xl.sum, xl.prod)),
     ):
         values = rng.normal(size=shape)
         expected, e = xl.asarray(values), xl.open(Kept(values, (5, *shape[1:])))
-        for fold in folds:
+        for fold in totals:
             one, other = (
                 [
                     fold(x[:, key]),

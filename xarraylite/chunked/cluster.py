@@ -12,19 +12,20 @@ Inside a task kernels use one thread: the scheduler has filled the others.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from .._config import config, settings
-from .._errors import ShapeError, SizeError
+from .._errors import ShapeError, SizeError, StorageError
 from ..codegen import store
 from ..compiler.graph import canonical
-from ..dtypes.names import NumpyArray, is_narrow
+from ..dtypes.names import NumpyArray, dtype_name, is_narrow
 from ..ir.build import describe
 from ..ir.node import Node
 from ..layout.strided import Strided
@@ -35,11 +36,12 @@ from .budget import budget_of
 from .cut import has_stored
 from .extras import imported
 from .grid import Grid, Uneven, grid_of
+from .leaves import Tasks
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over
-from .plan import Cuts, Piece, piece_of
-from .selection import Box
+from .plan import Cuts, Maker, Piece, piece_of
+from .selection import Box, chunks_text, text_of
 from .stream import reduced
 from .trees import imagined
 
@@ -99,12 +101,17 @@ def to_dask(
     lengths = _lengths(root, chunks)
     last = reduced(root, Run(budget_of(memory))) if has_stored(root) else root
     key = fingerprint(last, lengths)
-    return array.map_blocks(
+    numbers, dims = imported("dask.layers", "dask").ArrayBlockIdDep(lengths), range(len(root.shape))
+    return array.blockwise(  # `map_blocks` would wrap each task once more
         BlockTask(Parcel(last, key), grid_of(lengths)),
-        chunks=lengths,
+        dims,
+        numbers,
+        dims,
+        name=f"xarraylite-{key[:32]}",
         dtype=root.dtype,
         meta=np.empty((0,) * len(root.shape), root.dtype),
-        name=f"xarraylite-{key[:32]}",
+        align_arrays=False,
+        adjust_chunks=dict(zip(dims, lengths, strict=True)),
     )
 
 
@@ -141,7 +148,7 @@ class BlockTask:
     def __reduce__(self) -> Any:
         return BlockTask, (self.parcel, self.grid)
 
-    def __call__(self, block_id: tuple[int, ...] = ()) -> NumpyArray:
+    def __call__(self, block_id: tuple[int, ...]) -> NumpyArray:
         box = self.grid.box(block_id)
         if not all(map(len, box)):
             return np.empty([len(s) for s in box], self.parcel.node.dtype)
@@ -161,24 +168,24 @@ class Work:
     ----------
     make : callable
         Cuts a block.
-    write : callable or None
-        Writes it; None if it is given back.
+    finish : callable
+        Makes of blocks and their values what a task gives back, or writes them.
     kernels : mapping
         Object code of the kernels that blocks run, by key.
     """
 
-    __slots__ = ("kernels", "make", "write")
+    __slots__ = ("finish", "kernels", "make")
 
-    def __init__(self, make: Any, write: Any, kernels: Mapping[str, bytes]) -> None:
-        self.make, self.write, self.kernels = make, write, kernels
+    def __init__(self, make: Any, finish: Any, kernels: Mapping[str, bytes]) -> None:
+        self.make, self.finish, self.kernels = make, finish, kernels
 
     def __reduce__(self) -> Any:
-        return _received, (self.make, self.write, self.kernels)
+        return _received, (self.make, self.finish, self.kernels)
 
 
-def _received(make: Any, write: Any, kernels: Mapping[str, bytes]) -> Work:
+def _received(make: Any, finish: Any, kernels: Mapping[str, bytes]) -> Work:
     store.offer(kernels)
-    return Work(make, write, kernels)
+    return Work(make, finish, kernels)
 
 
 def _same(work: Work) -> Work:
@@ -189,31 +196,39 @@ def _same(work: Work) -> Work:
 Values = tuple[NumpyArray, list[tuple[int, ...]]]
 
 
-def run_keys(keys: Sequence[Any], work: Work) -> Values | None:
-    """Compute blocks on a worker, and write them there or return them in one piece."""
-    made: list[NumpyArray] = []
+def run_keys(keys: Sequence[Any], work: Work) -> Any:
+    """Compute blocks on a worker, one after another, and write them there or give them back."""
     # Interpreting the first blocks would need kernels of single operations, which were not sent.
     ready = work.kernels and settings.engine != "reference"
-    with config(engine="compiled") if ready else contextlib.nullcontext():
-        for key in keys:
-            piece = work.make(key)
-            values = computed_of(piece)
-            if work.write is None:  # the name of a narrow type is not known on the way
-                narrow = is_narrow(values.dtype)
-                made.append(values.view(f"u{values.itemsize}") if narrow else values)
-            else:
-                work.write(piece.box, values)
+    with config(engine="compiled") if ready else contextlib.nullcontext(), config(threads=1):
+        return work.finish((piece, computed_of(piece)) for piece in map(work.make, keys))
+
+
+def _written(write: Any, blocks: Iterable[tuple[Piece, NumpyArray]]) -> None:
+    for piece, values in blocks:
+        write(piece.box, values)
+
+
+def _in_one(blocks: Iterable[tuple[Piece, NumpyArray]]) -> Values:
+    """Return values in one piece; the name of a narrow type is not known on the way."""
+    made = [values.view(f"u{values.itemsize}") if is_narrow(values.dtype) else values
+            for _, values in blocks]  # fmt: skip
     flat, shapes = [values.reshape(-1) for values in made], [values.shape for values in made]
-    return (flat[0] if len(flat) == 1 else np.concatenate(flat), shapes) if flat else None
+    return flat[0] if len(flat) == 1 else np.concatenate(flat), shapes
 
 
-def _blocks_of(values: Values) -> Iterator[NumpyArray]:
+def _blocks_of(values: Values, dtype: np.dtype[Any]) -> Iterator[NumpyArray]:
     """Return what a task has given back, block by block."""
     flat, shapes = values
     ends = itertools.accumulate(map(math.prod, shapes))
     return (
-        flat[n - math.prod(shape) : n].reshape(shape) for n, shape in zip(ends, shapes, strict=True)
+        flat[n - math.prod(shape) : n].reshape(shape).view(dtype)
+        for n, shape in zip(ends, shapes, strict=True)
     )
+
+
+def _alone(given: Any) -> list[Any]:
+    return [given]
 
 
 def _kernels_of(piece: Piece) -> dict[str, bytes]:
@@ -284,10 +299,16 @@ class DaskCluster:
         threads = max(1, sum(self.client.nthreads().values()))  # the former may be of some only
         tasks = threads * (_QUEUED if take is None else _AHEAD)
         options = _asked_of(workers, need)
-        most = max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
-        if take is not None:  # two waves of results may be there
+        # Where there are few blocks, each is a task, for any worker; of many, more and more.
+        per, most = 1, max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
+        finish, opened = cast("Any", functools.partial(_written, write)), cast("Any", None)
+        if isinstance(pieces, Tasks):
+            per = most = pieces.per
+            finish, opened = pieces.gives, _alone
+        elif take is not None:  # two waves of results may be there
             most = max(1, min(most, self._budget // (2 * tasks * max(1, piece.nbytes))))
-        work = Work(pieces.make, write, _kernels_of(piece))
+            finish, opened = _in_one, functools.partial(_blocks_of, dtype=piece.node.dtype)
+        work = Work(pieces.make, finish, _kernels_of(piece))
         sent = self.client.submit(_same, work, pure=False)  # a task: it is made again if lost
 
         def started(per: int, tasks: int) -> Wave:
@@ -298,56 +319,79 @@ class DaskCluster:
 
         waves: deque[Wave] = deque()
         try:
-            # Where there are few blocks, each is a task, for any worker; of many, more and more.
-            per = 1
             waves.append(started(per, _AHEAD * threads))
             while waves[0]:
                 per = min(2 * per, most)
                 waves.append(started(per, tasks))
-                for key, values in self._ended(waves.popleft(), take is not None):
+                for key, values in self._ended(waves.popleft(), opened, pieces.make):
                     done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
                     if take is not None:
-                        take(done, values.view(done.node.dtype))
+                        take(done, values)
                     yield done
         except BaseException:
-            self.client.cancel([future for wave in waves for _, future in wave])
+            self._cancel([future for wave in waves for _, future in wave])
             raise
 
-    def _ended(self, wave: Wave, gives: bool) -> Iterator[tuple[Any, Any]]:
-        """Yield the blocks of a wave when all are done, or those that are before an error."""
+    def _ended(self, wave: Wave, opened: Any, make: Maker) -> Iterator[tuple[Any, Any]]:
+        """Yield the blocks of a wave when all are done, or those that are, before an error.
+
+        With what tasks have given, ``opened``; nothing if that is None.
+        """
         groups, futures = [group for group, _ in wave], [future for _, future in wave]
+        distributed = imported("distributed", "dask")
+        losses = (distributed.scheduler.KilledWorker, distributed.CancelledError)
         try:
             failed = self._waited(futures)
             done = [failed is None or future.status == "finished" for future in futures]
             values: Iterator[Any] = itertools.repeat(itertools.repeat(None))
-            if gives:
-                values = map(
-                    _blocks_of, self.client.gather(list(itertools.compress(futures, done)))
-                )
+            if opened is not None:
+                values = map(opened, self.client.gather(list(itertools.compress(futures, done))))
             if failed is None:
                 wave.clear()
                 self.client.sync(_forgotten, futures)
-        except BaseException:
-            self.client.cancel(futures)
+        except BaseException as error:
+            self._cancel(futures)
+            if isinstance(error, losses):
+                raise _lost(make(groups[0][0]), error) from error
             raise
         for group in itertools.compress(groups, done):
             yield from zip(group, next(values), strict=False)
         if failed is not None:
             try:
                 failed.result()  # once cancelled, it no longer says what was wrong
+            except losses as error:
+                raise _lost(make(groups[futures.index(failed)][0]), error) from error
             finally:
-                self.client.cancel(futures)
+                self._cancel(futures)
+
+    def _cancel(self, futures: list[Any]) -> None:
+        """Cancel tasks, if the client is still there to say so."""
+        with contextlib.suppress(Exception):
+            self.client.cancel(futures)
 
     def _waited(self, futures: list[Any]) -> Any:
         """Wait until all are done, or one has failed, which is returned."""
         wait = imported("distributed", "dask").wait
         while True:
-            with contextlib.suppress(TimeoutError):
+            with contextlib.suppress(TimeoutError), self.client.as_current():
                 wait(futures, timeout=_LOOK)
                 return next((f for f in futures if f.status != "finished"), None)
             failed = next((f for f in futures if f.status in ("error", "cancelled")), None)
             if failed is not None:
                 return failed
+
+
+def _lost(piece: Piece, error: BaseException) -> StorageError:
+    """Return the error of a task whose workers, or their scheduler, have vanished."""
+    read = [
+        f"{x.source} {dtype_name(x.source.dtype)}{list(x.source.shape)}, elements {text_of(x.box)} "
+        f"in chunks {chunks_text(x.box, x.source.chunks)}"
+        for x in piece.loads
+    ]
+    return StorageError(
+        f"store: a block {describe(piece.node)}, which reads {'; '.join(read)}, was lost with the "
+        f"worker or the scheduler that had it: {type(error).__name__}: {error}"
+    )
 
 
 def _asked_of(workers: list[dict[str, Any]], need: int) -> dict[str, Any]:

@@ -8,6 +8,10 @@ put them into a block's scratch.  What begins in the middle of a leaf waits unti
 is there, which is the end of the row above; so two leaves have only some of their values for each
 row that a block has.  Where rows are shorter than leaves, all that a row of blocks touches wait.
 Of what is cut out of rows, or stretched along them, each row begins with a leaf of its own.
+
+A task of a cluster takes blocks that follow each other, one at a time, and gives back what their
+leaves come to, and the values of leaves that others have values of; its blocks are so many that
+these are few.
 """
 
 from __future__ import annotations
@@ -15,9 +19,9 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,6 +41,9 @@ from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
 from .plan import Choice, Cuts, Cutter, Piece, choose
 from .selection import whole
+
+#: Leaves of neighbours in the blocks of a task, of which two may have values of other tasks.
+_MANY = 128
 
 
 class Values(Cutter):
@@ -134,6 +141,16 @@ class Places:
             indices *= own
         return found
 
+    def together(self, grid: Grid) -> int:
+        """Return how many blocks, in order, make one task: values beside each other are many."""
+        step = per = 1
+        for own, extent, count in [*zip(grid.block, self.shape, grid.counts, strict=True)][::-1]:
+            times = -(-_MANY * self.leaf // (own * step))
+            if times <= count:
+                return times * per
+            step, per = step * extent, per * count
+        return per
+
     def _touched(self, count: int) -> int:
         """Return how many leaves neighbours touch at most; they are whole rows, or of one row."""
         rows, rest = divmod(count, self.row)
@@ -178,7 +195,6 @@ class Blocks:
         places = Places.of(node, tree)
         if (
             places is None
-            or not run.keeps
             or node.arg.dtype != node.dtype
             or all([len(x.shape) != len(node.arg.shape) for x in requests(node.arg)])
         ):
@@ -193,7 +209,7 @@ class Blocks:
         make = Values(parcel, Cutter(parcel)(whole(chunk)).need + aside(chunk))
 
         def keep(grid: Grid) -> bool:
-            return grid.strip == grid.counts  # others leave more leaves behind
+            return run.keeps and grid.strip == grid.counts  # others leave more leaves behind
 
         choice = choose(make, shape, lengths, run.budget, False, keep=keep, aside=aside)
         return Blocks(node, tree, places, choice, make)
@@ -208,20 +224,45 @@ class Blocks:
         node, choice, grid = self.node, self.choice, self.choice.grid
         if begin(()):
             return
-        run.report(f"{node.op.name} over axes {node.axes}", len(grid))
-        made, idle = _Leaves(node, self.tree, self.places), isinstance(run.cluster, Idle)
-        for piece in run_blocks(
-            Cuts(self.make, grid),
-            run,
-            None if idle else made.take,
-            kept=choice.kept,
-            need=choice.need,
-        ):
+        made, per = Leaves(node, self.tree, self.places), 1
+        pieces, take = Cuts(self.make, grid), cast("Any", made.take)
+        if isinstance(run.cluster, Idle):
+            take = None
+        elif run.cluster is not None:
+            per = self.places.together(grid)
+            gives = functools.partial(_sums, Parcel(node), self.tree, self.places)
+            pieces, take = Tasks(self.make, grid, gives=gives, per=per), made.join
+        run.report(f"{node.op.name} over axes {node.axes}", -(-len(grid) // per))
+        for piece in run_blocks(pieces, run, take, kept=choice.kept, need=choice.need):
             run.advance(piece)
-        yield (), np.zeros((), node.dtype) if idle else made.result()
+        yield (), np.zeros((), node.dtype) if take is None else made.result()
 
 
-class _Leaves:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tasks(Cuts):
+    """Blocks that tasks of a cluster make something else of.
+
+    Attributes
+    ----------
+    gives : callable
+        What a task gives back of its blocks and their values.
+    per : int
+        How many blocks it has.
+    """
+
+    gives: Callable[[Iterable[Any]], Any]
+    per: int
+
+
+def _sums(parcel: Parcel, tree: Tree, places: Places, blocks: Iterable[Any]) -> Given:
+    """Return what the leaves of some blocks come to, and those that are open."""
+    made = Leaves(cast("Reduce", parcel.node), tree, places, False)
+    for piece, values in blocks:
+        made.take(piece, values)
+    return made.given()
+
+
+class Leaves:
     """Puts the values of blocks into leaves, and joins these in order.
 
     Parameters
@@ -232,15 +273,17 @@ class _Leaves:
         Its order.
     places : Places
         Its leaves.
+    joins : bool, default True
+        Whether leaves are joined; otherwise they are given to somebody.
     """
 
     __slots__ = ("_done", "_join", "_next", "_node", "_open", "_places")
 
-    def __init__(self, node: Reduce, tree: Tree, places: Places) -> None:
+    def __init__(self, node: Reduce, tree: Tree, places: Places, joins: bool = True) -> None:
         self._node, self._places = node, places
-        self._open: dict[int, _Leaf | _Short] = {}
+        self._open: dict[int, _Leaf] = {}
         self._done: dict[int, tuple[NumpyArray, int]] = {}
-        self._next, self._join = 0, Join(node, tree, ())
+        self._next, self._join = 0 if joins else -1, Join(node, tree, ())
 
     def take(self, piece: Piece, values: NumpyArray) -> None:
         """Take the values of a block."""
@@ -268,9 +311,40 @@ class _Leaves:
                     low = inside
                 for k in range(low, high):
                     self._put_runs(positions[k : k + 1], own[k : k + 1])
+        self._go_on()
+
+    def given(self) -> Given:
+        """Return what leaves come to, where they begin and end, and those that are open."""
+        folded = [values for values, _ in self._done.values()]
+        ends = [(end, len(values)) for values, end in self._done.values()]
+        values = np.concatenate(folded or [np.empty(0, self._node.dtype)])
+        return np.array([*self._done], np.int64), np.array(ends, np.int64), values, self._open
+
+    def join(self, piece: Piece, given: Given) -> None:
+        """Take what a task has given."""
+        starts, ends, values, opened = given
+        at = np.split(values, np.cumsum(ends.reshape(-1, 2)[:-1, 1]))
+        for start, (end, _), folded in zip(starts.tolist(), ends.tolist(), at, strict=False):
+            self._done[start] = folded, end
+        with np.errstate(all="ignore"):
+            for leaf in opened.values():
+                self._settle(leaf.joined(self._open.get(int(leaf.starts[0]))))
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Join the leaves that follow those that are joined."""
         while self._next in self._done:
             folded, self._next = self._done.pop(self._next)
             self._join.take_leaves(folded, False, self._places.ends_part(self._next))
+
+    def _settle(self, leaf: _Leaf) -> None:
+        """Fold leaves if all is there."""
+        start, length = int(leaf.starts[0]), leaf.length
+        self._open[start] = leaf
+        if not leaf.left:
+            for low, folded in zip(leaf.starts.tolist(), leaf.folded(self._node), strict=True):
+                self._done[low] = folded, low + length
+            del self._open[start]
 
     def _put_runs(self, positions: NumpyArray, own: NumpyArray) -> None:
         """Put rows of neighbours, which lie alike in leaves of their own, into these."""
@@ -289,16 +363,12 @@ class _Leaves:
         ``until`` is where the first one ends.
         """
         start = int(starts[0])
-        length = until - start
-        if start not in self._open:
-            short = length < self._places.leaf  # folded otherwise
-            self._open[start] = (_Short if short else _Leaf)(len(starts), length, own.dtype)
-        leaf = self._open[start]
+        leaf = self._open.get(start)
+        if leaf is None:
+            short = until - start < self._places.leaf  # folded otherwise
+            leaf = (_Short if short else _Leaf)(starts, until - start, own.dtype)
         leaf.take(places, own)
-        if not leaf.left:
-            for low, folded in zip(starts.tolist(), leaf.folded(self._node), strict=True):
-                self._done[low] = folded, low + length
-            del self._open[start]
+        self._settle(leaf)
 
     def result(self) -> NumpyArray:
         """Return the sum."""
@@ -310,16 +380,21 @@ class _Leaf:
 
     Attributes
     ----------
+    starts : numpy.ndarray
+        Where they begin.
+    length : int
+        How many values each has.
     left : int
-        How many values of each are not there.
+        How many of each are not there.
     """
 
-    __slots__ = ("_first", "_others", "_rows", "_there", "left")
+    __slots__ = ("_first", "_others", "_parts", "_rows", "_there", "left", "length", "starts")
 
-    def __init__(self, count: int, length: int, dtype: np.dtype[Any]) -> None:
-        self.left = length
-        self._rows: NumpyArray = np.empty((count, length // FOLDED), dtype)
+    def __init__(self, starts: NumpyArray, length: int, dtype: np.dtype[Any]) -> None:
+        self.starts, self.length, self.left = starts, length, length
+        self._rows: NumpyArray = np.empty((len(starts), length // FOLDED), dtype)
         self._others: NumpyArray | None = None  # from some place on
+        self._parts: list[slice | NumpyArray] = []  # where there are some
         self._first = self._there = 0
 
     def take(self, places: slice | NumpyArray, values: NumpyArray) -> None:
@@ -337,8 +412,18 @@ class _Leaf:
             else:
                 places = places - self._first
             self._others[:, places] = values
+            self._parts.append(places)
         if not self.left and self._others is not None:
             self._add(self._others[:, self._there - self._first :])
+
+    def joined(self: Any, other: Any) -> Any:
+        """Return the same leaves with the values that others have of them, if there are some."""
+        if other is None:
+            return self
+        begun, rest = (self, other) if self._there else (other, self)
+        for part in rest._parts:
+            begun.take(part, rest._others[:, part])
+        return begun
 
     def _add(self, part: NumpyArray) -> None:
         """Do as `Fold.fill` does."""
@@ -363,30 +448,29 @@ class _Leaf:
         yield from rows[:, :1].copy()
 
 
-class _Short:
-    """Values of less than a leaf, of one or many, which the engine folds when all are there.
+class _Short(_Leaf):
+    """Values of less than a leaf, of one or many, which the engine folds when all are there."""
 
-    Attributes
-    ----------
-    left : int
-        How many of each are not.
-    """
-
-    __slots__ = ("_values", "left")
-
-    def __init__(self, count: int, length: int, dtype: np.dtype[Any]) -> None:
-        self.left = length
-        self._values: NumpyArray = np.empty((count, length), dtype)
+    __slots__ = ()
 
     def take(self, places: slice | NumpyArray, values: NumpyArray) -> None:
         """As of a leaf."""
-        self.left -= values.size // len(self._values)
-        self._values[:, places] = values
+        if self._others is None:
+            self._rows = self._rows[:, :0]
+            self._others = np.empty((len(self.starts), self.length), values.dtype)
+        self.left -= values.size // len(self.starts)
+        self._others[:, places] = values
+        self._parts.append(places)
 
     def folded(self, node: Reduce) -> Iterator[NumpyArray]:
         """As of a leaf."""
-        ends = [*itertools.accumulate(rest_lengths(node, self._values.shape[1]))]
-        for values in self._values:
+        assert self._others is not None, "all values are there"
+        ends = [*itertools.accumulate(rest_lengths(node, self.length))]
+        for values in self._others:
             parts = np.split(values[np.newaxis], ends[:-1], axis=1)
             found = [build.reduce(undivided(node.op), leaf_of(x), (1,), False) for x in parts]
             yield np.concatenate(list(map(computed, found)))
+
+
+#: Where leaves begin and end, and how many values each comes to; these; those that are open.
+Given = tuple[NumpyArray, NumpyArray, NumpyArray, dict[int, _Leaf]]
