@@ -148,7 +148,7 @@ def in_dtype(values: NumpyArray, dtype: Any) -> NumpyArray | None:
     own = values.dtype
     if own is dtype:
         return values
-    if own.isbuiltin != 1 or dtype.isbuiltin != 1:
+    if own.isbuiltin != 1 or dtype.isbuiltin != 1 or own.char in "gG":  # long double
         return None
     whole = own.kind in "iu" and dtype.kind in "iu"
     if not (whole or np.can_cast(own, dtype, "same_kind")):
