@@ -225,6 +225,8 @@ def test_what_is_taken_for_a_number_or_a_flag() -> None:
     assert xl.sum(B, axis=np.int8(1)).shape == (2,)
     assert xl.sum(B, axis=np.array([0, 1])).shape == ()
     assert xl.arange(np.float32(2)).shape == (2,)
+    assert xl.take(A, [0.5, 1.0]).tolist() == np.take([1.0, 2.0], [0.5, 1.0]).tolist()
+    assert xl.tri(1.5).tolist() == np.tri(1.5).tolist()
     assert xl.arange(xl.sum(xl.asarray([1, 2]))).shape == (3,)
     assert xl.zeros_like(np.zeros((2, 3), np.float32)).dtype == xl.float32
 
@@ -251,6 +253,8 @@ INTEGERS: dict[str, tuple[type[Exception], str]] = {
     "xp.average(v[:0], 0, v[:0])": (ZeroDivisionError, "average"),
     "xp.triu(3.0)": (TypeError, "triu"),
     "xp.bincount(v[:0] * 1j)": (TypeError, "bincount"),
+    "v.__setitem__(1, [7.0])": (ValueError, "is no value of an element"),
+    "m.__setitem__((1, 1), v[:1])": (ValueError, "is no value of an element"),
     "xp.fromiter([1, 2], float, 7)": (ValueError, "fromiter: 7 elements"),
 }
 

@@ -47,7 +47,57 @@ WRITES: dict[str, Callable[[Any, Any, Any], Any]] = {
     "*= a column of its own": lambda a, x, r: operator.imul(a, a[:, :1]),
     "+= to a part": lambda a, x, r: operator.iadd(a[1:], r[2]),
     "**=": lambda a, x, r: operator.ipow(a, 0.5),
+    "a list": lambda a, x, r: a.__setitem__((0, slice(0, 2)), [1.5, 2]),
+    "a tuple by positions": lambda a, x, r: a.__setitem__(([0, 1], 1), (1.5, 2)),
+    "whole numbers": lambda a, x, r: a.__setitem__(..., x.astype("int64")),
+    "a stretched row of short floats": lambda a, x, r: a.__setitem__(..., x[0].astype("f4")),
+    "a stretched result": lambda a, x, r: a.__setitem__(slice(1, None), x[0] * r[1]),
+    "rows for one another": lambda a, x, r: a.__setitem__([0, 1], a[[1, 0]]),
+    "columns by positions": lambda a, x, r: a.__setitem__((slice(None), [1, 0]), x[:, :2]),
+    "a number to the greatest": lambda a, x, r: a[0].__setitem__(a[0].argmax(), -1.0),
+    "out": lambda a, x, r: space(a).add(a, x, out=a),
+    "out of a reader": lambda a, x, r: space(a).multiply(r[0], 0.5, out=a),
+    "out where": lambda a, x, r: space(a).add(x, 1.0, out=a, where=x > 4),
+    "copyto where": lambda a, x, r: space(a).copyto(a, x, where=x > 4),
+    "a mean's out": lambda a, x, r: space(a).mean(x, axis=0, out=a[0]),
 }
+
+
+def space(a: Any) -> Any:
+    """Return the namespace of an array's functions."""
+    return np if isinstance(a, np.ndarray) else xl
+
+
+#: Writes that are refused, to `V` as int8 (0), float32 (1) and float64 (2).
+REFUSED: dict[str, Callable[[Any], Any]] = {
+    "a list of numbers that do not fit": lambda a: a[0].__setitem__((0, slice(0, 2)), [1, 300]),
+    "a list that is too long": lambda a: a[2].__setitem__((0, slice(0, 2)), [1.0, 2.0, 3.0]),
+    "positions out of range": lambda a: a[2].__setitem__([0, 9], 1.0),
+    "columns out of range": lambda a: a[2].__setitem__((slice(None), [0, 9]), a[2][:, :2]),
+    "rows that do not fit": lambda a: a[2].__setitem__([0, 1], a[1][0, :1].repeat(5)),
+    "memory that does not fit": lambda a: a[2].__setitem__(..., a[1][0, :1].repeat(5)),
+    "an out that does not fit": lambda a: space(a[2]).add(a[2], 1.0, out=a[2][0]),
+    "an out of another kind": lambda a: space(a[2]).add(a[2], 1.0, out=a[0]),
+}
+
+
+@together("name", REFUSED)
+def test_writes_that_are_refused_change_nothing(name: str) -> None:
+    def work() -> Any:
+        arrays = [xl.asarray(V.astype(code)) for code in ("i1", "f4", "f8")]
+        for _ in range(3):
+            with pytest.raises((ValueError, IndexError, OverflowError, TypeError)) as raised:
+                REFUSED[name](arrays)
+        return type(raised.value), [a.tolist() for a in arrays]
+
+    fast, slow = both(work)
+    assert fast == slow
+    theirs = [V.astype(code) for code in ("i1", "f4", "f8")]
+    with pytest.raises((ValueError, IndexError, OverflowError, TypeError)) as raised:
+        REFUSED[name](theirs)
+    usual = [cls for cls in type(raised.value).__mro__ if cls.__module__ == "builtins"]
+    assert issubclass(fast[0], usual[0])
+    assert fast[1] == [a.tolist() for a in theirs]
 
 
 @together("name", WRITES)

@@ -287,7 +287,7 @@ class _Division:
         recipe = None
         if known is not None and not known[0].formed:
             recipe = picked(*known, body.shape, self.places, self.given)
-        if recipe is None:
+        if recipe is None or any([isinstance(x, Snapshot) for x in recipe.constants]):
             raise _None
         fold = (node.op, node.axes) if isinstance(node, Reduce) and node is not body else ()
         self.parts.append(Part(recipe, node.shape, *fold))
@@ -299,6 +299,10 @@ def _ends(node: Node, arg: Node) -> bool:
     return node.shape[len(node.shape) - len(arg.shape) :] == arg.shape
 
 
+#: Bytes of memory that a recipe keeps.
+_LITTLE = 1 << 12
+
+
 def picked(
     kind: Any,
     operands: Sequence[Any],
@@ -306,16 +310,22 @@ def picked(
     places: dict[int, int],
     given: Sequence[Any],
 ) -> Recipe | None:
-    """Return a recipe; None if some operand is neither an argument's nor a constant."""
+    """Return a recipe; None if some operand is neither an argument's nor a constant.
+
+    Constants are numbers, and little memory, as positions that follow from shapes and options.
+    """
     picks: list[int] = []
     moved: list[tuple[int, int]] = []
     constants: list[Any] = []
     items = iter(operands)
     for item in items:
         number = places.get(id(item))
-        if isinstance(item, Snapshot):
-            if number is None:
+        if isinstance(item, Snapshot) and number is None:
+            if item.late or item.traced or item.nbytes > _LITTLE:
                 return None
+            picks += (len(given) + len(constants), len(given) + len(constants) + 1)
+            constants += (item, next(items))
+        elif isinstance(item, Snapshot) and number is not None:
             by = next(items) - given[number + 1]
             if by:
                 moved.append((len(picks) + 1, by))

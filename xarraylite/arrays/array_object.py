@@ -197,7 +197,8 @@ class ArrayObject(Methods):
 
     @real.setter
     def real(self, value: object) -> None:
-        self._target()._complex_part(0)[...] = _as_array_of_it(value)
+        part = self._target()._complex_part(0)
+        part[...] = _as_array_of_it(value, part)
 
     @property
     def imag(self) -> Any:
@@ -208,7 +209,8 @@ class ArrayObject(Methods):
     def imag(self, value: object) -> None:
         if kind(self.dtype) != "c":
             raise TypeError(f"imag: {self.summary()} has no imaginary parts to write")
-        self._target()._complex_part(1)[...] = _as_array_of_it(value)
+        part = self._target()._complex_part(1)
+        part[...] = _as_array_of_it(value, part)
 
     def _complex_part(self, which: int) -> Any:
         """Return the real (0) or the imaginary parts (1)."""
@@ -471,9 +473,9 @@ class ArrayObject(Methods):
         Flat(self)[:] = value
 
 
-def _as_array_of_it(value: object) -> Any:
+def _as_array_of_it(value: object, part: Any) -> Any:
     """Return numbers as an array of them, which any dtype takes, unless they are too large."""
-    if isinstance(value, HasNode):
+    if isinstance(value, HasNode) or value.__class__ in part._kind.stored:
         return value
     made = np.asarray(value)
     return value if made.dtype == object else made

@@ -371,7 +371,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         self._still()._store_in(key, value, held, noalias)
 
     def _store_in(self, key: Any, value: object, held: bool, noalias: bool) -> None:
-        if value.__class__ in (list, tuple) and not tracing.is_active():
+        if value.__class__ in (list, tuple, range) and not tracing.is_active():
             results.count_use()
             made = listed(value, self._dtype)
             value = value if made is None else made
@@ -380,10 +380,12 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if not checked and few.stored(self, key, value, held):
                 return
             to = self if key is Ellipsis else basic_indexing.part(self, key)
-            if to is not None and writes.assigned(to, value, held, noalias):
-                return
-            if to is not None and not noalias and elements.put_at(self, key, value):
-                return
+            if to is not None:
+                value, held, used = few.made_for(to, value, held)
+                if writes.assigned(to, value, held, noalias, used):
+                    return
+                if not noalias and elements.put_at(self, key, value):
+                    return
         elif value.__class__ is _NumpyArray and not noalias and elements.put_at(self, key, value):
             return
         if key is Ellipsis:

@@ -449,7 +449,7 @@ class XExpression(
             return known
         left, right = self.node, as_node(other, "matmul")
         made = self._container._filled(products.product("matmul", (left, right)), left, right)
-        matmul.learn(XExpression, (self, other), made, products.reads_in_place(left, right))
+        matmul.learn(XExpression, (self, other), made, left, right)
         results.count_launch()
         return made
 

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import BroadcastError
 from .._tables import kept
 from ..assignment import elements, readers, results
 from ..assignment.assign import converted
 from ..dtypes.names import NumpyArray, int64
+from ..dtypes.promotion import can_cast
 from ..index.indices import parse_index
-from ..ir.kind import NODE, Kind, owner_class, row_major
+from ..ir.kind import NODE, Kind, folds_inside, owner_class, row_major
 from ..ir.node import RANK, Node
 from ..memory.buffer import Buffer
 from ..operands import tracing
@@ -27,6 +29,7 @@ from ..operands.nodes import unwrapped
 from . import ownership
 from .advanced_indexing import is_advanced
 from .expression import XExpression, handle
+from .expression import converted as converted_to
 
 _ALL = slice(None)
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -53,7 +56,7 @@ def _index(key: Any, copied: bool, most: float = FEW) -> tuple[tuple[Any, ...], 
     for item in key if key.__class__ is tuple else (key,):
         cls = item.__class__
         own = isinstance(item, XExpression)
-        if cls is list or cls is np.ndarray or (own and 0 < item.size <= most):
+        if cls is list or cls is range or cls is np.ndarray or (own and 0 < item.size <= most):
             try:
                 array = np.array(values_of(item) if own else item, copy=copied or None)
             except ValueError:  # ragged
@@ -196,9 +199,21 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
 
     What is written is a number, or elements of the container's dtype; an expression that nobody
     else holds may wait for the container's memory.
+
+    Raises
+    ------
+    BroadcastError
+        If an array that is no value is to become one element.
     """
     if to._kind is NODE or tracing.running.value:
         return False
+    items = key if key.__class__ is tuple else (key,)
+    array: Any = value
+    if getattr(value, "ndim", 0) and len(items) == len(to._shape) and {*map(type, items)} == {int}:
+        raise BroadcastError(
+            f"assignment: {array.dtype}{list(array.shape)} is no value of an element of "
+            f"{to.summary()}; write it into a slice"
+        )
     waits = readers.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
     if not readers.freed(to._buffer, waits):
         return False
@@ -219,6 +234,25 @@ def number(value: Any, kind: Kind) -> Any:
     if not one or value._kind.dtype is kind.dtype or tracing.is_active():
         return value
     return values_of(value).item()
+
+
+def made_for(to: Any, value: XExpression, held: bool) -> tuple[XExpression, bool, Any]:
+    """Return a lazy value as one of the dtype that stores it, whose kind says all there is to know.
+
+    Few elements that no kind makes so, or that are stretched, are computed.  With whether others
+    hold it, and the value itself if it is another one that nobody holds.
+    """
+    kind, dtype = value._kind, to._dtype
+    cast, stretched = kind.dtype is not dtype, value._shape != to._shape
+    if not (cast or stretched) or not value.lasting or kind is NODE or tracing.is_active():
+        return value, held, None
+    if cast and not can_cast(kind.dtype, dtype, "same_kind"):
+        return value, held, None
+    used = None if held else value
+    if stretched or kind.formed or folds_inside(kind):
+        made = results.evaluate(value) if to.size <= elements.FEW else None
+        return (value, held, None) if made is None else (made, False, used)
+    return converted_to(value, dtype), False, used
 
 
 def stored(to: Any, key: Any, value: XExpression, held: bool) -> bool:
@@ -253,17 +287,18 @@ def computed(value: Any, node: Node, dtype: Any) -> NumpyArray:
 def ready(to: Any, value: Any, shape: tuple[int, ...] | None = None) -> Any:
     """Return a number, or elements apart from a container's memory, of what it stores.
 
-    None if they are of another dtype, or not of a shape that is asked for.
+    None if NumPy does not make them of its dtype as we do, or if they have not the shape asked for.
     """
     kind = to._kind
     if value.__class__ in kind.stored:
         return value
     if value.__class__ is not np.ndarray and not isinstance(value, XExpression):
         return elements.fitting(kind, value)
-    if value.dtype is not kind.dtype or shape not in (None, value.shape):
+    if shape not in (None, value.shape):
         return None
+    values: Any
     if value.__class__ is np.ndarray:
-        values: NumpyArray = value
+        values = value
     else:
         given: Any = value
         lazy = given.__class__ is XExpression
@@ -271,4 +306,7 @@ def ready(to: Any, value: Any, shape: tuple[int, ...] | None = None) -> Any:
         if made is None or made._kind is NODE:
             return None
         values = elements.array_of(made)
-    return values.copy() if np.may_share_memory(values, elements.array_of(to)) else values
+    values = elements.in_dtype(values, kind.dtype)
+    if values is None or not np.may_share_memory(values, elements.array_of(to)):
+        return values
+    return values.copy()

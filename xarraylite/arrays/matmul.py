@@ -9,6 +9,7 @@ learned, and the next such product is evaluated as any expression of a kind is.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._config import settings
@@ -18,6 +19,7 @@ from ..assignment import elements, results
 from ..blas import calls
 from ..dtypes.promotion import result_type
 from ..ir.kind import NODE, owner_class, row_major
+from ..ir.node import Node
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..operands import tracing
@@ -111,7 +113,7 @@ def _is_evaluated_first(plain: type[Any], left: Any, right: Any) -> bool:
     if not lazy or any([type(x) is not plain or x._kind is NODE for x in lazy]):
         return False
     if not _is_one_call(left, right):
-        return False
+        return _are_few_stacks(left, right)
     shape = (*left.shape[:-1], *right.shape[1:])
     return left.dtype.char in _BLAS or is_learned(shape, left.shape[-1])
 
@@ -125,6 +127,59 @@ def _is_one_call(left: Any, right: Any) -> bool:
     if (left.ndim, right.ndim) not in _MATRICES or left.shape[-1] != right.shape[0]:
         return False
     return bool(max((*left.shape[:-1], *right.shape[1:])) > 1)
+
+
+def _are_few_stacks(left: Any, right: Any) -> bool:
+    """Tell whether operands are few elements of stacks of matrices, which BLAS multiplies."""
+    ranks = left.ndim, right.ndim
+    if min(ranks) < 2 or max(ranks) < 3 or left.dtype.char not in _BLAS:
+        return False
+    fits = left.shape[-1] == right.shape[-2] > 1 and min(left.shape[-2], right.shape[-1]) > 1
+    return bool(fits and 0 < max(left.size, right.size) <= elements.FEW)
+
+
+def seen(plain: type[Any], name: str, option: Any, operands: Sequence[Any]) -> Any:
+    """Return what a function makes of operands like those of a product in memory; None of others.
+
+    Parameters
+    ----------
+    plain : type
+        The class of lazy results that are nothing more.
+    name, option : str, object
+        The function, and what it is told of dimensions.
+    operands : sequence
+        What is multiplied.
+    """
+    if len(operands) != 2 or tracing.is_active():
+        return None
+    left, right = operands
+    for x in operands:
+        if not isinstance(x, plain) or x.lasting or x._kind is NODE or x._kind.fixed:
+            return None
+    left, right = left._still(), right._still()
+    key = name, products.key_of(option)
+    recipe = left._kind.leads(key, (right._kind, left._shape, right._shape))
+    if recipe is None or recipe.nbytes > settings.max_result_bytes:
+        return None
+    buffer = Buffer.allocate(recipe.nbytes)
+    places = (left._buffer, left._start), (right._buffer, right._start)
+    recipe.run(*recipe.arrays(*places), buffer, 0)
+    shape = recipe.place.shape
+    kind = row_major(recipe.dtype, len(shape))
+    made = results.container(plain._container, kind, shape, buffer, ROW_MAJOR)
+    buffer.made, buffer.special = recipe.made, True
+    return made
+
+
+def see(name: str, option: Any, operands: Sequence[Any], made: Any) -> None:
+    """Remember how a function's product of two operands in memory was computed."""
+    known = [getattr(x, "lasting", True) is False for x in (made, *operands)]
+    if len(known) != 3 or not all(known) or tracing.is_active():
+        return
+    (left, right), key = operands, products.key_of(option)
+    recipe = None if key is None else products.seen(name, key, left.node, right.node)
+    if recipe is not None:
+        left._kind.learn((name, key), (right._kind, left._shape, right._shape), recipe)
 
 
 def _mixed(left: Any, right: Any) -> Any:
@@ -156,7 +211,7 @@ def _alike(plain: type[Any], left: Any, right: Any) -> Any:
     """
     one, other = left._kind, right._kind
     entry = one.leads(PRODUCT, other)
-    if entry is None or settings.engine == "reference":
+    if entry is None or settings.engine == "reference" or max(one.rank, other.rank) > 2:
         return None
     inner, shape = left._shape[-1], (*left._shape[:-1], *right._shape[1:])
     if inner != right._shape[0]:
@@ -256,14 +311,17 @@ def _is_long(left: Any, right: Any) -> bool:
     return NODE not in kinds and all([k.strides is None for k in kinds])
 
 
-def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, in_place: bool) -> None:
-    """Remember a small product: what BLAS was called with, ``in_place`` or not, or the fold."""
+def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, other: Node) -> None:
+    """Remember a small product of two operands, and their nodes: a call of BLAS, or a fold."""
     left, right = operands
     code, summed = left.dtype.char, _is_summed(left) and right.ndim == 1
     if not summed and code in _BLAS + _WRAPPING:
         # `product` learns those that it computes first.
         if not any([x.__class__ is plain and x.lasting for x in operands]):
-            learn_product(left, right, made, in_place)
+            stacked = max(len(one.shape), len(other.shape)) > 2
+            if not stacked or products.is_stacked(one, other, made._shape):
+                in_place = products.reads_in_place(one, other)
+                learn_product(left, right, made, in_place, stacked)
         if code in "fd" and _is_long(left, right) and right.dtype == left.dtype:
             left._kind.learn(_LONG, right._kind, made._kind)
     elif isinstance(right, plain) and not tracing.is_active():

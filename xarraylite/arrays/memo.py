@@ -124,11 +124,29 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
             parts = [_in_memory(x) if x.__class__ is list else x for x in args[0]]
             args = (parts, *args[1:])
         made = dispatch.recalled(known, args, options)
+        if made is None and isinstance(options.get("out"), XContainer):
+            made = _written_out(call, args, options)
         return missed(args, options) if made is None else made
 
     made = functools.wraps(function)(call)
     made.front = known  # type: ignore[attr-defined]
     return cast("Callable[P, R]", made)
+
+
+def _written_out(call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Return the container that a lazy result is written to, which is of its shape and dtype.
+
+    None of all others: what else may be written the function knows.
+    """
+    if tracing.running.value:
+        return None
+    rest = dict(options)
+    out = rest.pop("out")
+    made = call(*args, **rest)
+    if made.__class__ is not XExpression or made.dtype is not out.dtype or made.shape != out.shape:
+        return None
+    out._store(..., made, False, False)
+    return out
 
 
 class _Calls:

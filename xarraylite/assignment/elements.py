@@ -22,6 +22,7 @@ from ..memory.buffer import Buffer
 from ..memory.slabs import take
 from ..operands import tracing
 from ..operands.convert import listed
+from ..runtime.floating_errors import silently
 from . import readers
 
 if TYPE_CHECKING:
@@ -116,10 +117,10 @@ def put(to: Any, key: Any, value: Any) -> bool:
 def put_at(to: Any, key: Any, value: Any) -> bool:
     """Write memory where integers and slices select elements; tell whether it is done.
 
-    It is of the same dtype, stretched perhaps, and may be NumPy's.
+    It is of a dtype that NumPy converts as we do, stretched perhaps, and may be NumPy's.
     """
     own = value.__class__ is not np.ndarray
-    if (own and (value.lasting or value._kind is NODE)) or value.dtype is not to._dtype:
+    if own and (value.lasting or value._kind is NODE):
         return False
     if to._kind is NODE or tracing.is_active() or not selects(to, key):
         return False
@@ -130,10 +131,32 @@ def put_at(to: Any, key: Any, value: Any) -> bool:
         values = array_of(value) if own else value
         if place.__class__ is not np.ndarray or values.ndim > place.ndim or place.size > MANY:
             return False
+        values = in_dtype(values, to._dtype)
+        if values is None:
+            return False
         place[...] = values.copy() if np.may_share_memory(place, values) else values
     except REFUSED:
         return False
     return True
+
+
+def in_dtype(values: NumpyArray, dtype: Any) -> NumpyArray | None:
+    """Return values in the dtype of what is written; None where NumPy converts in another way.
+
+    Or warns, or refuses: of rank 0 a value that the dtype may lack.
+    """
+    own = values.dtype
+    if own is dtype:
+        return values
+    if own.isbuiltin != 1 or dtype.isbuiltin != 1 or own.char in "gG":  # long double
+        return None
+    whole = own.kind in "iu" and dtype.kind in "iu"
+    if not (whole or np.can_cast(own, dtype, "same_kind")):
+        return None
+    if not values.ndim and not np.can_cast(own, dtype, "safe"):
+        return None
+    made: NumpyArray = silently(values.astype, dtype)
+    return made
 
 
 #: What NumPy raises for an index or a number that we refuse with words of our own.

@@ -238,6 +238,11 @@ def rewritten(known: Any, to: Any, operands: Operands) -> bool | None:
     return None
 
 
+def computed_into(to: Any, op: Op, *operands: object) -> Any:
+    """Write an operation of the container's shape and dtype; return it.  None: not done."""
+    return None
+
+
 def promised(to: Any, e: Any, held: bool) -> bool:
     """Assign an expression that reads no element in another place; tell whether it is done.
 

@@ -238,7 +238,9 @@ def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:
 
 
 def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
-    """Write the product of two matrices or vectors to ``out``; the bits are those of `multiply`."""
+    """Write a product to ``out``; the bits are those of `multiply`."""
+    if left.ndim > 2 or right.ndim > 2:
+        return strided(left, right, out)
     if left.size * out.size >= THREADED_FROM * len(left):
         multiply(left, right, out)
         return out

@@ -7,6 +7,7 @@ element and zero by the element's position, which a kernel knows anyway.
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -383,5 +384,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: object = None) -> XExpr
             [1, 1, 0]])
     """
     one = XExpression(build.scalar(1, int64)).astype(float if dtype is None else dtype)
-    rows, columns = whole(N, "tri", "N"), whole(N if M is None else M, "tri", "M")
+    given: tuple[Any, Any] = N, N if M is None else M
+    sizes = [math.ceil(x) if type(x) is float else x for x in given]
+    rows, columns = [whole(x, "tri", name) for x, name in zip(sizes, "NM", strict=True)]
     return tril(broadcast_to(one, (builtins.max(rows, 0), builtins.max(columns, 0))), k)

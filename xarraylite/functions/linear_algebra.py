@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
+from ..arrays import matmul as matmuls
 from ..arrays.container import XContainer
 from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression, apply
@@ -101,8 +102,8 @@ def matmul(
             check_cast("matmul", describe(node), node.dtype, as_dtype(dtype), "same_kind")
         x1, x2 = astype(x1, dtype), astype(x2, dtype)
     x1, x2 = _in_memory(x1, x2)
-    if out is None and isinstance(x1, XExpression) and isinstance(x2, XExpression):
-        return x1 @ x2  # type: ignore[no-any-return]
+    if isinstance(x1, XExpression) and isinstance(x2, XExpression):
+        return into(out, x1 @ x2, "matmul")  # type: ignore[no-any-return]
     nodes = as_node(x1, "matmul"), as_node(x2, "matmul")
     return into(out, XArray._filled(products.product("matmul", nodes), *nodes), "matmul")
 
@@ -172,13 +173,13 @@ def _product(name: str, option: Any, fold: bool, *operands: Any) -> XArray | XEx
 def _values(name: str, option: Any, *operands: Any) -> Any:
     """Return the product of a function's name, computed if it is a fold of memory.
 
-    Parameters
-    ----------
-    name, option, *operands
-        The function, what it is told of the operands' dimensions, and what is multiplied.
+    The option is what the function is told of the operands' dimensions.
     """
     active = tracing.is_active()
+    if (known := matmuls.seen(XExpression, name, option, operands)) is not None:
+        return known
     made: Any = _product(name, option, not active, *(operands if active else with_memory(operands)))
+    matmuls.see(name, option, operands, made)
     if isinstance(made, XContainer) or active:
         return made
     if made._kind is NODE and source_of(made.node) is not None:

@@ -302,6 +302,9 @@ def take(
     """
     if axis in (0, -1) and getattr(a, "ndim", 1) == 0:
         axis = None  # the axis of one element
+    listed = indices if isinstance(indices, list | tuple) else (indices,)
+    if float in map(type, listed):  # cut, as in NumPy; arrays of floats are none of positions
+        indices = np.asarray(indices).astype(np.int64)
     if isinstance(a, XExpression) and (axis is not None or a.ndim == 1):
         axis = check_axis(0 if axis is None else axis, a.ndim, "take")
         indices, mode = _inside(indices, a.shape[axis], mode), "raise"

@@ -20,6 +20,7 @@ from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar
 from ..arrays.scalar_arithmetic import compute, function_of_one, function_of_two
 from ..arrays.xarray import XArray
+from ..assignment import writes
 from ..assignment.assign import check_cast, check_update
 from ..dtypes.names import as_dtype, dtype_name
 from ..dtypes.promotion import can_cast
@@ -240,6 +241,9 @@ def written(
     if where is not True:
         kept: Any = out
         if isinstance(out, XExpression | np.ndarray):
+            done: Any = writes.computed_into(out, OPS["where"], where, made, out)
+            if done is not None:
+                return cast("XExpression", done)
             check_update(out, operation, out.shape, made.dtype)  # type: ignore[arg-type]
             made = made.astype(as_dtype(out.dtype), copy=False)
         elif out is None:
@@ -295,7 +299,8 @@ def unary(name: str) -> Unary:
 
     def function(x: object, /, out: object = None, **options: Unpack[Options]) -> XExpression:
         if out is not None or options:
-            return directed(op, (x,), out, **options)
+            done = None if options else writes.computed_into(out, op, x)
+            return directed(op, (x,), out, **options) if done is None else done
         return of_number(x) if x.__class__ is float or is_number(x) else _lazily(op, x)
 
     return cast("Unary", _described(function, op, "x"))
@@ -310,7 +315,8 @@ def binary(name: str) -> Binary:
         x1: object, x2: object, /, out: object = None, **options: Unpack[Options]
     ) -> XExpression:
         if out is not None or options:
-            return directed(op, (x1, x2), out, **options)
+            done = None if options else writes.computed_into(out, op, x1, x2)
+            return directed(op, (x1, x2), out, **options) if done is None else done
         if is_number(x1) and is_number(x2):
             return of_numbers(x1, x2)  # type: ignore[no-any-return]
         return _lazily(op, x1, x2)

@@ -16,9 +16,9 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.operand import as_array
-from ..assignment import elements, readers
+from ..assignment import elements, readers, writes
 from ..assignment.assign import check_cast
-from ..dtypes.names import NumpyArray, bool_, dtype_name, is_narrow
+from ..dtypes.names import NumpyArray, bool_, dtype_name
 from ..ir.build import WEAK_TYPES, describe
 from ..ir.kind import NODE
 from ..nullable.array import Memory
@@ -27,7 +27,7 @@ from ..operands import tracing
 from ..operands.convert import check_representable
 from ..operands.nodes import as_node
 from ..operands.non_numeric import or_numpy
-from ..runtime.floating_errors import silently
+from ..ops.table import OPS
 from .arrays_of_numpy import Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
@@ -54,17 +54,12 @@ def _memory(
     """
     if not isinstance(to, XContainer) or to._kind is NODE or tracing.running.value:
         return None
-    own, dtype = values.dtype, to.dtype
-    if own is not dtype:
-        whole = own.kind in "iu" and dtype.kind in "iu"
-        if is_narrow(dtype) or not (whole or np.can_cast(own, dtype, "same_kind")):
-            return None
-        values = silently(values.astype, dtype)
-    if readers.waiting_for(to._buffer):
+    new = elements.in_dtype(values, to.dtype)
+    if new is None or not readers.freed(to._buffer):
         return None
     array = elements.array_of(to)
-    apart = not any([np.may_share_memory(array, x) for x in (values, *others)])
-    return (array, values) if apart and array.flags.writeable else None
+    apart = not any([np.may_share_memory(array, x) for x in (new, *others)])
+    return (array, new) if apart and array.flags.writeable else None
 
 
 def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> NumpyArray:
@@ -272,9 +267,15 @@ def copyto(
     XArray([1., 0., 3.])
     """
     to = _destination(dst, "copyto")
-    usual = where is True and casting == "same_kind"
-    if usual and isinstance(src, XExpression) and src.dtype == to.dtype:
+    usual = casting == "same_kind"
+    if usual and where is True and isinstance(src, XExpression) and src.dtype == to.dtype:
         to[...] = src
+        return
+    masked = isinstance(where, XContainer) and where.dtype == bool_ and where.shape == to.shape
+    if usual and masked and src.__class__ in to._kind.stored:
+        to[where] = src
+        return
+    if usual and writes.computed_into(to, OPS["where"], where, src, to) is not None:
         return
     if type(src) is float and casting == "unsafe":
         src = np.float64(src)  # cast as an array of it, into integers too

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._errors import AxisError, AxisTypeError, BroadcastError, ShapeError
+from ..blas.stacks import Recipe
 from ..dtypes.names import DType, kind
 from ..dtypes.promotion import result_type
 from ..index import transform
@@ -216,6 +217,22 @@ def reads_in_place(left: Node, right: Node) -> bool:
     return recall(call_of(("matmul", None), left, right)) is not None
 
 
+def is_stacked(left: Node, right: Node, shape: Shape) -> bool:
+    """Tell whether NumPy is given two operands of a product in memory as they are."""
+    recipe = recall(call_of(("matmul", None), left, right))
+    if recipe is None or recipe.function is not np.matmul or recipe.out.shape != shape:
+        return False
+    rows = tuple([step * recipe.dtype.itemsize for step in recipe.place.strides])
+    pairs = ((recipe.left, left), (recipe.right, right))
+    whole = [window.shape[-2:] == node.shape[-2:] for window, node in pairs]
+    return all(whole) and recipe.out.strides == rows
+
+
+def seen(name: str, key: object, left: Node, right: Node) -> Recipe | None:
+    """Return how a function's product of two operands in memory was computed."""
+    return recall(call_of((name, None, key), left, right))
+
+
 def of_matmul(left: Node, right: Node) -> Labelling:
     """Return the operands of a matrix product with their labels, and those of the result."""
     shown = f"matmul({describe(left)}, {describe(right)})"
@@ -389,7 +406,7 @@ def product(
     dtype, check, fold
         As for `contract`.
     """
-    keys = tuple([_key(option) for option in options])
+    keys = tuple([key_of(option) for option in options])
     known = len(operands) == 2 and None not in keys
     call = call_of((name, dtype, *keys), *operands) if known else None
     again = _again(call, check)
@@ -412,7 +429,7 @@ def product(
     return made
 
 
-def _key(option: object) -> object:
+def key_of(option: object) -> object:
     """Return a text, an integer or a tuple of axes as part of a key; None for all else."""
     if type(option) in (int, str):
         return option

@@ -278,10 +278,13 @@ _SHAPES = 8
 _DOT, _SUMMED = 1 << 13, 1 << 12
 
 
-def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
+def learn_product(
+    left: HasNode, right: Any, made: Any, in_place: bool, stacked: bool = False
+) -> None:
     """Remember the shapes of matrices or vectors that are multiplied, and the result.
 
-    Strided ones only where BLAS read them ``in_place``.
+    Strided ones only where BLAS read them ``in_place``, and others than matrices and vectors only
+    where NumPy was given them as they are (``stacked``).
     """
     if not isinstance(right, HasNode) or made.lasting or tracing.running.value:
         return
@@ -291,7 +294,7 @@ def learn_product(left: HasNode, right: Any, made: Any, in_place: bool) -> None:
     strides = [*(one.strides or ()), *(other.strides or ())]
     if strides and not (in_place and min(strides) > 0):
         return
-    if one.dtype.char not in "fdFD?bBhHiIlLqQ" or not {one.rank, other.rank} <= {1, 2}:
+    if one.dtype.char not in "fdFD?bBhHiIlLqQ" or not (stacked or max(one.rank, other.rank) <= 2):
         return
     if one.dtype.char in "FD" and (strides or (made._shape == () and left._shape[0] > _SUMMED)):
         return

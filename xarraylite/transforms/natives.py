@@ -145,6 +145,7 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("valued_alone", namespace(None), "eval"),
     ("folded", expression, "folded"),
     ("applied", expression, "apply"),
+    ("computed_into", writes, "computed_into"),
     ("set_item", XContainer, "__setitem__"),
     ("set_item", NoAlias, "__setitem__"),
     ("assign", XContainer, "assign"),

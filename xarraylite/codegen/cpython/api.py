@@ -106,6 +106,7 @@ METHODS = {
     "adapted": (ONE, "adapted(a2)"),
     "adapted_alone": (LISTED, "adapted_alone(a2, a3)"),
     "applied": (LISTED, "applied(a2, a3)"),
+    "computed_into": (LISTED, "computed_into(a2, a3)"),
     "owned": (ONE, "owned(a2)"),
     "owned_alone": (LISTED, "owned_alone(a2, a3)"),
     "replayed": (LISTED, "replayed(a2)"),

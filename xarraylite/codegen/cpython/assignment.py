@@ -26,6 +26,7 @@ from .basics import (
     is_traced,
     item,
     keep,
+    member,
     new,
     pair,
     size_of,
@@ -50,6 +51,9 @@ from .views import is_index, is_plain, steps_of, view_of
 
 #: Operations up to which an updated result stays lazy (`arrays.ownership`).
 LAZY = 32
+
+#: Numbers in a list that are looked at one by one.
+MOST_LISTED = 64
 
 #: Bytes of what a plan says of an operand in memory.
 CHECK = 24
@@ -199,14 +203,33 @@ def is_numpys(key: int) -> bool:
 
 
 def is_numpys_item(one: int) -> bool:
-    """Tell whether that is so of an item: an int, a slice of ints, dots, or an array."""
+    """Tell whether that is so of an item: int, slice of ints, dots, array, or list of ints."""
     cls = load(one + CLASS)
+    if cls == word(w.LIST):
+        return load(one + SIZE) <= MOST_LISTED and are_ints(one)
     if cls == word(w.NDARRAY):
         dtype = load(one + DESCRIPTION)
         return dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
     if cls == word(w.SLICE):
         return is_plain(one)
     return one == word(w.ELLIPSIS) or cls == word(w.INT)
+
+
+def are_ints(numbers: int) -> bool:
+    """Tell whether a list has ints alone, and one or more."""
+    usual = load(numbers + SIZE) != 0
+    for k in range(load(numbers + SIZE)):
+        usual = usual and load(member(numbers, k) + CLASS) == word(w.INT)
+    return usual
+
+
+def fits_all(kind: int, numbers: int) -> bool:
+    """Tell whether NumPy stores a list or tuple of few numbers in a kind's memory as we do."""
+    count, usual = load(numbers + SIZE), get(kind, w.DTYPE) != word(w.BOOL_DTYPE)
+    for k in range(count if count <= MOST_LISTED else 0):
+        one = member(numbers, k)
+        usual = usual and is_number(one) and fits(kind, one)
+    return usual and 0 < count <= MOST_LISTED
 
 
 def selector(key: int) -> int:
@@ -227,7 +250,7 @@ def selector(key: int) -> int:
 
 
 def stored(to: int, key: int, value: int) -> bool:
-    """Write one number to the elements that an index selects; tell whether done."""
+    """Write one number, or a list of them, to what an index selects; tell whether it is done."""
     if not is_container(to):
         return False
     index, made = key, 0
@@ -241,8 +264,10 @@ def stored(to: int, key: int, value: int) -> bool:
     if index != 0 and is_free(get(to, w.OWN_BUFFER), key):
         array = writable(to)
     if array != 0 and is_free(get(to, w.OWN_BUFFER), key):
-        number = inside(value)
-        done = fits(get(to, w.KIND), number)
+        number, cls = inside(value), load(value + CLASS)
+        several = cls == word(w.LIST) or cls == word(w.TUPLE)
+        kind = get(to, w.KIND)
+        done = fits_all(kind, number) if several else fits(kind, number)
         if done and c.PyObject_SetItem(array, index, number) != 0:
             c.PyErr_Clear()  # Python says what is wrong
             done = False

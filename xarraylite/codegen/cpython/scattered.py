@@ -9,10 +9,11 @@ from __future__ import annotations
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, scratch, store, word
-from .assignment import writable
+from .assignment import is_numpys_item, writable
 from .basics import (
     DATA,
     DESCRIPTION,
+    DTYPE_NUMBER,
     FLAGS,
     container_of,
     dtype_of,
@@ -43,6 +44,7 @@ from .evaluation import (
     new_buffer,
 )
 from .picks import (
+    FEW_AT_ONCE,
     FEW_PICKED,
     HOLDER,
     LENGTH,
@@ -50,7 +52,7 @@ from .picks import (
     are_inside,
     copy_of,
     extent_of,
-    has_arrays,
+    extents_of,
     is_front,
     is_given,
     is_mask,
@@ -310,9 +312,26 @@ def put_down(to: int, key: int, value: int) -> bool:
     return done
 
 
+def selects_few(key: int) -> bool:
+    """Tell whether an index has arrays of NumPy, or lists of ints, of few elements; and no others.
+
+    NumPy keeps the interpreter's lock for that many.
+    """
+    several, arrays, usual = load(key + CLASS) == word(w.TUPLE), 0, True
+    for k in range(load(key + SIZE) if several else 1):
+        one = item(key, k) if several else key
+        count = FEW_AT_ONCE
+        if load(one + CLASS) == word(w.NDARRAY):
+            count, arrays = extents_of(one), arrays + 1
+        elif load(one + CLASS) == word(w.LIST):
+            count, arrays = load(one + SIZE), arrays + 1
+        usual = usual and count <= FEW_AT_ONCE and is_numpys_item(one)
+    return usual and arrays != 0
+
+
 def put_by_numpy(to: int, key: int, value: int) -> bool:
-    """Write few elements to those that several index arrays select; tell whether it is done."""
-    if not has_arrays(key) or not is_usual(to):
+    """Write few elements to those that arrays and lists select; tell whether it is done."""
+    if not is_usual(to) or not selects_few(key):
         return False
     made, done = apart(to, value), False
     if made == 0:
@@ -324,6 +343,62 @@ def put_by_numpy(to: int, key: int, value: int) -> bool:
         if not done:
             c.PyErr_Clear()  # Python says what is wrong
     c.Py_DecRef(made)
+    return done
+
+
+#: Places of dtypes among truth values, whole numbers, floats and complex numbers; -1: another one.
+TRUTH, WHOLE, REAL, PAIR = range(4)
+
+
+def rank_of_dtype(dtype: int) -> int:
+    """Return which of the four sorts of numbers of NumPy's a dtype has; -1 of any other."""
+    number = load(dtype + DTYPE_NUMBER) >> 32
+    if number in (23, 11, 12):  # of 16, 32 and 64 bits
+        return REAL
+    if number in (14, 15):
+        return PAIR
+    return (TRUTH if number == 0 else WHOLE) if 0 <= number <= 10 else -1
+
+
+def put_cast(to: int, part: int, key: int, value: int) -> bool:
+    """Write few elements as NumPy converts and stretches them; tell whether it is done.
+
+    To a part of memory that an index of ints and slices selects.  What would be computed into its
+    place with no copy is left to Python, which learns how.
+    """
+    if is_traced() or get(value, w.SHAPE) == word(w.EMPTY) or not is_container(to):
+        return False
+    kind, same = get(value, w.KIND), is_same(get(value, w.SHAPE), get(part, w.SHAPE))
+    if kind == word(w.NODE) or not 0 < size_of(get(part, w.SHAPE)) <= FEW_AT_ONCE:
+        return False
+    own, other = rank_of_dtype(dtype_of(part)), rank_of_dtype(get(kind, w.DTYPE))
+    cast = dtype_of(part) != get(kind, w.DTYPE)
+    if other < 0 or own < other or (cast and own == TRUTH):
+        return False
+    if same and not cast and is_lazy(value):
+        return False
+    made, done = lazy_values(value) if is_lazy(value) else keep(value), False
+    if made != 0 and is_container(made) and size_of(get(made, w.SHAPE)) > 0:
+        values, target = keep(writable(made)), keep(writable(to))
+        if values != 0 and target != 0 and is_free(get(to, w.OWN_BUFFER), value):
+            done = set_silently(target, key, values)
+        c.Py_DecRef(values)
+        c.Py_DecRef(target)
+    c.PyErr_Clear()  # Python says what is wrong
+    c.Py_DecRef(made)
+    return done
+
+
+def set_silently(array: int, key: int, values: int) -> bool:
+    """Have NumPy write values, with its warnings kept away; tell whether it did."""
+    silent = word(w.WARNING) != word(w.NONE)
+    token = c.PyContextVar_Set(word(w.WARNING), word(w.SILENT)) if silent else 0
+    if token == 0:
+        return False
+    done = c.PyObject_SetItem(array, key, values) == 0
+    c.PyErr_Clear()  # Python says what is wrong
+    c.PyContextVar_Reset(word(w.WARNING), token)
+    c.Py_DecRef(token)
     return done
 
 
