@@ -3,7 +3,7 @@
 Every side has the same arrays, in chunks of 1024 x 1024 (``--chunk``) on the disk (blosc2's are its
 own files with the same chunks and codec), and runs in a process of its own, which works on a small
 part first, so that imports and compilation are not counted. Sides follow each other case by case,
-so what else the machine does befalls all of them. Reported are CPU seconds, elapsed seconds and the
+so what else the machine does befalls all of them, and find the operands' files just read. Reported are CPU seconds, elapsed seconds and the
 most memory over that after imports, of the run with the least CPU time.
 
     python asv_bench/side_by_side.py --size 4GB --codec none lz4 --folder /data --rounds 1
@@ -400,8 +400,22 @@ def memory(what: str) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith(what))
 
 
+def read_before(folder: Path, names: str, side: str) -> None:
+    """Read the operands' files, so that the system keeps as many of them for one side as another."""
+    for name in names:
+        one = folder / f"{name}.b2nd"
+        files = (
+            [one] if side == "blosc2" else [p for p in (folder / name).rglob("*") if p.is_file()]
+        )
+        for path in files:
+            with path.open("rb", buffering=0) as file:
+                while file.read(1 << 24):
+                    pass
+
+
 def run(name: str, side: str, folder: Path, codec: str, chunk: int) -> dict[str, float] | None:
     """Run one side of a case in a process of its own; None if it has no such thing."""
+    read_before(folder, CASES[name].reads, side)
     told = [sys.executable, __file__, "--child", name, side, "--folder", str(folder)]
     done = subprocess.run(
         [*told, "--codec", codec, "--chunk", str(chunk)],
