@@ -3,8 +3,9 @@
 Every side has the same arrays, in chunks of 1024 x 1024 (``--chunk``) on the disk (blosc2's are its
 own files with the same chunks and codec), and runs in a process of its own, which works on a small
 part first, so that imports and compilation are not counted. Sides follow each other case by case,
-so what else the machine does befalls all of them, and find the operands' files just read. Reported are CPU seconds, elapsed seconds and the
-most memory over that after imports, of the run with the least CPU time.
+so what else the machine does befalls all of them, and find the operands' files just read. Reported
+are CPU seconds, elapsed seconds and the most memory over that after imports, of the run with the
+least CPU time.
 
     python asv_bench/side_by_side.py --size 4GB --codec none lz4 --folder /data --rounds 1
 
@@ -401,12 +402,10 @@ def memory(what: str) -> int:
 
 
 def read_before(folder: Path, names: str, side: str) -> None:
-    """Read the operands' files, so that the system keeps as many of them for one side as another."""
+    """Read the operands' files, so that the system has as much of them for each side."""
     for name in names:
-        one = folder / f"{name}.b2nd"
-        files = (
-            [one] if side == "blosc2" else [p for p in (folder / name).rglob("*") if p.is_file()]
-        )
+        zarr = [path for path in (folder / name).rglob("*") if path.is_file()]
+        files = [folder / f"{name}.b2nd"] if side == "blosc2" else zarr
         for path in files:
             with path.open("rb", buffering=0) as file:
                 while file.read(1 << 24):
