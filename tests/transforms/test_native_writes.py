@@ -229,3 +229,23 @@ def test_memory_is_copied_by_what_was_learned_of_other_memory() -> None:
             a[...] = a[::-1]
             other[k % 3] = float(k)
         np.testing.assert_array_equal(ours[0].numpy(), theirs[0])
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "u4", "i8", "u8", "f2", "f4", "f8", "c16"])
+def test_lists_that_do_not_fit_write_nothing(dtype: str) -> None:
+    bad = [-1] if dtype[0] == "u" else []
+    bad += [] if dtype[0] in "fc" else [2 ** (8 * int(dtype[1]) - (dtype[0] == "i"))]
+    bad += [10**400, "a", None]
+    for key in (..., slice(0, 2), slice(None, None, -1)):
+        for ones in [[7, one] for one in bad] * 3:  # from the third on in machine code
+            theirs, ours = np.zeros(2, dtype), xl.zeros(2, dtype=dtype)
+            for values in ([5, 6], (1, 2)):
+                ours[key] = theirs[key] = values
+            before = theirs.copy()
+            with pytest.raises((OverflowError, ValueError, TypeError)):
+                theirs[key] = ones
+            with pytest.raises((OverflowError, ValueError, TypeError)):
+                ours[key] = ones
+            np.testing.assert_array_equal(np.asarray(ours), before)
+            ours[key] = theirs[key] = [100, 3]
+            np.testing.assert_array_equal(np.asarray(ours), theirs)

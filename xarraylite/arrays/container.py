@@ -373,6 +373,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def _store_in(self, key: Any, value: object, held: bool, noalias: bool) -> None:
         if value.__class__ in (list, tuple, range) and not tracing.is_active():
             results.count_use()
+            value = [*value] if value.__class__ is range else value
             made = listed(value, self._dtype)
             value = value if made is None else made
         if isinstance(value, XExpression):

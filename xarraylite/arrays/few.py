@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import BroadcastError
 from .._tables import kept
 from ..assignment import elements, readers, results
 from ..assignment.assign import converted
@@ -199,21 +198,9 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
 
     What is written is a number, or elements of the container's dtype; an expression that nobody
     else holds may wait for the container's memory.
-
-    Raises
-    ------
-    BroadcastError
-        If an array that is no value is to become one element.
     """
     if to._kind is NODE or tracing.running.value:
         return False
-    items = key if key.__class__ is tuple else (key,)
-    array: Any = value
-    if getattr(value, "ndim", 0) and len(items) == len(to._shape) and {*map(type, items)} == {int}:
-        raise BroadcastError(
-            f"assignment: {array.dtype}{list(array.shape)} is no value of an element of "
-            f"{to.summary()}; write it into a slice"
-        )
     waits = readers.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
     if not readers.freed(to._buffer, waits):
         return False

@@ -124,7 +124,7 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
             parts = [_in_memory(x) if x.__class__ is list else x for x in args[0]]
             args = (parts, *args[1:])
         made = dispatch.recalled(known, args, options)
-        if made is None and isinstance(options.get("out"), XContainer):
+        if made is None and isinstance(options.get("out"), XContainer) and "dtype" not in options:
             made = _written_out(call, args, options)
         return missed(args, options) if made is None else made
 

@@ -46,7 +46,7 @@ from .launching import started
 from .operators import combined, give_snapshot, leads, number_of, of_number
 from .readers import is_alone, is_free, let_go, own_in, own_of, waiting_for
 from .replay import ran
-from .scalars import fits, inside
+from .scalars import fits, fits_whole, inside
 from .views import is_index, is_plain, steps_of, view_of
 
 #: Operations up to which an updated result stays lazy (`arrays.ownership`).
@@ -224,11 +224,16 @@ def are_ints(numbers: int) -> bool:
 
 
 def fits_all(kind: int, numbers: int) -> bool:
-    """Tell whether NumPy stores a list or tuple of few numbers in a kind's memory as we do."""
-    count, usual = load(numbers + SIZE), get(kind, w.DTYPE) != word(w.BOOL_DTYPE)
+    """Tell whether NumPy stores a list or tuple of few numbers in a kind's memory as we do.
+
+    It writes one after another, so none may be refused after others are there.
+    """
+    dtype = get(kind, w.DTYPE)
+    count, usual = load(numbers + SIZE), dtype != word(w.BOOL_DTYPE)
     for k in range(count if count <= MOST_LISTED else 0):
         one = member(numbers, k)
         usual = usual and is_number(one) and fits(kind, one)
+        usual = usual and (load(one + CLASS) != word(w.INT) or fits_whole(dtype, one))
     return usual and 0 < count <= MOST_LISTED
 
 

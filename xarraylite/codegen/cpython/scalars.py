@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, load_double, scratch, store, word
-from .basics import DATA, get, give, item, keep, new, pair, silently, tuple_of
+from .basics import DATA, DTYPE_NUMBER, get, give, item, keep, new, pair, silently, tuple_of
 from .words import CODE, WAYS
 
 #: Operations on two values: `transforms.natives` has the operators'.
@@ -42,6 +42,21 @@ def fits(kind: int, number: int) -> bool:
     elif cls != word(w.FLOAT) or not has_short_floats(dtype):
         return False
     return -most <= load_double(number + DATA) <= most
+
+
+def fits_whole(dtype: int, number: int) -> bool:
+    """Tell whether a dtype of whole numbers, or of floats, has a Python integer for sure."""
+    value = c.PyLong_AsLongLong(number)
+    if value == -1 and c.PyErr_Occurred() != 0:
+        c.PyErr_Clear()
+        return False
+    place = load(dtype + DTYPE_NUMBER) >> 32  # from 1 on, signed and unsigned ones in turn
+    if place > 10:
+        return -SMALL_INT <= value <= SMALL_INT or dtype != word(w.FLOAT16)
+    most = 0x7F if place <= 2 else (0x7FFF if place <= 4 else 0x7FFFFFFF)
+    if place % 2 == 0:
+        return value >= 0 and (place > 6 or value <= 2 * most + 1)
+    return place > 6 or -most - 1 <= value <= most
 
 
 def inside(thing: int) -> int:
