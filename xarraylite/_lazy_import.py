@@ -83,8 +83,8 @@ def uncollected() -> Iterator[None]:
         yield
         return
     _uncollected.add(get_ident())
-    gc.disable()
-    try:
+    try:  # an interrupt may come as soon as it is off
+        gc.disable()
         yield
     finally:
         gc.enable()  # before it is told: a fork in between leaves a child with a collector
