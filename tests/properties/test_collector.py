@@ -27,6 +27,7 @@ def often() -> Iterator[Callable[[Callable[[], object], int], None]]:
         gc.set_threshold(threshold)
 
     before = gc.get_threshold()
+    gc.enable()  # whatever went before
     gc.callbacks.append(call)
     yield arm
     gc.callbacks.remove(call)
