@@ -477,7 +477,7 @@ def _as_array_of_it(value: object, part: Any) -> Any:
     """Return numbers as an array of them, which any dtype takes, unless they are too large."""
     if isinstance(value, HasNode) or value.__class__ in part._kind.stored - {int}:
         return value
-    if value.__class__ is int and 0 <= value < 128:  # any dtype has it
+    if value.__class__ is int and 0 <= value <= 1:  # any dtype has it, of two bits too
         return value
     made = np.asarray(value)
     return value if made.dtype == object else made

@@ -239,7 +239,10 @@ def rewritten(known: Any, to: Any, operands: Operands) -> bool | None:
 
 
 def computed_into(to: Any, op: Op, *operands: object) -> Any:
-    """Write an operation of the container's shape and dtype; return it.  None: not done."""
+    """Write an operation of the container's shape and dtype; return it.  None: not done.
+
+    Only machine code does, which stands here where it can be loaded (`transforms.natives`).
+    """
     return None
 
 
