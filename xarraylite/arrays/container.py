@@ -16,7 +16,7 @@ from .._errors import LayoutError
 from .._lazy_import import later
 from ..assignment import elements, results, writes
 from ..assignment.assign import check_update, check_writable, node_of, write
-from ..assignment.readers import HELD_SETITEM, called, protect
+from ..assignment.readers import HELD_SETITEM, called, is_held, protect
 from ..dtypes.names import DType, NumpyArray
 from ..index import transform as steps
 from ..index.indices import Selection, parse_index
@@ -363,8 +363,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if elements.stored(self, key, number):
                 return
         if key.__class__ is XExpression:
-            key = few.settled(sys.getrefcount(key) > HELD_SETITEM, key)
-        held = sys.getrefcount(value) > HELD_SETITEM
+            key = few.settled(is_held(key, HELD_SETITEM), key)
+        held = is_held(value, HELD_SETITEM)
         self._store(key, unwrapped(value), held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:
@@ -489,7 +489,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         XContainer
             The container itself.
         """
-        held = sys.getrefcount(value) > called.assign
+        held = is_held(value, called.assign)
         self._assign(value, held, False)
         return self
 

@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 
 from ..assignment import elements, results
-from ..assignment.readers import OWNED
+from ..assignment.readers import NAMED
 from ..dtypes.names import bool_, float64
 from ..index.broadcast import infer_extent
 from ..index.indices import parse_index
@@ -121,7 +121,7 @@ class Owning:
     def source(self) -> Any:
         """Return the result that the handle is a view of, if others hold it or a view of it."""
         root = self.root
-        if root is not None and COUNTS and sys.getrefcount(root) <= OWNED + 1:
+        if root is not None and COUNTS and sys.getrefcount(root) <= NAMED:
             del root  # which only this view holds
             if len(self.members()) <= 2:  # the two of them
                 self.root = None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import operator
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from ..ops.op import Op
 from ..ops.table import OPS
-from .readers import HELD_UPDATE
+from .readers import HELD_UPDATE, is_held
 
 
 def _in_place(name: str, plain: Callable[[Any, Any], Any]) -> Callable[..., Any]:
@@ -18,7 +17,7 @@ def _in_place(name: str, plain: Callable[[Any, Any], Any]) -> Callable[..., Any]
     def method(self: InPlace, other: object) -> Any:
         if self._is_value():
             return plain(self, other)
-        held = sys.getrefcount(other) > HELD_UPDATE
+        held = is_held(other, HELD_UPDATE)
         self._update(op, other, held)
         return self
 

@@ -7,8 +7,10 @@ Afterwards it has no old values left, so its snapshot expires, and evaluating it
 `StaleOperandError`.
 
 "Nobody else holds it" is read from CPython's reference counts, against a baseline measured once
-on a temporary expression.  If the count cannot tell (another interpreter, a tracer that holds
-frames), the safe side is an extra copy or an error, never another value.
+on a temporary expression.  Since Python 3.14 a name that is read lends its reference, so that what
+a local variable holds counts as a temporary does; there the caller's variables are looked through
+as well.  If the count cannot tell (a tracer that holds frames), the safe side is an extra copy or
+an error, never another value.
 """
 
 from __future__ import annotations
@@ -111,30 +113,61 @@ def _measure_node() -> int:
 OWNED = _measure_node()
 
 
-class _Calibration:
-    """Receives a temporary the way containers receive expressions, and counts references.
+def _measure_names() -> tuple[int, int]:
+    """Count references to an object that a name and a list have, and that only a caller names."""
+    held = [object()]
+    own = held[0]
+    named = sys.getrefcount(own)
+    del held
 
-    The count is taken in a statement of its own, as containers do: inside a call's argument list
-    the value would already stand on the evaluation stack once more.
+    def count(lent: object) -> int:
+        return sys.getrefcount(lent)
+
+    return named, count(own)
+
+
+#: References to an object that a list, tuple or attribute holds and a local variable names, and to
+#: one that is an argument and has a name in the caller.
+NAMED, LENT = _measure_names()
+
+#: Whether what a local variable holds counts as a temporary does where it is an argument.
+_lends = False
+
+
+def is_held(value: object, most: int) -> bool:
+    """Tell whether others than the statement that calls a method hold the method's argument.
+
+    Called by the method itself, with the references that a temporary has there.
     """
+    count = sys.getrefcount(value)
+    if count > most or not _lends:
+        return count > most
+    return any([one is value for one in sys._getframe(2).f_locals.values()])
+
+
+class _Calibration:
+    """Receives a temporary the way containers receive expressions, and counts references."""
 
     __slots__ = ("count",)
 
     def __setitem__(self, key: object, value: object) -> None:
-        count = sys.getrefcount(value)
-        self.count = count
+        self.count = 0
+        while is_held(value, self.count):
+            self.count += 1
 
     def method(self, value: object) -> None:
-        count = sys.getrefcount(value)
-        self.count = count
+        self.count = 0
+        while is_held(value, self.count):
+            self.count += 1
 
     def __iadd__(self, value: object) -> Self:
-        count = sys.getrefcount(value)
-        self.count = count
+        self.count = 0
+        while is_held(value, self.count):
+            self.count += 1
         return self
 
 
-def _measure_handles() -> tuple[int, int, int]:
+def _measure_handles() -> tuple[int, int, int, bool]:
     """Return the counts of a temporary in ``c[...] = t``, ``c.assign(t)`` and ``c += t``."""
     probe = _Calibration()
     probe[...] = object()
@@ -145,14 +178,11 @@ def _measure_handles() -> tuple[int, int, int]:
     update = probe.count
     kept = object()
     probe[...] = kept
-    if probe.count == item:  # arguments borrow from locals: no count can tell them apart
-        return 0, 0, 0
-    return item, call, update
+    return item, call, update, probe.count == item
 
 
-#: More references than these to an assigned expression mean that someone else holds it; 0 where
-#: the interpreter cannot tell, so that every expression counts as held.
-HELD_SETITEM, HELD_ASSIGN, HELD_UPDATE = _measure_handles()
+#: More references than these to an assigned expression mean that someone else holds it.
+HELD_SETITEM, HELD_ASSIGN, HELD_UPDATE, _lends = _measure_handles()
 
 
 class _Called:
@@ -208,6 +238,6 @@ def own_of(buffer: Buffer, e: Any) -> int:
     """
     operands = getattr(e, "_operands", ())
     try:
-        return 0 if sys.getrefcount(operands) > OWNED + 1 else operands.count(buffer._snapshot)
+        return 0 if sys.getrefcount(operands) > NAMED else operands.count(buffer._snapshot)
     except AttributeError:  # another thread has just written
         return 0

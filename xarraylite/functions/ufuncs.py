@@ -22,6 +22,7 @@ from ..arrays.scalar_arithmetic import compute, function_of_one, function_of_two
 from ..arrays.xarray import XArray
 from ..assignment import writes
 from ..assignment.assign import check_cast, check_update
+from ..assignment.readers import LENT
 from ..dtypes.names import as_dtype, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
@@ -206,10 +207,6 @@ def _loop(op: Op, nodes: Sequence[Operand], wanted: tuple[Any, ...], casting: st
     return (*loop, end)
 
 
-#: References to a result that only its function has: two names, and the argument of the count.
-_MINE = 3
-
-
 def written(
     made: XExpression, out: object, where: object, operation: str, casting: str = "same_kind"
 ) -> XExpression:
@@ -251,7 +248,7 @@ def written(
         made = expression.apply(OPS["where"], where, made, kept)
     if isinstance(out, XExpression | np.ndarray) and made.shape != out.shape:
         made = XExpression(build.broadcast_to(made.node, out.shape, operation))
-    fresh = COUNTS and sys.getrefcount(made) <= _MINE
+    fresh = COUNTS and sys.getrefcount(made) <= LENT
     return into(out, made, operation, fresh)
 
 

@@ -23,7 +23,6 @@ node already have its loop dtypes, so whoever runs it promotes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from typing import Any, Protocol
 
 from .._records import record
@@ -144,7 +143,7 @@ class Elementwise(Node):
     op: Op
     operands: tuple[Node, ...]
 
-    args = _from(attrgetter("operands"))
+    args = _from(lambda node: node.operands)
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -165,7 +164,7 @@ class Gather(Node):
     axis: int
     index: Leaf
 
-    args = _from(attrgetter("arg", "index"))
+    args = _from(lambda node: (node.arg, node.index))
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -175,7 +174,7 @@ class Concat(Node):
     parts: tuple[Node, ...]
     axis: int
 
-    args = _from(attrgetter("parts"))
+    args = _from(lambda node: node.parts)
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -200,4 +199,4 @@ class SegmentReduce(Reduce):
 
     offsets: Leaf
 
-    args = _from(attrgetter("arg", "offsets"))
+    args = _from(lambda node: (node.arg, node.offsets))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
@@ -19,7 +18,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment.inplace import InPlace
-from ..assignment.readers import HELD_SETITEM
+from ..assignment.readers import HELD_SETITEM, is_held
 from ..dtypes.names import DType
 from ..ir import build
 from ..ir.build import describe
@@ -371,7 +370,7 @@ class XJagged(XJaggedExpression, InPlace):
         ReadOnlyError
             If the memory cannot be written.
         """
-        held = sys.getrefcount(value) > HELD_SETITEM
+        held = is_held(value, HELD_SETITEM)
         self._store(key, value, held, False)
 
     def _store(self, key: Any, value: object, held: bool, noalias: bool) -> None:

@@ -353,7 +353,7 @@ class Buffer(Memory):
         if self.special and self.made is not None and COUNTS and not self.shared:
             with guard.held:
                 known = getattr(self, "_snapshot", None)
-                if not self._moving and (known is None or sys.getrefcount(known) == ALONE + 1):
+                if not self._moving and (known is None or sys.getrefcount(known) == _TAKEN):
                     if known is not None:
                         del self._snapshot  # it tells of the product
                     self.made, self.special = None, self.readonly
@@ -473,7 +473,7 @@ def _measure() -> tuple[int, int]:
     return alone, taken
 
 
-#: References to a snapshot that only its buffer holds, or a list of those taken from it.
+#: References to a snapshot that only its buffer holds, or that it or a list does and a name.
 ALONE, _TAKEN = _measure() if COUNTS else (0, 0)
 
 

@@ -117,6 +117,12 @@ def array_maker() -> int:
     return launch.word_at(table + 8 * _NEW_FROM_DESCR)
 
 
+def temporary_test() -> int:
+    """Return the address of CPython's test of a temporary; 0 before 3.14, where counts tell."""
+    test = getattr(ctypes.pythonapi, "PyUnstable_Object_IsUniqueReferencedTemporary", None)
+    return ctypes.cast(test, ctypes.c_void_p).value or 0 if test else 0
+
+
 _pointer = launch.from_python(
     "PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p
 )

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +22,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment.assign import converted, fit, node_of
-from ..assignment.readers import HELD_ASSIGN
+from ..assignment.readers import HELD_ASSIGN, is_held
 from ..compiler.graph import Graph, canonical
 from ..compiler.program import Program
 from ..dtypes.names import dtype_name
@@ -185,7 +184,7 @@ def explain(
         return _explain_picked(container, expression)
     if not isinstance(container, XContainer):
         raise TypeError("explain: the destination must be a container or noalias(container)")
-    temporary = sys.getrefcount(expression) <= HELD_ASSIGN
+    temporary = not is_held(expression, HELD_ASSIGN)
     node = node_of(expression, container)
     if isinstance(container, XArray) and _grows(node, container):
         return _explain_growth(container, node)

@@ -49,7 +49,15 @@ from ..ops.reductions import Reduction
 from ..runtime.counting import evaluations, reuses
 from ..runtime.floating_errors import silence
 from ..runtime.launch import keep_forever, offset
-from ..runtime.natives import Loaded, Native, array_maker, assembly_of, can_load, digits
+from ..runtime.natives import (
+    Loaded,
+    Native,
+    array_maker,
+    assembly_of,
+    can_load,
+    digits,
+    temporary_test,
+)
 from ..runtime.program import Direct, HostCall
 from ..runtime.replay import Replay, Rewrite
 from ..xtensor_views import selection
@@ -274,7 +282,7 @@ def _words() -> dict[int, int]:
     found[w.COUNTERS] = _memory(counters)
     found[w.TUPLE_ITEMS] = tuple.__basicsize__
     found[w.BYTES_DATA] = bytes.__basicsize__ - 1
-    found[w.ALONE] = int(HELD_SETITEM > 0)  # 0: no count tells a temporary
+    found[w.LENT] = temporary_test()
     return found
 
 

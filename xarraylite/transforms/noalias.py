@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from .._config import settings
@@ -12,7 +11,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..assignment import writes
 from ..assignment.inplace import InPlace
-from ..assignment.readers import HELD_SETITEM, called
+from ..assignment.readers import HELD_SETITEM, called, is_held
 from ..jagged.array import XJagged
 from ..labels.labelled import XLabelled
 from ..ops.op import Op
@@ -45,7 +44,7 @@ class NoAlias(InPlace):
             raise NotWritableError(
                 f"assign: {self.target.summary()} never changes shape; assign to [...]"
             )
-        held = sys.getrefcount(value) > called.assign
+        held = is_held(value, called.assign)
         self.target._assign(value, held, True)
         return self.target
 
@@ -56,7 +55,7 @@ class NoAlias(InPlace):
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Assign by the view rule, without alias analysis."""
-        held = sys.getrefcount(value) > HELD_SETITEM
+        held = is_held(value, HELD_SETITEM)
         if value.__class__ is XExpression and isinstance(self.target, XContainer):
             still = self.target._still()
             to = still if key is Ellipsis else basic_indexing.part(still, key)

@@ -14,7 +14,6 @@ old ones.
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,7 +25,7 @@ from ..arrays.few import ready
 from ..arrays.xarray import XView
 from ..assignment import elements, readers, results
 from ..assignment.assign import check_update, check_writable, converted, fit, node_of
-from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, protect
+from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM, is_held, protect
 from ..dtypes.names import NumpyArray
 from ..ir.kind import NODE, Kind, row_major
 from ..ir.node import RANK, Leaf, Node, Scalar
@@ -201,7 +200,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         ReadOnlyError, OverlapError
             If the memory cannot be written.
         """
-        held = sys.getrefcount(value) > HELD_SETITEM
+        held = is_held(value, HELD_SETITEM)
         self._store(key, unwrapped(value), held, False)
 
     def _target(self) -> Self:
@@ -225,7 +224,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         XPicked
             The view itself.
         """
-        held = sys.getrefcount(value) > HELD_ASSIGN
+        held = is_held(value, HELD_ASSIGN)
         self._store(Ellipsis, unwrapped(value), held, False)
         return self
 

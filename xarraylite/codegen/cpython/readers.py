@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...ir.kind import MUCH
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, load, word
+from .api import CLASS, SIZE, call_at, load, scratch, store, word
 from .basics import (
     change,
     count_of,
@@ -45,7 +45,17 @@ def is_shared(buffer: int) -> bool:
 
 def is_alone(value: int) -> bool:
     """Tell whether nobody else has an expression, nor its operands (``-e`` has those of ``e``)."""
-    return count_of(value) <= word(w.ALONE) and count_of(get(value, w.OPERANDS)) == 1
+    return count_of(value) == 1 and not is_lent(value) and count_of(get(value, w.OPERANDS)) == 1
+
+
+def is_lent(value: int) -> bool:
+    """Tell whether the one reference to a value is a variable's (`assignment.readers.is_held`)."""
+    is_temporary = word(w.LENT)
+    if is_temporary == 0:
+        return False
+    place = scratch()
+    store(place, value)
+    return call_at(is_temporary, place) & 0xFFFFFFFF == 0
 
 
 def own_of(buffer: int, items: int, count: int) -> int:
