@@ -20,7 +20,7 @@ from .._errors import DTypeError, XarrayliteError
 from ..arrays import xarray
 from ..arrays.xarray import XArray
 from ..assignment import elements
-from ..dtypes.names import DType, as_dtype
+from ..dtypes.names import as_dtype
 from ..ir.node import FREE
 from ..operands import dispatch, non_numeric
 from ..operands.moving import Parted, of_parts
@@ -70,33 +70,8 @@ def _finished(made: Any, given: tuple[Any, ...]) -> Any:
     return results(made, narrow)
 
 
-def _plan(
-    function: Callable[..., Any],
-    signature: inspect.Signature,
-    takes: Mapping[str, Take],
-    arithmetic: bool,
-    common: frozenset[DType],
-) -> tuple[Any, ...]:
-    """Return what machine code is told of a function; see `codegen.cpython.fronts`.
-
-    For each parameter what it takes, the place of the one that takes all further arguments, and
-    keywords that only Python knows.
-    """
-    parameters = list(signature.parameters.values())
-    flags = [_FLAGS[takes[p.name]] if p.name in takes else 0 for p in parameters]
-    flags = [
-        flag | 4 * (flag > 0 and p.default is None)
-        for flag, p in zip(flags, parameters, strict=True)
-    ]
-    kinds = [p.kind for p in parameters]
-    rest = kinds.index(_REST) if _REST in kinds else len(kinds)
-    by_place = sum([kind in _BY_PLACE for kind in kinds])
-    known = dict.fromkeys((*takes, "out"))
-    return (function, tuple(flags[:by_place]), rest, known, arithmetic, _finished, common)
-
-
 def plan_of_method(function: Any, arrays: int) -> tuple[Any, ...]:
-    """Return the same of a ufunc's method, which takes so many arrays first."""
+    """Return what machine code is told of a ufunc's method, which takes so many arrays first."""
     flags = (_FLAGS[numpy_of],) * arrays + (0,) * (4 - arrays)
     return (function, flags, len(flags), {"out": None}, True, _finished, COMMON)
 
@@ -128,7 +103,7 @@ def computed(*arrays: str, arithmetic: bool = True) -> Callable[[Callable[P, R]]
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         takes = dict.fromkeys(arrays, numpy_of)
         signature = inspect.signature(function)
-        call: Any = invoked(function, function.__name__, signature, takes, arithmetic)
+        call: Any = Invocation(function, function.__name__, signature, takes, arithmetic).face()
         front = call.front
         made: Any = functools.wraps(function)(call)
         made.front = front
@@ -165,86 +140,16 @@ _RULES = {
 }
 
 
-def invoked(
-    function: Callable[..., Any],
-    name: str,
-    signature: inspect.Signature,
-    takes: Mapping[str, Take],
-    arithmetic: bool = True,
-) -> Callable[..., Any]:
-    """Return a function of containers that calls one of NumPy arrays; see `computed`."""
-    invocation = _Invocation(function, name, signature, takes, arithmetic)
-    plan = _plan(function, signature, takes, arithmetic, invocation.common)
-    flags = plan[1]
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        done = dispatch.handed(plan, args, kwargs)
-        if done is NotImplemented and list in map(type, args):
-            given = [
-                elements.container_of(XArray, x) if x.__class__ is list and f & 3 == 1 else x
-                for x, f in zip(args, flags, strict=False)
-            ]
-            done = dispatch.handed(plan, (*given, *args[len(given) :]), kwargs)
-        if done is not NotImplemented:
-            return done
-        writer = trace_writer()
-        if writer is not None:
-            written = writer.call(name, signature.bind(*args, **kwargs).arguments, by_name)
-            if written is not NotImplemented:
-                return written
-        try:
-            if any([isinstance(x, Parted) for x in args]):
-                made = _of_parts(name, call, signature, args, kwargs)
-                if made is not NotImplemented:
-                    return made
-            return invocation(args, kwargs)
-        except DTypeError:
-            return non_numeric.call_numpy(name, args, kwargs)
-
-    def by_name(arguments: dict[str, Any]) -> Any:
-        bound = inspect.BoundArguments(signature, arguments)
-        return call(*bound.args, **bound.kwargs)
-
-    call.front = plan  # type: ignore[attr-defined]
-    return call
-
-
-def _of_parts(
-    name: str,
-    call: Callable[..., Any],
-    signature: inspect.Signature,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Any:
-    """Return what an operand that is larger than memory makes of a call, or NotImplemented."""
-    first = args[0]
-    if isinstance(first, Parted) and name in first.own:
-        return getattr(first, name)(*args[1:], **kwargs)
-    return of_parts(name, call, signature, args, kwargs)
-
-
-class _Invocation:
-    """Calls of a function that is written with NumPy arrays, operands converted one by one.
+class Invocation:
+    """Calls of a function that is written with NumPy arrays; see `computed`.
 
     Attributes
     ----------
-    common : frozenset of dtype
-        What NumPy is given as it is.
+    plan : tuple
+        What machine code is told of it (`codegen.cpython.fronts`): for each parameter what it
+        takes, the place of the one that takes all further arguments, keywords that only Python
+        knows, and the dtypes that NumPy is given as they are.
     """
-
-    __slots__ = (
-        "_arithmetic",
-        "_function",
-        "_further",
-        "_name",
-        "_optional",
-        "_out",
-        "_positional",
-        "_rule",
-        "_takes",
-        "_typed",
-        "common",
-    )
 
     def __init__(
         self,
@@ -254,21 +159,66 @@ class _Invocation:
         takes: Mapping[str, Take],
         arithmetic: bool,
     ) -> None:
-        self._function, self._name = function, name
+        self._function, self._name, self._signature = function, name, signature
         self._takes, self._arithmetic = takes, arithmetic
-        names = list(signature.parameters)
-        kinds = [p.kind for p in signature.parameters.values()]
+        known = signature.parameters
+        names, kinds = list(known), [p.kind for p in known.values()]
         rest = kinds.index(_REST) if _REST in kinds else len(kinds)
         self._positional, self._further = names[:rest], names[rest] if rest < len(kinds) else ""
-        self._optional = {x for x in takes if signature.parameters[x].default is None}
+        self._optional = {x for x in takes if known[x].default is None}
         self._out = names.index("out") if "out" in names else None
         self._typed = names.index("dtype") if "dtype" in names else None
         self._rule = _RULES.get(name.removeprefix("nan"), "same_kind")
-        self.common = _OF_THE_DTYPE.get(name, COMMON if arithmetic else MOVED)
+        common = _OF_THE_DTYPE.get(name, COMMON if arithmetic else MOVED)
+        flags = [_FLAGS[takes[x]] + 4 * (x in self._optional) if x in takes else 0 for x in names]
+        flags = flags[: sum([kind in _BY_PLACE for kind in kinds])]
+        only_python = dict.fromkeys((*takes, "out"))
+        self.plan = (function, tuple(flags), rest, only_python, arithmetic, _finished, common)
 
-    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def face(self) -> Callable[..., Any]:
+        """Return the function of containers."""
+        name, signature, plan, flags = self._name, self._signature, self.plan, self.plan[1]
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            done = dispatch.handed(plan, args, kwargs)
+            if done is NotImplemented and list in map(type, args):
+                given = [
+                    elements.container_of(XArray, x) if x.__class__ is list and f & 3 == 1 else x
+                    for x, f in zip(args, flags, strict=False)
+                ]
+                done = dispatch.handed(plan, (*given, *args[len(given) :]), kwargs)
+            if done is not NotImplemented:
+                return done
+            writer = trace_writer()
+            if writer is not None:
+                written = writer.call(name, signature.bind(*args, **kwargs).arguments, by_name)
+                if written is not NotImplemented:
+                    return written
+            try:
+                if any([isinstance(x, Parted) for x in args]):
+                    # What is larger than memory may do it by a method, or by its parts.
+                    own = isinstance(args[0], Parted) and name in args[0].own
+                    made = (
+                        getattr(args[0], name)(*args[1:], **kwargs)
+                        if own
+                        else of_parts(name, call, signature, args, kwargs)
+                    )
+                    if made is not NotImplemented:
+                        return made
+                return self._run(args, kwargs)
+            except DTypeError:
+                return non_numeric.call_numpy(name, args, kwargs)
+
+        def by_name(arguments: dict[str, Any]) -> Any:
+            bound = inspect.BoundArguments(signature, arguments)
+            return call(*bound.args, **bound.kwargs)
+
+        call.front = plan  # type: ignore[attr-defined]
+        return call
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return containers of what NumPy returns, or write that into ``out``."""
-        narrow = Narrow(self.common, self._name in _JOINS)
+        narrow = Narrow(self.plan[-1], self._name in _JOINS)
         options, out, place = kwargs.copy(), None, self._out
         if place is not None:
             out = options.pop("out", None)

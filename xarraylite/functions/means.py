@@ -145,45 +145,6 @@ def mean() -> None:
     """
 
 
-def _variance(
-    x: object,
-    name: str,
-    axis: Axis,
-    dtype: object,
-    keepdims: bool,
-    correction: float,
-    where: object,
-    mean: object,
-) -> tuple[Node, Groups, DType]:
-    """Return the mean square distance from the mean, in two passes, and the result's dtype."""
-    check_numbers(name, float, correction=correction)
-    node, groups = operand_and_groups(x, axis, keepdims, name)
-    # Where too few are left, NumPy's functions of what is not NaN say so of floats.
-    least = math.nan if name.startswith("nan") and kind(node.dtype) in "fc" else 0.0
-    chosen = _counting(name, where, node, dtype)
-    given = node
-    node, end = _float_node(node, dtype)
-    # As in NumPy, a dtype with fewer values holds the mean and the squares, not the distances.
-    fewer = kind(end) in "iu" or (kind(given.dtype) == "c" and kind(end) == "f")
-    kept = groups.kept()
-    centre = kept.back(_mean(node, kept, chosen)) if mean is None else as_node(mean, name)
-    if fewer:
-        node, centre = given, build.cast(centre, end)
-    distance = build.elementwise(OPS["subtract"], node, centre)
-    if kind(node.dtype) == "c":
-        real = build.elementwise(OPS["square"], build.elementwise(OPS["real"], distance))
-        imag = build.elementwise(OPS["square"], build.elementwise(OPS["imag"], distance))
-        square = build.elementwise(OPS["add"], real, imag)
-    else:
-        square = build.elementwise(OPS["square"], distance)
-    squares: Node = build.cast(square, end) if fewer else square
-    total = groups.fold(SUM, others(squares, chosen, 0))
-    count = _count(squares, groups, chosen, correction, least)
-    made: Node = build.elementwise(OPS["divide"], total, count)
-    made = build.cast(made, end) if fewer else made
-    return made, groups, real_part(end) if dtype is None else end
-
-
 def _corrected(name: str, ddof: float, correction: float | None) -> float:
     """Return what is subtracted from the number of elements: NumPy's name or the standard's.
 
@@ -212,9 +173,37 @@ def spread(
     mean: object = None,
     correction: float | None = None,
 ) -> Lazy:
-    """Return the variance, or its root for a name in "std"; see `var`."""
+    """Return the variance, or its root for a name in "std"; see `var`.
+
+    That is the mean square distance from the mean, in two passes.
+    """
     less = _corrected(name, ddof, correction)
-    node, groups, end = _variance(a, name, axis, dtype, keepdims, less, where, mean)
+    check_numbers(name, float, correction=less)
+    node, groups = operand_and_groups(a, axis, keepdims, name)
+    # Where too few are left, NumPy's functions of what is not NaN say so of floats.
+    least = math.nan if name.startswith("nan") and kind(node.dtype) in "fc" else 0.0
+    chosen = _counting(name, where, node, dtype)
+    given = node
+    node, end = _float_node(node, dtype)
+    # As in NumPy, a dtype with fewer values holds the mean and the squares, not the distances.
+    fewer = kind(end) in "iu" or (kind(given.dtype) == "c" and kind(end) == "f")
+    kept = groups.kept()
+    centre = kept.back(_mean(node, kept, chosen)) if mean is None else as_node(mean, name)
+    if fewer:
+        node, centre = given, build.cast(centre, end)
+    distance = build.elementwise(OPS["subtract"], node, centre)
+    if kind(node.dtype) == "c":
+        real = build.elementwise(OPS["square"], build.elementwise(OPS["real"], distance))
+        imag = build.elementwise(OPS["square"], build.elementwise(OPS["imag"], distance))
+        square = build.elementwise(OPS["add"], real, imag)
+    else:
+        square = build.elementwise(OPS["square"], distance)
+    squares: Node = build.cast(square, end) if fewer else square
+    total = groups.fold(SUM, others(squares, chosen, 0))
+    count = _count(squares, groups, chosen, less, least)
+    node = build.elementwise(OPS["divide"], total, count)
+    node = build.cast(node, end) if fewer else node
+    end = real_part(end) if dtype is None else end
     node = build.elementwise(OPS["sqrt"], node) if name.endswith("std") else node
     made = groups.wrap(build.cast(node, end))
     return made if out is None else into(out, made, name, rule=_casting(name, a, out))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeAlias, overload
 
 from .arrays_of_numpy import numpy, numpy_of
-from .computed import Take, invoked, perhaps, several
+from .computed import Invocation, Take, perhaps, several
 from .ufuncs import as_ufunc
 
 P = ParamSpec("P")
@@ -101,7 +101,7 @@ def of_numpy(
     takes = {p.name: take for p in signature.parameters.values() if (take := _take(p.annotation))}
     reference = getattr(numpy, name) if by is None else by
 
-    call = invoked(reference, name, signature, takes, arithmetic)
+    call = Invocation(reference, name, signature, takes, arithmetic).face()
     call.__name__ = call.__qualname__ = name
     call.__module__ = page.__module__
     call.__doc__ = _documentation(page, signature)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import operator
 from collections.abc import Iterable
 from types import EllipsisType
@@ -70,15 +69,6 @@ class Pick:
         IndexRangeError
             If one is out of range.
         """
-        if self.is_short(extent):
-            numbers = builtins.range(extent)
-            try:
-                found = [numbers[p] for p in self.positions]
-            except IndexError:
-                pass
-            else:
-                found = [k for k in numbers if k not in found] if self.drops else found
-                return np.array(found, np.int64)
         wrong = [p for p in self.positions if not -extent <= p < extent]
         if wrong:
             raise IndexRangeError(f"{self}: {wrong[0]} is out of range for an extent of {extent}")

@@ -104,24 +104,13 @@ def _scheduled(
             best, best_at = now, k
         for gone in ending.pop(k, ()):
             total -= alive.pop(gone)
-    best_alive = _alive_at(computation, best_at, owners, last, size_of)
+    best_alive = {
+        one: size_of(one.shape)
+        for k, one in enumerate(listed)
+        if one in owners[one] and (one.opcode == "parameter" or k <= best_at <= last.get(one, k))
+    }
     ranked = sorted(best_alive.items(), key=lambda item: -item[1])
     return Timeline(listed, tuple(live), best, listed[best_at], tuple(ranked))
-
-
-def _alive_at(
-    computation: HloComputation,
-    place: int,
-    owners: dict[HloInstruction, frozenset[HloInstruction]],
-    last: dict[HloInstruction, int],
-    size_of: Callable[[ArraySpec], int],
-) -> dict[HloInstruction, int]:
-    found = {}
-    for k, instruction in enumerate(computation.instructions):
-        given = instruction.opcode == "parameter"
-        if instruction in owners[instruction] and (given or k <= place <= last.get(instruction, k)):
-            found[instruction] = size_of(instruction.shape)
-    return found
 
 
 def _owners(computation: HloComputation) -> dict[HloInstruction, frozenset[HloInstruction]]:

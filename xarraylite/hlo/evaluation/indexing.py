@@ -142,7 +142,7 @@ _BLOCK: Final = 32
 def _scatter(
     run: Runner, instruction: HloInstruction, *operands: Value, alone: bool = False
 ) -> Value:
-    get = instruction.get
+    get, body = instruction.get, instruction.to_apply
     count = len(operands) // 2
     in_place = alone and operands[0]._kind is not NODE and operands[0]._kind.strides is None
     over = operands[: int(in_place)]
@@ -163,7 +163,7 @@ def _scatter(
     turned = [update.transpose(order) for update in updates]
     sizes = dict(zip(kept, turned[0].shape[len(batch) :], strict=True))
     if math.prod(sizes.values()) >= _BLOCK and math.prod(batch) < _BLOCK * _BLOCK:
-        _write_blocks(run, instruction, made, turned, starts, sizes, len(batch))
+        _write_blocks(run, body, made, turned, starts, sizes)
         return packed(instruction, made, over)
     flat = np.zeros(turned[0].shape, np.int64)
     inside = np.ones(batch, bool)
@@ -178,32 +178,41 @@ def _scatter(
             numbers = np.arange(size) * stride
             flat += numbers.reshape([-1 if other == axis else 1 for other in kept])
     flat[~inside] = -1
-    lines = [x.reshape(-1) for x in made]
-    _combine(run, instruction, lines, flat.reshape(-1), [u.reshape(-1) for u in turned])
+    lines, given = [[x.reshape(-1) for x in arrays] for arrays in (made, turned)]
+    places = flat.reshape(-1)
+    known = places >= 0
+    replaces, ufunc = _simple(body, made)
+    if replaces:
+        # NumPy writes in order, so the last of several updates of one element stays.
+        lines[0][places[known]] = given[0][known]
+    elif ufunc is not None:
+        ufunc.at(lines[0], places[known], given[0][known])
+    else:
+        scatter_rounds(run.batched(body), lines, places, given)
     return packed(instruction, made, over)
 
 
-def _replaces(computation: HloComputation) -> bool:
-    """Whether it returns its second parameter."""
-    root = computation.root
-    return root.opcode == "parameter" and root.parameter_number == 1
+def _simple(body: HloComputation, made: Sequence[NumpyArray]) -> tuple[bool, np.ufunc | None]:
+    """Whether updates of one array replace its elements, or NumPy's function that joins them."""
+    if len(made) > 1:
+        return False, None
+    root = body.root
+    ufunc = UFUNCS.get(combiner(body)) if made[0].dtype.kind in "biufc" else None
+    return root.opcode == "parameter" and root.parameter_number == 1, ufunc
 
 
 def _write_blocks(
     run: Runner,
-    instruction: HloInstruction,
+    body: HloComputation,
     made: list[NumpyArray],
     updates: list[NumpyArray],
     starts: dict[int, NumpyArray],
     sizes: dict[int, int],
-    batch: int,
 ) -> None:
     """Write few large windows one after the other."""
     shape = made[0].shape
-    body = instruction.to_apply
-    replaces = _replaces(body)
-    known = UFUNCS.get(combiner(body)) if made[0].dtype.kind in "biufc" else None
-    for place in np.ndindex(updates[0].shape[:batch]):
+    replaces, ufunc = _simple(body, made)
+    for place in np.ndindex(updates[0].shape[: updates[0].ndim - len(sizes)]):
         low = [int(starts[axis][place]) if axis in starts else 0 for axis in range(len(shape))]
         reach = [start + sizes.get(axis, 1) for axis, start in enumerate(low)]
         if any([a < 0 or b > n for a, b, n in zip(low, reach, shape, strict=True)]):
@@ -211,34 +220,14 @@ def _write_blocks(
         where = tuple([slice(a, b) for a, b in zip(low, reach, strict=True)])
         blocks = [x[where] for x in made]
         given = [u[place].reshape(block.shape) for u, block in zip(updates, blocks, strict=True)]
-        if len(made) == 1 and replaces:
+        if replaces:
             blocks[0][...] = given[0]
-        elif len(made) == 1 and known is not None:
-            known(blocks[0], given[0], out=blocks[0])
+        elif ufunc is not None:
+            ufunc(blocks[0], given[0], out=blocks[0])
         else:
             results = run.batched(body)(*blocks, *given)
             for block, result in zip(blocks, results, strict=True):
                 block[...] = result
-
-
-def _combine(
-    run: Runner,
-    instruction: HloInstruction,
-    made: Sequence[NumpyArray],
-    places: NumpyArray,
-    updates: Sequence[NumpyArray],
-) -> None:
-    """Write updates into flat arrays, in their order."""
-    body = instruction.to_apply
-    replaces = _replaces(body)
-    known = places >= 0
-    if len(made) == 1 and replaces:
-        # NumPy writes in order, so the last of several updates of one element stays.
-        made[0][places[known]] = updates[0][known]
-    elif len(made) == 1 and combiner(body) in UFUNCS and made[0].dtype.kind in "biufc":
-        UFUNCS[combiner(body)].at(made[0], places[known], updates[0][known])
-    else:
-        scatter_rounds(run.batched(body), made, places, updates)
 
 
 INDEXING: Final[dict[str, Evaluator]] = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ..._errors import XarrayliteError
@@ -37,6 +38,21 @@ class Scope:
         self.names: dict[str, HloInstruction] = {}
         self.instructions: list[HloInstruction] = []
         self.root: HloInstruction | None = None
+
+
+class Draft:
+    """What has been read of an instruction: its operands begin at a place of the text."""
+
+    wrapped = ""  # what ``add-start`` wraps
+    at = 0
+    operands: Sequence[HloInstruction] = ()
+    called: Called = ()
+    extra: Mapping[str, Any] = MappingProxyType({})
+    """What every operation may have: metadata, and what must run before."""
+
+    def __init__(self, opcode: str, shape: ArraySpec | None) -> None:
+        self.opcode, self.shape = opcode, shape
+        self.attributes: dict[str, Any] = {}
 
 
 class AttributeReader:
@@ -80,25 +96,19 @@ class AttributeReader:
 
     # Attributes.
 
-    def attributes(
-        self,
-        scope: Scope,
-        opcode: str,
-        wrapped: str,
-        shape: ArraySpec | None,
-        operands: tuple[HloInstruction, ...],
-        attributes: dict[str, Any],
-    ) -> Generator[None, HloComputation, tuple[Called, dict[str, Any]]]:
-        """Read attributes; return the computations among them, and what every operation may have.
+    def attributes(self, scope: Scope, draft: Draft) -> Generator[None, HloComputation, None]:
+        """Read attributes, and the computations among them.
 
-        Values are added to ``attributes``.
+        The computations stand in the order in which the operation calls them.
         """
         scan = self.scan
-        row = OPCODES[opcode]
+        row, wrapped = OPCODES[draft.opcode], draft.wrapped
         # `fusion-start` and `async-start` call by the same word.
         calls = tuple(dict.fromkeys(row.calls + (OPCODES[wrapped].calls if wrapped else ())))
         called: dict[str, Called] = {}
+        attributes = draft.attributes
         extra: dict[str, Any] = {}
+        draft.extra = extra
         at = scan.at
         while (match := scan.match(_ATTRIBUTE)) is not None:
             name = match[1]
@@ -106,44 +116,34 @@ class AttributeReader:
                 scan.fail(f"attribute {name} is given twice", match.start(1))
             if name in calls:
                 instruction = scan.instruction
-                called[name] = yield from self.callees(name, shape, operands)
+                called[name] = yield from self.callees(name, draft)
                 scan.instruction = instruction
             elif name == "metadata":
                 text, start = scan.value(False)
                 extra[name] = self.read("metadata", text, start)
             elif name == "control-predecessors":
                 extra[name] = self.predecessors(scope)
-            elif name == "result_accuracy" and opcode not in ACCURATE:
-                scan.fail(f"{opcode} has no attribute {name}", match.start(1))
+            elif name == "result_accuracy" and draft.opcode not in ACCURATE:
+                scan.fail(f"{draft.opcode} has no attribute {name}", match.start(1))
             else:
-                attributes[name] = self.value(wrapped or opcode, name)
+                attributes[name] = self.value(wrapped or draft.opcode, name)
         for name in row.required:
-            if (
-                name not in attributes
-                and name not in called
-                and not self.implied(opcode, wrapped, name, operands)
-            ):
-                scan.fail(f"{opcode} needs the attribute {name}", at)
-        if (wrapped or opcode) == "custom-call":
-            self.custom_call(attributes, operands, called, at)
-        return tuple([c for name in calls for c in called.get(name, ())]), extra
+            if not (name in attributes or name in called or self.implied(draft, name)):
+                scan.fail(f"{draft.opcode} needs the attribute {name}", at)
+        if (wrapped or draft.opcode) == "custom-call":
+            self.custom_call(draft, called, at)
+        draft.called = tuple([c for name in calls for c in called.get(name, ())])
 
-    def custom_call(
-        self,
-        attributes: dict[str, Any],
-        operands: tuple[HloInstruction, ...],
-        called: dict[str, Called],
-        at: int,
-    ) -> None:
+    def custom_call(self, draft: Draft, called: dict[str, Called], at: int) -> None:
         """Do with the attributes of a custom call what XLA's reader does.
 
         A single computation takes the place of a list, and where layouts of the operands are
         asked for, which must be layouts of their shapes, both are forgotten.
         """
-        wanted = attributes.get("operand_layout_constraints")
+        wanted = draft.attributes.get("operand_layout_constraints")
         if wanted is not None:
             called.clear()
-            shapes = [operand.shape for operand in operands]
+            shapes = [operand.shape for operand in draft.operands]
             fits = len(shapes) == len(wanted) and all(map(self.fits, wanted, shapes))
             if not fits:
                 self.scan.fail(
@@ -163,11 +163,11 @@ class AttributeReader:
         return True
 
     @staticmethod
-    def implied(opcode: str, wrapped: str, name: str, operands: tuple[HloInstruction, ...]) -> bool:
+    def implied(draft: Draft, name: str) -> bool:
         """Whether an attribute that must be there follows from the rest."""
-        if opcode == "broadcast" and name == "dimensions":
-            return not operands[0].shape.rank
-        return opcode == "async-start" and bool(wrapped)
+        if draft.opcode == "broadcast" and name == "dimensions":
+            return not draft.operands[0].shape.rank
+        return draft.opcode == "async-start" and bool(draft.wrapped)
 
     def value(self, opcode: str, name: str) -> Any:
         """The typed value of an attribute behind its equals sign."""
@@ -191,9 +191,7 @@ class AttributeReader:
             self.values[key] = value
         return value
 
-    def callees(
-        self, name: str, shape: ArraySpec | None, operands: tuple[HloInstruction, ...]
-    ) -> Generator[None, HloComputation, Called]:
+    def callees(self, name: str, draft: Draft) -> Generator[None, HloComputation, Called]:
         """Read the computation that an attribute names or contains, or a list of them."""
         scan = self.scan
         listed = name in ("branch_computations", "called_computations")
@@ -204,24 +202,22 @@ class AttributeReader:
             if scan.take("{"):
                 found.append((yield))
             else:
-                found.append(self.callee(shape, operands))
+                found.append(self.callee(draft))
             if not listed:
                 break
             if not scan.next_is("}"):
                 scan.expect(",", "or '}'")
         return tuple(found)
 
-    def callee(
-        self, shape: ArraySpec | None, operands: tuple[HloInstruction, ...]
-    ) -> HloComputation:
+    def callee(self, draft: Draft) -> HloComputation:
         """The computation of a name."""
         start = self.scan.skip()
         name = self.scan.name("the name of a computation")
         found = self.by_name.get(name)
         if found is None:
-            if not self.alone or shape is None:
+            if not self.alone or draft.shape is None:
                 self.scan.fail(f"there is no computation {name} before this one", start)
-            found = undefined_computation(name, operands, shape)
+            found = undefined_computation(name, tuple(draft.operands), draft.shape)
             self.adopt(found)
             self.by_name[name] = found
         return found

@@ -18,8 +18,7 @@ from ..nodes import no_attributes
 from ..opcodes import OPCODES
 from ..order import callees_first
 from ..rules.inference import infer_shape
-from ..values import OpMetadata
-from .attribute_reader import AttributeReader, Called, Scope
+from .attribute_reader import AttributeReader, Draft, Scope
 from .attributes import WRITTEN, canonical
 from .literals import read_literal
 from .names import NameTable
@@ -38,15 +37,14 @@ _OPCODE = re.compile(rf"{SKIP}([a-z][a-z0-9\-]*+){SKIP}\(")
 _NAMES = re.compile(r"([^(){}\[\]\"'=]*+)\)")
 _OPERAND = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?=[,)])")
 _WORD = re.compile(rf"{SKIP}%?({NAME}){SKIP}(?!=)")
-_NOTHING: Final[dict[str, Any]] = {}
 _SHORT: Final = 32  # constants whose text is shorter are often there again
 _set = object.__setattr__
 
 # What a body being read asks for, and what it is given: nothing, and a computation.
 Body: TypeAlias = Generator[None, HloComputation, HloComputation]
 T = TypeVar("T")
-# An instruction that waits for its operands: shape, opcode, what it wraps, place, operands so far.
-Pending: TypeAlias = tuple[ArraySpec | None, str, str, int, list[HloInstruction]]
+# An instruction that waits for its operands, and those so far.
+Waiting: TypeAlias = tuple[Draft, list[HloInstruction]]
 
 
 class BodyReader(AttributeReader):
@@ -123,49 +121,30 @@ class BodyReader(AttributeReader):
         if match is not None:
             text, word, plain = match.groups()
             shape = None if text is None else scan.shape_of(text, match.start(1))
-            opcode, wrapped = self.known(word, match.start(2))
-            operands_at = match.end(2) + 1
+            draft = self.known(word, match.start(2), shape)
+            draft.at = match.end(2) + 1
         else:  # the shape is that of a tuple or a buffer
-            shape = scan.shape()
-            opcode, wrapped = self.opcode()
-            operands_at, plain = scan.at, None
-        attributes: dict[str, Any] = {}
-        operands: tuple[HloInstruction, ...] = ()
-        if opcode in ("parameter", "constant"):
-            attributes = self.leaf(opcode, shape, shape_at, plain, operands_at)
-            shape = attributes["literal"].shape if opcode == "constant" else shape
+            draft, plain = self.opcode(scan.shape()), None
+        if draft.opcode in ("parameter", "constant"):
+            self.leaf(draft, shape_at, plain)
         else:
-            operands = self.operands(scope, opcode, shape, plain, operands_at)
-            self.check_arity(opcode, len(operands), operands_at)
-        called: Called = ()
-        extra: dict[str, Any] = _NOTHING
-        if OPCODES[opcode].required or _COMMA.match(scan.text, scan.at):
-            called, extra = yield from self.attributes(
-                scope, opcode, wrapped, shape, operands, attributes
-            )
-        return self.make(scope, name, shape, opcode, wrapped, operands, attributes, called, extra)
+            self.operands(scope, draft, plain)
+            self.check_arity(draft)
+        if OPCODES[draft.opcode].required or _COMMA.match(scan.text, scan.at):
+            yield from self.attributes(scope, draft)
+        return self.make(scope, name, draft)
 
-    def make(
-        self,
-        scope: Scope,
-        name: str,
-        shape: ArraySpec | None,
-        opcode: str,
-        wrapped: str,
-        operands: tuple[HloInstruction, ...],
-        attributes: dict[str, Any],
-        called: Called,
-        extra: dict[str, Any],
-    ) -> HloInstruction:
+    def make(self, scope: Scope, name: str, draft: Draft) -> HloInstruction:
         """Make an instruction and put it into its scope."""
+        opcode, shape, attributes = draft.opcode, draft.shape, draft.attributes
+        operands = tuple(draft.operands)
         replicated = attributes.get("parameter_replication")
         if replicated is not None and shape is not None and len(replicated) != count_arrays(shape):
             self.scan.fail(f"parameter_replication has one entry for each array of {shape}")
         if attributes or opcode in WRITTEN:
             canonical(opcode, attributes, operands[0].shape if operands else None)
         if shape is None:
-            shapes = tuple([operand.shape for operand in operands])
-            shape = self.inferred(opcode, shapes, attributes, called)
+            shape = draft.shape = self.inferred(draft)
         if opcode == "map":
             attributes["dimensions"] = tuple(range(shape.rank))
         if shape.is_tuple and "sharding" in attributes:
@@ -176,33 +155,26 @@ class BodyReader(AttributeReader):
                 if "origin" in part.attributes:
                     attributes.setdefault("origin", part.attributes["origin"])
         if opcode.startswith("async-"):
-            called = self.asynchronous(
-                opcode, wrapped, shape, operands, attributes, called, extra.get("metadata")
-            )
+            self.asynchronous(draft, shape)
         made = HloInstruction(
             name,
             opcode,
             shape,
             operands,
             MappingProxyType(attributes) if attributes else no_attributes(),
-            called,
-            extra.get("control-predecessors", ()),
-            extra.get("metadata"),
+            draft.called,
+            draft.extra.get("control-predecessors", ()),
+            draft.extra.get("metadata"),
         )
         scope.names[name] = made
         scope.instructions.append(made)
         return made
 
-    def inferred(
-        self,
-        opcode: str,
-        shapes: tuple[ArraySpec, ...],
-        attributes: dict[str, Any],
-        called: Called,
-    ) -> ArraySpec:
+    def inferred(self, draft: Draft) -> ArraySpec:
         """Return the shape that text leaves out."""
+        opcode, shapes = draft.opcode, tuple([operand.shape for operand in draft.operands])
         try:
-            found = infer_shape(opcode, shapes, attributes, called)
+            found = infer_shape(opcode, shapes, draft.attributes, draft.called)
         except XarrayliteError as error:
             expected = getattr(error, "expected", str(error))
             self.scan.fail(
@@ -212,30 +184,34 @@ class BodyReader(AttributeReader):
             self.scan.fail(f"the shape of {opcode} does not follow from its operands", self.scan.at)
         return found
 
-    def opcode(self) -> tuple[str, str]:
-        """Step over an opcode and its parenthesis; the second is what ``add-start`` wraps."""
+    def opcode(self, shape: ArraySpec | None) -> Draft:
+        """Step over an opcode and its parenthesis."""
         scan = self.scan
         match = scan.match(_OPCODE)
         if match is None:
             scan.fail_found("an opcode and '('")
-        return self.known(match[1], match.start(1))
+        draft = self.known(match[1], match.start(1), shape)
+        draft.at = scan.at
+        return draft
 
-    def known(self, opcode: str, at: int) -> tuple[str, str]:
-        """An opcode, and what ``add-start`` wraps."""
+    def known(self, opcode: str, at: int, shape: ArraySpec | None) -> Draft:
+        """Begin an instruction of an opcode, which ``add-start`` has of what it wraps."""
         if opcode in OPCODES:
-            return opcode, ""
+            return Draft(opcode, shape)
         wrapped, dash, phase = opcode.rpartition("-")
         if dash and phase in ("start", "update", "done") and wrapped in OPCODES:
-            return f"async-{phase}", wrapped
+            draft = Draft(f"async-{phase}", shape)
+            draft.wrapped = wrapped
+            return draft
         return self.scan.fail(f"there is no opcode {opcode}", at)
 
-    def leaf(
-        self, opcode: str, shape: ArraySpec | None, shape_at: int, plain: str | None, at: int
-    ) -> dict[str, Any]:
-        """What the parentheses of a parameter or a constant hold."""
-        if opcode == "parameter":
-            return {"parameter_number": self.number(plain, at)}
-        return {"literal": self.literal(shape, shape_at, plain, at)}
+    def leaf(self, draft: Draft, shape_at: int, plain: str | None) -> None:
+        """Read what the parentheses of a parameter or a constant hold."""
+        if draft.opcode == "parameter":
+            draft.attributes["parameter_number"] = self.number(plain, draft.at)
+            return
+        found = self.literal(draft.shape, shape_at, plain, draft.at)
+        draft.attributes["literal"], draft.shape = found, found.shape
 
     def number(self, plain: str | None, at: int) -> int:
         """The number of a parameter."""
@@ -270,55 +246,51 @@ class BodyReader(AttributeReader):
 
     # Operands.
 
-    def operands(
-        self, scope: Scope, opcode: str, shape: ArraySpec | None, plain: str | None, at: int
-    ) -> tuple[HloInstruction, ...]:
+    def operands(self, scope: Scope, draft: Draft, plain: str | None) -> None:
         """Read operands behind their parenthesis, up to the one that ends them.
 
         ``plain`` is what the parentheses hold, where that is no more than names.
         """
         scan = self.scan
         if plain is None:
-            match = _NAMES.match(scan.text, at)
+            match = _NAMES.match(scan.text, draft.at)
             if match is not None:
                 plain, scan.at = without_comments(match[1]), match.end()
         if plain is not None and not self.alone:
             words, names = plain.split(","), scope.names
             try:
-                return tuple([names[word.strip(" \t\r\n").lstrip("%")] for word in words])
+                draft.operands = tuple([names[x.strip(" \t\r\n").lstrip("%")] for x in words])
             except KeyError:
                 if not plain.strip():
-                    return ()
-        scan.at = at
-        return self.nested_operands(scope, opcode, shape)
+                    return
+            else:
+                return
+        scan.at = draft.at
+        self.nested_operands(scope, draft)
 
-    def nested_operands(
-        self, scope: Scope, opcode: str, shape: ArraySpec | None
-    ) -> tuple[HloInstruction, ...]:
+    def nested_operands(self, scope: Scope, outer: Draft) -> None:
         """Read operands some of which are instructions themselves."""
         scan = self.scan
-        # Instructions that wait for their operands: shape, opcode, place, operands so far.
-        stack: list[Pending] = [(shape, opcode, "", scan.at, [])]
+        stack: list[Waiting] = [(outer, [])]
         while True:
-            shape, opcode, wrapped, at, found = stack[-1]
+            draft, found = stack[-1]
             # XLA lets a comma stand behind the last operand.
             if not (scan.take(")") or (found and (self.ends(")") or scan.take(")")))):
                 self.operand(scope, stack)
                 continue
             stack.pop()
+            draft.operands = found
             if not stack:
-                return tuple(found)
-            self.check_arity(opcode, len(found), at)
-            missing = [
-                needed
-                for needed in sorted(OPCODES[opcode].required)
-                if not self.implied(opcode, wrapped, needed, tuple(found))
-            ]
+                return
+            self.check_arity(draft)
+            required = sorted(OPCODES[draft.opcode].required)
+            missing = [needed for needed in required if not self.implied(draft, needed)]
             if missing:
-                scan.fail(f"{opcode} within an operand list cannot have {missing[0]}", at)
-            name = self.anonymous_name(opcode)
-            made = self.make(scope, name, shape, opcode, wrapped, tuple(found), {}, (), {})
-            stack[-1][4].append(made)
+                scan.fail(
+                    f"{draft.opcode} within an operand list cannot have {missing[0]}", draft.at
+                )
+            name = self.anonymous_name(draft.opcode)
+            stack[-1][1].append(self.make(scope, name, draft))
 
     def ends(self, token: str) -> bool:
         """Whether a list ends here; otherwise step over its comma."""
@@ -327,32 +299,26 @@ class BodyReader(AttributeReader):
         self.scan.expect(",", f"or {token!r}")
         return False
 
-    def operand(
-        self,
-        scope: Scope,
-        stack: list[Pending],
-    ) -> None:
+    def operand(self, scope: Scope, stack: list[Waiting]) -> None:
         """Read one operand, or the beginning of one that is an instruction."""
-        scan = self.scan
+        scan, found = self.scan, stack[-1][1]
         start = scan.skip()
         shape = scan.shape()
         match = scan.match(_OPERAND)
         if match is not None:
-            stack[-1][4].append(self.named(scope, match[1], shape, stack[-1], match.start(1)))
+            found.append(self.named(scope, match[1], shape, stack[-1], match.start(1)))
         elif shape is not None and self.alone and (scan.next_is(",") or scan.next_is(")")):
-            stack[-1][4].append(self.missing(scope, "", shape))
+            found.append(self.missing(scope, "", shape))
+        elif _OPCODE.match(scan.text, scan.at) is None:
+            self.no_operand()
         else:
-            match = _OPCODE.match(scan.text, scan.at)
-            if match is None:
-                self.no_operand()
-            opcode, wrapped = self.opcode()
-            if opcode in ("parameter", "constant"):
-                found = self.leaf(opcode, shape, start, None, scan.at)
-                name = self.anonymous_name(opcode)
-                shape = found["literal"].shape if opcode == "constant" else shape
-                stack[-1][4].append(self.make(scope, name, shape, opcode, "", (), found, (), {}))
-            else:
-                stack.append((shape, opcode, wrapped, scan.at, []))
+            draft = self.opcode(shape)
+            if draft.opcode not in ("parameter", "constant"):
+                stack.append((draft, []))
+                return
+            self.leaf(draft, start, None)
+            name = self.anonymous_name(draft.opcode)
+            found.append(self.make(scope, name, draft))
 
     def no_operand(self) -> NoReturn:
         """Raise where no operand stands, or nothing that ends one behind it."""
@@ -360,19 +326,14 @@ class BodyReader(AttributeReader):
         self.scan.fail_found(f"',' or ')' behind operand {name[1]}" if name else "an operand")
 
     def named(
-        self,
-        scope: Scope,
-        name: str,
-        shape: ArraySpec | None,
-        user: Pending,
-        at: int,
+        self, scope: Scope, name: str, shape: ArraySpec | None, user: Waiting, at: int
     ) -> HloInstruction:
         """The operand of a name."""
         found = scope.names.get(name)
         if found is None:
             if not self.alone:
                 self.scan.fail(f"there is no instruction {name} before this one", at)
-            guessed = shape or guess_operand_shape(user[1], user[0], len(user[4]))
+            guessed = shape or guess_operand_shape(user[0].opcode, user[0].shape, len(user[1]))
             return self.missing(scope, name, guessed)
         if shape is not None and not self.fits(shape, found.shape):
             self.scan.fail(f"operand {name} is {found.shape}, not {shape}, as it is said to be", at)
@@ -381,10 +342,9 @@ class BodyReader(AttributeReader):
     def missing(self, scope: Scope, name: str, shape: ArraySpec) -> HloInstruction:
         """A parameter for an operand that nobody defines."""
         number = sum([made.opcode == "parameter" for made in scope.instructions])
-        name = name or f"_{number}"
-        return self.make(
-            scope, name, shape, "parameter", "", (), {"parameter_number": number}, (), {}
-        )
+        draft = Draft("parameter", shape)
+        draft.attributes["parameter_number"] = number
+        return self.make(scope, name or f"_{number}", draft)
 
     def anonymous_name(self, opcode: str) -> str:
         """A name for an instruction that has none, apart from all names given so far."""
@@ -394,37 +354,29 @@ class BodyReader(AttributeReader):
                 self.anonymous.unique(name)
         return self.anonymous.unique(f"{opcode}.anon")
 
-    def check_arity(self, opcode: str, count: int, at: int) -> None:
+    def check_arity(self, draft: Draft) -> None:
         """Refuse a wrong number of operands, as far as the operation's row says."""
-        wanted = OPCODES[opcode].arity
+        wanted, count = OPCODES[draft.opcode].arity, len(draft.operands)
         if wanted not in (None, count):
-            self.scan.fail(f"{opcode} takes {wanted} operands, not {count}", at)
+            self.scan.fail(f"{draft.opcode} takes {wanted} operands, not {count}", draft.at)
 
-    def asynchronous(
-        self,
-        opcode: str,
-        wrapped: str,
-        shape: ArraySpec,
-        operands: tuple[HloInstruction, ...],
-        attributes: dict[str, Any],
-        called: Called,
-        metadata: OpMetadata | None,
-    ) -> Called:
-        """The computation that an asynchronous operation runs; made where text only names it."""
-        if opcode == "async-start":
+    def asynchronous(self, draft: Draft, shape: ArraySpec) -> None:
+        """Find the computation that an asynchronous operation runs; text may only name it."""
+        attributes, operands = draft.attributes, tuple(draft.operands)
+        if draft.opcode == "async-start":
             if not (shape.is_tuple and len(shape.tuple_shapes) > 1):
                 self.scan.fail(f"async-start gives ((operands), result, ...), not {shape}")
-            if wrapped:
-                made = wrap_operation(wrapped, shape.tuple_shapes[1], operands, attributes, called)
+            if draft.wrapped:
+                result = shape.tuple_shapes[1]
+                made = wrap_operation(draft.wrapped, result, operands, attributes, draft.called)
                 self.adopt(made)
-                called = (made,)
+                draft.called = (made,)
             thread = attributes.get("async_execution_thread")
-            for callee in callees_first(called[:1]) if thread else ():
+            for callee in callees_first(draft.called[:1]) if thread else ():
                 _set(callee, "execution_thread", thread)
         elif operands and operands[0].opcode.startswith("async-"):
-            called = operands[0].called_computations
+            draft.called = operands[0].called_computations
         else:
-            self.scan.fail(f"{opcode} takes the result of async-start or async-update")
-        if called:
-            hand_on(called[0].root, attributes, metadata)
-        return called
+            self.scan.fail(f"{draft.opcode} takes the result of async-start or async-update")
+        if draft.called:
+            hand_on(draft.called[0].root, attributes, draft.extra.get("metadata"))
