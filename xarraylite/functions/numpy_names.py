@@ -16,7 +16,6 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.scalar import scalar_of
-from ..arrays.xarray import XArray
 from ..assignment.elements import array_of
 from ..dtypes.names import SUPPORTED, as_dtype, kind
 from ..dtypes.promotion import result_type
