@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -387,3 +389,25 @@ def test_the_shape_of_a_view_is_assigned_as_numpys() -> None:
     with pytest.raises(xl.ShapeError, match="fixed rank"):
         fixed.shape = (4,)
     assert fixed.shape == (2, 2)
+
+
+class Named(xl.XArray):
+    """A container with attributes of its own."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.names: Any = ["x", self]
+
+
+def test_copies_of_a_derived_class_have_its_attributes() -> None:
+    a = Named([1.0, 2.0])
+    same, deep, read = copy.copy(a), copy.deepcopy(a), pickle.loads(pickle.dumps(a))
+    assert same.names is a.names
+    for made in (deep, read):
+        assert made.names is not a.names
+        assert made.names[1] is made
+    for made in (same, deep, read):
+        assert type(made) is Named
+        assert_same_bits(made, np.asarray(a))
+        made[0] = 5
+    assert a[0] == 1

@@ -38,8 +38,6 @@ _OWN: dict[Callable[..., Any], Callable[..., Any]] = {
     np.shape: lambda a: a.shape,
     np.ndim: lambda a: a.ndim,
     np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
-    np.array_repr: lambda a, *_, **__: repr(a),
-    np.array_str: lambda a, *_, **__: str(a),
 }
 
 

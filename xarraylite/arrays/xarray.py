@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
@@ -345,7 +346,23 @@ class XArray(Owner):
         column = place != Strided.row_major(self.shape)
         policy = self._policy if isinstance(self._policy, Layout) else self._policy.value
         kept = (self._dtype, self.shape, column, policy, self._asked is not None)
-        return restore, (type(self)._origin(), values, *kept)
+        return restore, (type(self)._origin(), values, *kept), self._own_attributes() or None
+
+    def _own_attributes(self) -> dict[str, Any]:
+        """Return the attributes of a class that is derived from this one, as they are kept."""
+        return getattr(self, "__dict__", {})
+
+    def __copy__(self) -> XArray:
+        """Return a copy with the same attributes: only views share memory."""
+        made = self.copy()
+        made._own_attributes().update(self._own_attributes())
+        return made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> XArray:
+        """Return a copy with copies of the attributes."""
+        memo[id(self)] = made = self.copy()  # before them, as one may be the container itself
+        made._own_attributes().update(deepcopy(self._own_attributes(), memo))
+        return made
 
     @classmethod
     def _origin(cls) -> tuple[type[XArray], object]:

@@ -16,7 +16,6 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..arrays.scalar import scalar_of
-from ..arrays.xarray import XArray
 from ..assignment.elements import array_of
 from ..dtypes.names import SUPPORTED, as_dtype, kind
 from ..dtypes.promotion import result_type
@@ -26,6 +25,7 @@ from ..ir.kind import NODE
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, array_of_object, as_node, unwrapped
 from ..operands.non_numeric import is_other, or_numpy
+from ..operands.representation import container_repr
 from .arrays_of_numpy import container
 from .data_types import by_numpy
 from .foreign import key_of
@@ -76,8 +76,8 @@ def array_str(
     >>> xl.array_str(xl.asarray([1, 1 / 3]), precision=2)
     '[1.   0.33]'
     """
-    with _printed(max_line_width, precision, suppress_small):
-        return str(np.asarray(XExpression(as_node(a, "array_str"))))
+    values = np.asarray(XExpression(as_node(a, "array_str")))
+    return np.array_str(values, max_line_width, precision, suppress_small)
 
 
 @or_numpy
@@ -95,13 +95,8 @@ def array_repr(
     >>> xl.array_repr([1, 2])
     'XArray([1, 2])'
     """
-    with _printed(max_line_width, precision, suppress_small):
-        return repr(XArray(as_array(arr, "array_repr")))
-
-
-def _printed(width: int | None, precision: int | None, suppress: bool | None) -> Any:
-    given: dict[str, Any] = {"linewidth": width, "precision": precision, "suppress": suppress}
-    return np.printoptions(**{name: x for name, x in given.items() if x is not None})
+    values = np.asarray(as_array(arr, "array_repr"))
+    return container_repr("XArray", values, max_line_width, precision, suppress_small)
 
 
 def binary_repr(num: int, width: int | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,15 +29,18 @@ def shows_dtype(dtype: np.dtype[Any]) -> bool:
     return dtype_name(dtype) not in _OBVIOUS
 
 
-def container_repr(kind: str, values: np.ndarray[tuple[int, ...], np.dtype[Any]]) -> str:
-    """Return ``Kind(values, dtype=…)``, or the shape where there are no values."""
-    name = dtype_name(values.dtype)
-    suffix = f", dtype={name}" if shows_dtype(values.dtype) or not values.size else ""
-    if values.size == 0 and values.shape != (0,):
-        suffix = f", shape={values.shape}{suffix}"
-    prefix = f"{kind}("
-    text = np.array2string(values, separator=", ", prefix=prefix, suffix=f"{suffix})")
-    return f"{prefix}{text}{suffix})"
+def container_repr(kind: str, values: np.ndarray[Any, Any], *options: Any) -> str:
+    """Return ``Kind(values, dtype=…)``, with the shape where values are missing.
+
+    The options are those of NumPy's ``array_repr``, whose text it is.
+    """
+    return np.array_repr(values.view(_named(kind)), *options)
+
+
+@lru_cache(64)
+def _named(kind: str) -> type[np.ndarray[Any, Any]]:
+    """Return a class of that name: NumPy prints a class's own, and breaks lines as it is long."""
+    return type(kind, (np.ndarray,), {})
 
 
 def formatted(value: Any, spec: str) -> str:
