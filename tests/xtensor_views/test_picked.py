@@ -24,7 +24,7 @@ def test_adding_through_filters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "want"), [("row_major", [1, 3, 5, 7]), ("column_major", [1, 5, 3, 7])]
+    ("order", "want"), [("C", [1, 3, 5, 7]), ("column_major", [1, 5, 3, 7]), ("F", [1, 5, 3, 7])]
 )
 def test_filters_have_an_order(order: str, want: list[int]) -> None:
     a = xl.reshape(xl.arange(8), (2, 2, 2))

@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised_values
 from ..arrays.operand import as_array, as_matrix
-from ..dtypes.names import kind
+from ..dtypes.names import float64, int64, kind, uint64
 from ..ops.table import OPS
 from .reducers import count_nonzero
 from .reducers import max as greatest
@@ -21,6 +21,18 @@ Axes = SupportsIndex | Iterable[SupportsIndex] | None
 
 def _op(name: str, *operands: object) -> XExpression:
     return apply(OPS[name], *operands)
+
+
+def _wide(array: XExpression, real: bool = False) -> XExpression:
+    """Return integers as those that their sums are, or as floats; others as they are.
+
+    So the magnitude of -128 and the square of 100 have room where ``int8`` has none, and powers
+    where no integer has.
+    """
+    letter = kind(array.dtype)
+    if letter not in "biu":
+        return array
+    return array.astype(float64 if real else uint64 if letter == "u" else int64)
 
 
 def minmax(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> tuple[Any, Any]:
@@ -90,7 +102,7 @@ def norm_l1(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpr
     >>> float(xl.norm_l1(xl.asarray([3.0, 0.0, -4.0])))
     7.0
     """
-    return total(_op("abs", as_array(x, "norm_l1")), axis=axis, keepdims=keepdims)
+    return total(_op("abs", _wide(as_array(x, "norm_l1"))), axis=axis, keepdims=keepdims)
 
 
 @memoised_values
@@ -103,7 +115,7 @@ def norm_sq(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpr
     >>> float(xl.norm_sq(xl.asarray([3 + 4j, 1])))
     26.0
     """
-    array = as_array(x, "norm_sq")
+    array = _wide(as_array(x, "norm_sq"))
     if kind(array.dtype) == "c":
         parts = [_op("square", _op(name, array)) for name in ("real", "imag")]
         return total(_op("add", *parts), axis=axis, keepdims=keepdims)
@@ -120,7 +132,8 @@ def norm_l2(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XExpr
     >>> float(xl.norm_l2(xl.asarray([3.0, 0.0, -4.0])))
     5.0
     """
-    return _op("sqrt", norm_sq(x, axis=axis, keepdims=keepdims))
+    array = _wide(as_array(x, "norm_l2"), real=True)
+    return _op("sqrt", norm_sq(array, axis=axis, keepdims=keepdims))
 
 
 @memoised_values
@@ -133,7 +146,7 @@ def norm_linf(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> XEx
     >>> float(xl.norm_linf(xl.asarray([3.0, 0.0, -4.0])))
     4.0
     """
-    magnitudes = _op("abs", as_array(x, "norm_linf"))
+    magnitudes = _op("abs", _wide(as_array(x, "norm_linf")))
     return greatest(magnitudes, axis=axis, keepdims=keepdims, initial=0)
 
 
@@ -152,7 +165,7 @@ def norm_lp_to_p(
     array = as_array(x, "norm_lp_to_p")
     if p == 0:
         return norm_l0(array, axis=axis, keepdims=keepdims)
-    return total(_op("pow", _op("abs", array), p), axis=axis, keepdims=keepdims)
+    return total(_op("pow", _op("abs", _wide(array, real=True)), p), axis=axis, keepdims=keepdims)
 
 
 @memoised_values
@@ -176,7 +189,7 @@ def norm_lp(x: object, p: float, /, axis: Axes = None, *, keepdims: bool = False
     Raises
     ------
     ValueError
-        If ``p`` is zero or NaN.
+        If ``p`` is zero, infinite or NaN.
 
     Examples
     --------
@@ -184,8 +197,8 @@ def norm_lp(x: object, p: float, /, axis: Axes = None, *, keepdims: bool = False
     >>> round(float(xl.norm_lp(xl.asarray([1.0, -2.0]), 3)), 4)
     2.0801
     """
-    if p == 0 or math.isnan(p):
-        raise ValueError(f"norm_lp: p must be a number other than 0, got {p}")
+    if p == 0 or not math.isfinite(p):
+        raise ValueError(f"norm_lp: p must be a finite number other than 0, got {p}")
     return _op("pow", norm_lp_to_p(x, p, axis=axis, keepdims=keepdims), 1 / p)
 
 

@@ -32,6 +32,11 @@ class Order(Enum):
     (1, 2)
     >>> xl.zeros((2, 3), layout="row_major").layout
     xl.row_major
+
+    NumPy's letters are other names of the first two.
+
+    >>> xl.zeros((2, 3), layout="F").strides
+    (1, 2)
     """
 
     ROW_MAJOR = "row_major"
@@ -40,6 +45,10 @@ class Order(Enum):
     """Fortran order: the first dimension is contiguous."""
     DYNAMIC = "dynamic"
     """Row-major to begin with; explicit strides and re-layout are accepted later."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Order | None:
+        return {"C": cls.ROW_MAJOR, "F": cls.COLUMN_MAJOR}.get(str(value))
 
     def __repr__(self) -> str:
         return f"xl.{self.value}"
