@@ -126,6 +126,7 @@ _REAL: frozenset[Any] = frozenset((float, np.float64, int))
 
 #: Classes of numbers that become complex128 beside one of it, and the operations that round alike.
 _PLANE: frozenset[Any] = frozenset((int, float, complex, np.complex128))
+_WIDE = frozenset((np.float64, np.complex128))
 _OF_PLANE = frozenset(("add", "subtract", "multiply", "divide", "equal", "not_equal"))
 
 #: Python's numbers, each class before those that it is made into.
@@ -234,7 +235,8 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
         made = _run(op, tuple(map(own, operands)))
         known = ways.get((own,) * len(types))
         if known is not None and len(ways) < _KEPT:
-            ways[types] = lambda *numbers: known(*map(own, numbers))
+            exact = known.__class__ is _Kernel and own in _WIDE  # which converts numbers itself
+            ways[types] = known if exact else lambda *numbers: known(*map(own, numbers))
         return made
     if any([not issubclass(cls, np.generic) and cls not in _NUMBERS for cls in types]):
         return _run(op, tuple([_plain(x) for x in operands]))  # members of an IntEnum, say
