@@ -208,7 +208,7 @@ class _Kernel:
         self.kind, self.dtypes, self.place = kind, dtypes, _Place(kind.dtype)
 
     def __call__(self, *operands: Any) -> Any:
-        return self.run(*[plain(x, own) for x, own in zip(operands, self.dtypes, strict=True)])
+        return self.run(*map(plain, operands, self.dtypes))
 
     def run(self, *items: Any) -> Any:
         """Return the value for the Python numbers that stand for operands."""
@@ -399,7 +399,7 @@ def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
 def _run(op: Op, operands: tuple[Any, ...]) -> Any:
     ways = ways_of(op)
     try:
-        way = ways[tuple([x.__class__ for x in operands])]
+        way = ways[tuple(map(type, operands))]
         return way(*operands) if way.__class__ is _Kernel else silently(way, *operands)
     except _FAILS:
         return _computed(op, operands, ways)
