@@ -280,11 +280,12 @@ def copyto(
     to = _destination(dst, "copyto")
     usual = casting == "same_kind"
     own = isinstance(src, XExpression | XScalar) and src.dtype == to.dtype
-    if usual and where is True and (own or src.__class__ in to._kind.stored):
+    number = src.__class__ in to._kind.stored and to.dtype != bool_  # which casts from no number
+    if usual and where is True and (own or number):
         to[...] = src
         return
     masked = isinstance(where, XContainer) and where.dtype == bool_ and where.shape == to.shape
-    if usual and masked and src.__class__ in to._kind.stored:
+    if usual and masked and number:
         to[where] = src
         return
     if usual and writes.computed_into(to, OPS["where"], where, src, to) is not None:
