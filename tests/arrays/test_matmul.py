@@ -16,7 +16,7 @@ from xarraylite.testing import assert_same_bits
 DTYPES = ["int64", "uint8", "bool", "float16", "bfloat16", "complex64", "complex128", "float64"]
 SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     *(((5,), (5,)), ((3, 4), (4, 2)), ((3, 4), (4,)), ((4,), (4, 3)), ((1, 4), (4, 1))),
-    *(((4, 0), (0, 3)), ((20, 20), (20, 20))),
+    *(((4, 0), (0, 3)), ((20, 20), (20, 20)), ((4, 3, 2), (2, 3))),
 ]
 
 rng = np.random.default_rng(3)

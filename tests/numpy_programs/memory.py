@@ -42,6 +42,7 @@ def casting_rules(xp: Xp) -> Any:
         lambda: a.astype(int, casting="same_kind"),
         lambda: xp.copyto(xp.zeros(2, dtype=int), 1.5),
         lambda: xp.copyto(xp.zeros(2, dtype=bool), 1),
+        lambda: xp.copyto(xp.zeros(2, dtype=bool), 1, where=xp.asarray([True, False])),
         lambda: a[0].astype("f4", casting="safe"),
     ):
         try:

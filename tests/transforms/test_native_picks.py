@@ -113,6 +113,21 @@ def test_operators_on_memory_that_nobody_has_read() -> None:
         both(lambda make=make: work(lambda c: make(c)[::2]))
 
 
+def test_arrays_of_any_strides_select() -> None:
+    places = xl.asarray([3, 0, 9, 1, 9, 2])
+    for key in (places[::-2], places[::3], (places == 9)[::2], (places * 2)[::-3]):
+
+        def work(key: Any = key) -> Any:
+            c, m = xl.asarray([4.0, 1.0, 3.0, 7.0]), xl.asarray([[1, 2, 3]] * 4)
+            c, m = (c[:3], m[:3]) if key.dtype == bool else (c, m)
+            read = c[key], m[key], m[:, [0]][key]
+            c[key] = 5.0
+            m[key] = m[key] * 2
+            return [xl.asarray(x).tolist() for x in (*read, c, m)]
+
+        both(work)
+
+
 def test_several_arrays_and_lists_are_the_same() -> None:
     i, j = np.array([2, 0, -1]), np.array([1, 1, -4])
     keys = [

@@ -249,3 +249,24 @@ def test_lists_that_do_not_fit_write_nothing(dtype: str) -> None:
             np.testing.assert_array_equal(np.asarray(ours), before)
             ours[key] = theirs[key] = [100, 3]
             np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
+def test_assignments_of_two_dtypes_are_the_same() -> None:
+    def work() -> Any:
+        f, v = xl.asarray(V[0], dtype="float32"), xl.asarray(V[1])
+        waiting = f + 1
+        for _ in range(4):
+            f[...] = v * 2 + f
+            v[1:] = f[:-1] * v[1:]
+            f[::-1] = f + v
+            xl.add(f, v, out=v, where=v > 9)
+            xl.add.at(v, [0, 0], f[:2])
+        v[:] = range(4)
+        w = f.copy()
+        xl.putmask(f, f > 30, -w)
+        xl.place(f, f < -60, [1.5, 2.5])
+        xl.copyto(w, v[2])
+        return [np.asarray(x).tolist() for x in (f, v, w, waiting)]
+
+    fast, slow = both(work)
+    assert fast == slow

@@ -197,7 +197,7 @@ class ArrayObject(Methods):
 
     @real.setter
     def real(self, value: object) -> None:
-        part = self._target()._complex_part(0)
+        part = self._target().real
         part[...] = _as_array_of_it(value, part)
 
     @property
@@ -209,7 +209,7 @@ class ArrayObject(Methods):
     def imag(self, value: object) -> None:
         if kind(self.dtype) != "c":
             raise TypeError(f"imag: {self.summary()} has no imaginary parts to write")
-        part = self._target()._complex_part(1)
+        part = self._target().imag
         part[...] = _as_array_of_it(value, part)
 
     def _complex_part(self, which: int) -> Any:

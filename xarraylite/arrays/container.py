@@ -310,11 +310,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
         if not self._shape and self._is_value():
             return self.copy()._reshaped(shape)
         still = self._still()
-        if (
-            still._kind is not NODE
-            and still._kind.strides is None
-            and still.size == math.prod(shape)
-        ):
+        dense = still._kind is not NODE and still._kind.strides is None
+        if dense and still.size == math.prod(shape):
             return basic_indexing.view_of(still, shape)  # type: ignore[no-any-return]
         node = build.reshape(still.node, shape)
         return still._over(node.map) if isinstance(node, Leaf) else XExpression(node)
@@ -345,6 +342,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
         ReadOnlyError, OverlapError
             If the memory cannot be written.
         """
+        if value.__class__ is range:
+            self[key] = [*value]
+            return
         if key.__class__ is not int:
             key = with_ints(key)
         number = value._value if isinstance(value, XScalar) else few.number(value, self._kind)
@@ -371,9 +371,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
         self._still()._store_in(key, value, held, noalias)
 
     def _store_in(self, key: Any, value: object, held: bool, noalias: bool) -> None:
-        if value.__class__ in (list, tuple, range) and not tracing.is_active():
+        if value.__class__ in (list, tuple) and not tracing.is_active():
             results.count_use()
-            value = [*value] if value.__class__ is range else value
             made = listed(value, self._dtype)
             value = value if made is None else made
         if isinstance(value, XExpression):
@@ -382,16 +381,17 @@ class XContainer(Placed, DescribedMemory, XExpression):
                 return
             to = self if key is Ellipsis else basic_indexing.part(self, key)
             if to is not None:
+                asked = value
                 value, held, used = few.made_for(to, value, held)
                 if writes.assigned(to, value, held, noalias, used):
+                    writes.learn(to, asked, value)
                     return
                 if not noalias and elements.put_at(self, key, value):
                     return
         elif value.__class__ is _NumpyArray and not noalias and elements.put_at(self, key, value):
             return
         if key is Ellipsis:
-            node = node_of(value, self)
-            write(self, node, value, held, noalias)
+            write(self, node_of(value, self), value, held, noalias)
             return
         if isinstance(key, str):
             assignment.assign_labelled(self, key, value, held, noalias)

@@ -493,7 +493,7 @@ class XExpression(
         except DTypeError:
             return as_other(self, dtype)  # type: ignore[return-value]
         if casting != "unsafe":
-            check_cast("astype", self.summary(), self.dtype, wanted, casting)
+            check_cast("astype", self.summary, self.dtype, wanted, casting)
         if wanted != self.dtype:
             made = converted(self, wanted)
             return made if order in ("K", "A", None) else made.copy(order)

@@ -77,6 +77,8 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     if not (left.lasting or right.lasting):
         long = len(left._shape) == 1 and left._shape[0] > calls.DOT
         known = (_long_dot if long else _alike)(plain, left, right)
+        if known is None and max(len(left._shape), len(right._shape)) > 2:
+            known = seen(plain, "matmul", (), (left, right))
         if known is not None:
             return known
     if left.dtype != right.dtype:
@@ -322,6 +324,8 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, oth
             if not stacked or products.is_stacked(one, other, made._shape):
                 in_place = products.reads_in_place(one, other)
                 learn_product(left, right, made, in_place, stacked)
+            else:  # stacks that are one product
+                see("matmul", (), operands, made)
         if code in "fd" and _is_long(left, right) and right.dtype == left.dtype:
             left._kind.learn(_LONG, right._kind, made._kind)
     elif isinstance(right, plain) and not tracing.is_active():

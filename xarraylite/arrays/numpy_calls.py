@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from .._errors import DTypeError
-from ..assignment import elements
+from ..assignment import elements, readers
 from ..assignment.assign import check_update, check_writable
-from ..assignment.readers import freed, protect
+from ..assignment.readers import protect
 from ..ir.kind import NODE
 from ..operands.namespace import namespace
 from ..operands.nodes import HasNode, Lifted, OneValue, is_foreign, unwrapped
@@ -79,6 +79,15 @@ def _numpy_of(value: Any) -> Any:
     return value
 
 
+def _read(value: Any) -> Any:
+    """Return an argument that NumPy only looks at, of which it returns no view."""
+    if isinstance(value, OneValue | HasNode):
+        return value._values()  # type: ignore[union-attr]
+    if value.__class__ is tuple:
+        return tuple(map(_read, value))
+    return _numpy_of(value) if isinstance(value, list | tuple | dict) else value
+
+
 def call_ufunc(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
@@ -94,7 +103,7 @@ def call_ufunc(
     outs = options.pop("out", None) or ()
     where = options.pop("where", True)
     if method == "at":
-        return _at(ufunc, *inputs)
+        return at(ufunc, *inputs)
     ours = any([isinstance(out, HasNode) for out in outs])
     plain = method == "__call__" and not options and (ours or (not outs and where is True))
     result = _lazily(ufunc, inputs) if plain else NotImplemented
@@ -125,8 +134,7 @@ def _by_numpy(
     """Return what NumPy computes of the values, or write it to ``outs``, where one is ours."""
     if outs and "where" in options:  # elements that are not computed keep what is there
         options["out"] = tuple([None if out is None else np.array(out) for out in outs])
-    read = [x._values() if isinstance(x, OneValue | HasNode) else _numpy_of(x) for x in inputs]  # type: ignore[union-attr]
-    made = getattr(ufunc, method)(*read, **options)
+    made = getattr(ufunc, method)(*map(_read, inputs), **options)
     results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]
     name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
     rule = options.get("casting", "unsafe" if method in _FOLDS else "same_kind")
@@ -175,22 +183,22 @@ def _write(out: Any, values: Any, where: Any, operation: str, rule: Any = "same_
         to[...] = values
 
 
-def _at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
+def at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
     """Apply a ufunc at indices, one after another, in place."""
     array = unwrapped(array)
-    key = _numpy_of(index) if not isinstance(index, list) else index
-    rest = _numpy_of(values)
+    key = index if isinstance(index, list) else _read(index)
+    rest = map(_read, values)
     if not isinstance(array, HasNode):
         ufunc.at(array, key, *rest)
-    elif not hasattr(array, "buffer") or array._kind is NODE:
+    elif not hasattr(array, "_buffer") or array._kind is NODE:
         changed = np.array(array)
         ufunc.at(changed, key, *rest)
         array[...] = changed  # type: ignore[index]
     else:
         check_writable(array, f"{ufunc.__name__}.at")  # type: ignore[arg-type]
         target = elements.array_of(array)
-        if freed(array.buffer):  # with no call between, where another thread could read
+        if readers.freed(array._buffer):  # with no call between, where another thread could read
             ufunc.at(target, key, *rest)
         else:
-            with protect(array.buffer, array.node, None, None, True):
+            with protect(array._buffer, array.node, None, None, True):
                 ufunc.at(target, key, *rest)

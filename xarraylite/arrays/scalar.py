@@ -201,7 +201,7 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
             wanted = as_dtype(dtype)
         except DTypeError:
             return as_other(self, dtype)[()]  # type: ignore[return-value]
-        check_cast("astype", self.summary(), self.dtype, wanted, casting)
+        check_cast("astype", self.summary, self.dtype, wanted, casting)
         return scalar_of(reference.convert(np.asarray(self.value), wanted)[()])
 
     def copy(self, order: str = "K") -> XScalar:

@@ -126,6 +126,7 @@ _REAL: frozenset[Any] = frozenset((float, np.float64, int))
 
 #: Classes of numbers that become complex128 beside one of it, and the operations that round alike.
 _PLANE: frozenset[Any] = frozenset((int, float, complex, np.complex128))
+_WIDE = frozenset((np.float64, np.complex128))
 _OF_PLANE = frozenset(("add", "subtract", "multiply", "divide", "equal", "not_equal"))
 
 #: Python's numbers, each class before those that it is made into.
@@ -207,7 +208,7 @@ class _Kernel:
         self.kind, self.dtypes, self.place = kind, dtypes, _Place(kind.dtype)
 
     def __call__(self, *operands: Any) -> Any:
-        return self.run(*[plain(x, own) for x, own in zip(operands, self.dtypes, strict=True)])
+        return self.run(*map(plain, operands, self.dtypes))
 
     def run(self, *items: Any) -> Any:
         """Return the value for the Python numbers that stand for operands."""
@@ -234,7 +235,8 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
         made = _run(op, tuple(map(own, operands)))
         known = ways.get((own,) * len(types))
         if known is not None and len(ways) < _KEPT:
-            ways[types] = lambda *numbers: known(*map(own, numbers))
+            exact = known.__class__ is _Kernel and own in _WIDE  # which converts numbers itself
+            ways[types] = known if exact else lambda *numbers: known(*map(own, numbers))
         return made
     if any([not issubclass(cls, np.generic) and cls not in _NUMBERS for cls in types]):
         return _run(op, tuple([_plain(x) for x in operands]))  # members of an IntEnum, say
@@ -397,7 +399,7 @@ def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
 def _run(op: Op, operands: tuple[Any, ...]) -> Any:
     ways = ways_of(op)
     try:
-        way = ways[tuple([x.__class__ for x in operands])]
+        way = ways[tuple(map(type, operands))]
         return way(*operands) if way.__class__ is _Kernel else silently(way, *operands)
     except _FAILS:
         return _computed(op, operands, ways)

@@ -14,6 +14,7 @@ Everything is checked before the first byte is written, so a failed assignment c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -203,13 +204,17 @@ def _may_not_fit(number: Scalar, dtype: np.dtype[Any]) -> bool:
     return known and kind(number.dtype) in "iuf" and not can_cast(number.dtype, dtype)
 
 
-def check_cast(operation: str, what: str, source: Any, wanted: np.dtype[Any], rule: str) -> None:
+def check_cast(
+    operation: str, what: Callable[[], str], source: Any, wanted: np.dtype[Any], rule: str
+) -> None:
     """Refuse a conversion that a casting rule of NumPy's does not allow.
 
     Parameters
     ----------
-    operation, what : str
-        Who converts what, for the message.
+    operation : str
+        Who converts, for the message.
+    what : callable
+        Returns what is converted, for the message.
     source : dtype, or type of a Python number
         What is converted.
     wanted : dtype
@@ -224,7 +229,7 @@ def check_cast(operation: str, what: str, source: Any, wanted: np.dtype[Any], ru
     """
     if rule != "unsafe" and not can_cast(source, wanted, rule):
         raise CastError(
-            f"{operation}({what}): the values do not cast to {dtype_name(wanted)} (rule: {rule})"
+            f"{operation}({what()}): the values do not cast to {dtype_name(wanted)} (rule: {rule})"
         )
 
 

@@ -231,13 +231,19 @@ def freed(buffer: Buffer, own: int = 0) -> bool:
     return waiting_for(buffer) == 0
 
 
-def own_of(buffer: Buffer, e: Any) -> int:
-    """Count an expression's references to a buffer's snapshot.
+def own_of(buffer: Buffer, e: Any, made_of: Any = None) -> int:
+    """Count an expression's references to a buffer's snapshot, and those of what it was made of.
 
     None is its own where another handle has the same operands, as ``-e`` has those of ``e``.
     """
+    handles = 1
+    if made_of is not None:
+        if getattr(made_of, "_operands", None) is not getattr(e, "_operands", ()):
+            return own_of(buffer, e) + own_of(buffer, made_of)
+        handles = 2
     operands = getattr(e, "_operands", ())
     try:
-        return 0 if sys.getrefcount(operands) > NAMED else operands.count(buffer._snapshot)
+        own = sys.getrefcount(operands) < NAMED + handles
+        return operands.count(buffer._snapshot) if own else 0
     except AttributeError:  # another thread has just written
         return 0

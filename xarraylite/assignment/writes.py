@@ -26,8 +26,9 @@ from ..ops.op import Op
 from ..runtime import tiers
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
+from . import readers
 from .parts import materialised, overlapping, places_of, repeats
-from .readers import freed, own_of
+from .readers import own_of
 from .results import ONCE, TWICE, count_launch, is_plan, plan_of, remember
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
     if to._shape != e._shape or settings.engine == "reference":
         return False
     buffer = to._buffer
-    own = 0 if held else own_of(buffer, e) + own_of(buffer, used)
-    if e._kind is NODE or not freed(buffer, own):
+    own = 0 if held else own_of(buffer, e, used)
+    if e._kind is NODE or not readers.freed(buffer, own):
         return False
     size, kind, operands = math.prod(to._shape), e._kind, e._operands  # with no call between
     program: Any = kind.writes.get(to._kind)
@@ -65,6 +66,14 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
     if noalias and near and not _is_in_place(kind, to._kind, near):
         return False  # what was promised needs no temporary
     return (learned or bool(near)) and _written(to, kind, operands, own)
+
+
+def learn(to: Any, value: Any, written: Any) -> None:
+    """Remember how a value was written that had to be made one of the destination's dtype."""
+    if value is not written and written.lasting and NODE not in (value._kind, to._kind):
+        program = written._kind.writes.get(to._kind)
+        if program and _tells(value, to._shape, written._operands):
+            value._kind.keep(to._kind, program)
 
 
 def _called(program: Any, to: Any, operands: Sequence[Any], own: int) -> bool:
@@ -81,7 +90,7 @@ def _called(program: Any, to: Any, operands: Sequence[Any], own: int) -> bool:
         own += arguments.count(buffer._snapshot) if own else 0
     except AttributeError:  # another thread has just written
         own = 0
-    return freed(buffer, own) and program.call(*arguments) is None
+    return readers.freed(buffer, own) and program.call(*arguments) is None
 
 
 def _overlaps_itself(to: Any) -> bool:
@@ -103,7 +112,7 @@ def _is_in_place(kind: Kind, target: Kind, near: Mapping[int, int]) -> bool:
 def _moved(to: Any, of: Any) -> bool:
     """Copy elements of a container into others of its shape; tell whether it is done."""
     kind, target = of._kind, to._kind
-    if of._shape != to._shape or kind is NODE or not freed(to._buffer):
+    if of._shape != to._shape or kind is NODE or not readers.freed(to._buffer):
         return False
     if of._buffer is to._buffer and of._start == to._start and kind is target:
         return True  # Python stores what it has updated in place
@@ -115,7 +124,7 @@ def _moved(to: Any, of: Any) -> bool:
     small = math.prod(to._shape) < PARALLEL_FROM
     if not small or tiers.begins_copy(kind, target) or not launch.can_launch():
         return False  # NumPy copies it
-    return freed(to._buffer) and _launched(to, kind, operands)
+    return readers.freed(to._buffer) and _launched(to, kind, operands)
 
 
 def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
@@ -136,7 +145,7 @@ def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
         return False
     # What the collector calls back may read: none comes between the question and a small write.
     with uncollected() if small else contextlib.nullcontext():
-        return freed(to._buffer, own) and plan.run(to._buffer, to._start, operands)
+        return readers.freed(to._buffer, own) and plan.run(to._buffer, to._start, operands)
 
 
 def _written_again(
@@ -153,7 +162,7 @@ def _written_again(
         return False
     if known is None or known is ONCE:
         remember(kind, key, ONCE if known is None else TWICE)
-        if freed(to._buffer, own) and _written_in_parts(to, kind, operands, near):
+        if readers.freed(to._buffer, own) and _written_in_parts(to, kind, operands, near):
             return True
         if known is None:
             return False
@@ -163,7 +172,7 @@ def _written_again(
         remember(kind, key, known)
         if made is not None:
             kind.keep(key[:2], made.before(kind.writes.get(key[:2])))
-    if is_plan(known) and freed(to._buffer, own) and rewritten(known, to, operands):
+    if is_plan(known) and readers.freed(to._buffer, own) and rewritten(known, to, operands):
         return True
     return None
 
@@ -289,7 +298,7 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
                 operands = (buffer, to._start, value._buffer, value._start)
     except (KeyError, AttributeError):
         return False
-    if kind.dtype is not to._dtype or not freed(buffer, own):
+    if kind.dtype is not to._dtype or not readers.freed(buffer, own):
         return False
     program = kind.writes.get(to._kind)
     small = bool(program) and not repeats(program, operands, math.prod(to._shape))
@@ -349,14 +358,18 @@ def wrote(to: Any, node: Node, value: object) -> bool:
         return False
     kind.keep(target, program)
     written = getattr(value, "_kind", NODE)
-    if written is not kind and written.dtype.kind != "c" and _has(value, to.shape, operands):
+    if written is not kind and written is not NODE and _tells(value, to.shape, operands):
         written.keep(target, program)
     return not large
 
 
-def _has(value: object, shape: Shape, operands: Operands) -> bool:
-    """Tell whether an expression is what was written, but for its dtype: it was not stretched."""
-    return getattr(value, "_shape", None) == shape and getattr(value, "_operands", ()) == operands
+def _tells(value: Any, shape: Shape, operands: Operands) -> bool:
+    """Tell whether an expression is what was written, but for its dtype: it was not stretched.
+
+    Of complex numbers whose imaginary parts are lost one is told each time.
+    """
+    same = getattr(value, "_shape", None) == shape and getattr(value, "_operands", ()) == operands
+    return same and value._kind.dtype.kind != "c"
 
 
 def _same(kind: Kind, target: Kind, operands: Operands, address: int) -> tuple[bool, ...]:

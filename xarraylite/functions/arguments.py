@@ -58,6 +58,19 @@ def whole(value: Any, operation: str, name: str, *, cut: bool = False) -> int:
         raise DTypeError(f"{operation}: {name} must be an integer, got {value!r}") from None
 
 
+def check_mask(where: Any, operation: str) -> None:
+    """Refuse an array that says which elements count, if it is not of bool; of lists it is made.
+
+    Raises
+    ------
+    DTypeError
+        If it is of another dtype.
+    """
+    dtype = getattr(where, "dtype", None)
+    if dtype is not None and dtype != np.bool_:
+        raise DTypeError(f"{operation}: where must be bool, got {dtype}")
+
+
 def check_numbers(operation: str, kind: type[float | complex], **values: Any) -> None:
     """Refuse arguments that are no numbers; arrays of one element are.
 

@@ -106,7 +106,9 @@ class Narrow:
         same = [dt for dt in self.found if loop_dtype(dt) == values.dtype]
         if not same:
             return values
-        joined = result_type(*same, *[x.dtype for x in self.wide if self.joins])
+        others = [x.dtype for x in self.wide if self.joins]
+        alike = not others and same.count(same[0]) == len(same)
+        joined = same[0] if alike else result_type(*same, *others)
         if joined is float16:  # as `to_narrow` does, in fewer steps
             return cast("NumpyArray", silently(values.astype, float16))
         return values if joined in COMMON else to_narrow(values, joined)
@@ -188,14 +190,13 @@ def results(made: Any, narrow: Narrow) -> Any:
     if isinstance(made, np.ndarray):
         if made.dtype not in SUPPORTED and (is_other(made.dtype) or made.dtype.hasobject):
             return made
-        if not narrow.found and not FREE < narrow.fixed <= SHAPE:
-            if made.size <= FEW and not made.flags.c_contiguous:
-                made = made.copy("C")  # machine code takes rows
-            # which copies, so it need not be asked whose memory it is
-            few = xarray.owned(made) if made.size <= elements.FEW else None
+        made = narrow.rounded(made)
+        if made.size <= FEW and not FREE < narrow.fixed <= SHAPE:
+            # Machine code takes rows, and copies, so it need not be asked whose memory it is.
+            few = xarray.owned(made if made.flags.c_contiguous else made.copy("C"))
             if few is not None:
                 return few
-        return container(narrow.rounded(made), narrow.wide, narrow.fixed)
+        return container(made, narrow.wide, narrow.fixed)
     if isinstance(made, np.generic):
         if is_other(made.dtype):
             return made
@@ -226,7 +227,7 @@ def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = 
     if not isinstance(out, XExpression | np.ndarray):
         raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
     if rule == "positions":
-        check_cast(operation, "out", out.dtype, int64, "safe")
+        check_cast(operation, lambda: "out", out.dtype, int64, "safe")
         rule = "unsafe"
     if isinstance(out, np.ndarray) and not (out.dtype.isnative and apart_by_elements(out)):
         out[...] = into(out.astype(out.dtype.newbyteorder("=")), made, operation, rule=rule)

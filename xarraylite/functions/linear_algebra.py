@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, SupportsIndex
 
 from .._errors import ShapeError
@@ -99,7 +100,7 @@ def matmul(
         return of_ufunc("matmul")(x1, x2, out, **options)  # type: ignore[no-any-return]
     if dtype is not None:
         for node in (as_node(x1, "matmul"), as_node(x2, "matmul")):
-            check_cast("matmul", describe(node), node.dtype, as_dtype(dtype), "same_kind")
+            check_cast("matmul", partial(describe, node), node.dtype, as_dtype(dtype), "same_kind")
         x1, x2 = astype(x1, dtype), astype(x2, dtype)
     x1, x2 = _in_memory(x1, x2)
     if isinstance(x1, XExpression) and isinstance(x2, XExpression):
@@ -493,7 +494,7 @@ def _einsum_in(
     """Return a product of operands that are cast first."""
     nodes = [as_node(x, "einsum") for x in operands]
     for node in nodes:
-        check_cast("einsum", describe(node), node.dtype, wanted, casting)
+        check_cast("einsum", partial(describe, node), node.dtype, wanted, casting)
         if kind(wanted) != "c":
             build.require_real(node, f"einsum to {dtype_name(wanted)}")
     return XArray._filled(products.product("einsum", nodes, subscripts, dtype=wanted), *nodes)

@@ -28,7 +28,7 @@ from ..operands.nodes import Gathers, Lifted, as_node, as_operand
 from ..operands.non_numeric import call_numpy
 from ..ops.reductions import ALL, ANY, KNOWN_MAX, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
-from .arguments import flag
+from .arguments import check_mask, flag
 from .arrays_of_numpy import into
 from .copied import computed_at_once
 from .groups import Axis, Groups, Lazy, dense_groups, is_jagged, refuse_empty, takes_jagged
@@ -86,13 +86,14 @@ def chosen_of(where: object, node: Node, operation: str) -> Node | None:
 
     Raises
     ------
-    BroadcastError
-        If ``where`` does not stretch to that shape.
+    BroadcastError, DTypeError
+        If ``where`` does not stretch to that shape, or is an array that is not of bool.
     """
     if where is None or where is True:
         return None
     if is_jagged(where):
         raise ShapeError(f"{operation}: where must be dense, as the array is")
+    check_mask(where, operation)
     mask = build.cast(as_node(where, operation), bool_)
     return build.broadcast_to(mask, node.shape, operation)
 

@@ -99,10 +99,10 @@ class ScalarType(Named):
     (True, 2)
     """
 
-    __slots__ = ("dtype",)
+    __slots__ = ("__numpy_dtype__", "dtype")
 
     def __init__(self, name: str) -> None:
-        self.dtype = as_dtype(name)
+        self.dtype = self.__numpy_dtype__ = as_dtype(name)  # as NumPy asks for it first
 
     def __call__(self, value: Any = 0, *more: Any) -> Any:
         """Return a number as a value of this type, and an array converted to it.

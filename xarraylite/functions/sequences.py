@@ -36,6 +36,9 @@ from .arrays_of_numpy import Narrow, container, numpy, numpy_of
 from .computed import computed
 from .creation import MemoryOrder, ShapeLike, check_size, ordered
 
+#: Classes of Python's real numbers.
+_REAL = frozenset((int, float))
+
 #: Elements from which a kernel numbers them, in memory whose pages are there.
 _MANY = 1 << 16
 
@@ -98,12 +101,10 @@ def arange(
     >>> xl.arange(1, 7, 2)
     XArray([1, 3, 5])
     """
-    usual = stop is None and step == 1 and dtype is None and device is None and layout is None
-    first: Any = start
-    if usual and type(first) is int and first <= FEW:  # the call takes all of the time
-        made = xarray.owned(np.arange(first))
-        if made is not None:
-            return made
+    usual = dtype is None and device is None and layout is None
+    few = _few(start, stop, step) if usual else None
+    if few is not None:
+        return few
     # What is asked for.
     check_device(device, "arange")
     if start is None and stop is None:
@@ -123,10 +124,23 @@ def arange(
     if count is not None:
         check_size(as_shape(count, "arange"), own, "arange")
     # The values: many by a kernel; else by NumPy, which takes start and step in the dtype.
-    if usual and whole and count is not None and count >= _MANY and _lies_by_rows(layout):
+    first = usual and start == 0 and step == 1
+    if first and whole and count is not None and count >= _MANY and _lies_by_rows(layout):
         return cast("XArray", eval_(XExpression(Iota((count,), int64, Strided((count,), (1,))))))
     values = np.arange(start, stop, step, dtype=own if own.isbuiltin == 1 else within)
     return _wrap(values, own, layout, "arange")
+
+
+def _few(start: Any, stop: Any, step: Any) -> Any:
+    """Return few numbers between Python's; None of others.  The call takes all of the time."""
+    if stop is None:
+        start, stop = 0, start
+    if not _REAL.issuperset((start.__class__, stop.__class__, step.__class__)):
+        return None
+    if step == 0 or not abs(stop - start) <= FEW * abs(step):  # of NaN too
+        return None
+    values = np.arange(start, stop, step)
+    return xarray.owned(values) if values.dtype in (int64, float64) else None
 
 
 def _count(start: Any, stop: Any, step: Any, whole: bool) -> int | None:
@@ -160,10 +174,6 @@ def _is_whole(value: object) -> bool:
     except TypeError:
         return False
     return -(1 << 63) <= index < 1 << 63 and getattr(number, "dtype", int64) != np.uint64
-
-
-#: Classes of Python's real numbers.
-_REAL = frozenset((int, float))
 
 
 def linspace(

@@ -16,11 +16,13 @@ import numpy as np
 
 from .._errors import CastError, DTypeError
 from ..arrays import expression
+from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.numpy_calls import at
 from ..arrays.scalar import XScalar
 from ..arrays.scalar_arithmetic import compute, function_of_one, function_of_two
 from ..arrays.xarray import XArray
-from ..assignment import writes
+from ..assignment import elements, readers, writes
 from ..assignment.assign import check_cast, check_update
 from ..assignment.readers import LENT
 from ..dtypes.names import as_dtype, dtype_name
@@ -29,11 +31,12 @@ from ..ir import build
 from ..ir.build import Operand, describe
 from ..memory.buffer import COUNTS
 from ..operands import dispatch
-from ..operands.nodes import Lifted, as_operand, is_number, is_operand
+from ..operands.nodes import Lifted, as_operand, is_foreign, is_number, is_operand
 from ..operands.non_numeric import call_numpy, dtype_of, is_not_ours
 from ..operands.operators import with_strangers
 from ..ops.op import Op
 from ..ops.table import OPS
+from .arguments import check_mask
 from .arrays_of_numpy import into
 from .computed import plan_of_method
 from .docstrings import describe_as
@@ -184,7 +187,10 @@ def _loop(op: Op, nodes: Sequence[Operand], wanted: tuple[Any, ...], casting: st
     Of its own dtypes NumPy says which they are; of narrow ones, all are what is wanted.
     """
     kinds = tuple([build.kind_of(node) for node in nodes])
-    shown = f"{op.name}({', '.join(map(describe, nodes))})"
+
+    def shown() -> str:
+        return ", ".join(map(describe, nodes))
+
     ufunc: Any = getattr(np, op.name, None)
     strong = any([isinstance(x, np.dtype) for x in kinds])
     own = [np.dtype(x) if x is bool or not strong else x for x in kinds]
@@ -195,15 +201,15 @@ def _loop(op: Op, nodes: Sequence[Operand], wanted: tuple[Any, ...], casting: st
             rule: Any = "no" if weak else casting  # NumPy dies of refusing a number under "equiv"
             resolved: Any = ufunc.resolve_dtypes((*own, None), signature=wanted, casting=rule)
         except TypeError as error:
-            raise CastError(f"{shown}: {error}") from None
+            raise CastError(f"{op.name}({shown()}): {error}") from None
         for kind, to in zip(own, resolved, strict=False) if weak else ():
-            check_cast(op.name, ", ".join(map(describe, nodes)), np.dtype(kind), to, casting)
+            check_cast(op.name, shown, np.dtype(kind), to, casting)
         return cast("Sequence[Any]", resolved)
     end = wanted[-1]
     loop = [end] * len(nodes) if end is not None else op.rule(op.name, kinds)[0]
     for kind, to in zip(kinds, loop, strict=True):
         if isinstance(kind, np.dtype):
-            check_cast(op.name, ", ".join(map(describe, nodes)), kind, to, casting)
+            check_cast(op.name, shown, kind, to, casting)
     return (*loop, end)
 
 
@@ -236,8 +242,11 @@ def written(
             )
         made = made.astype(to, copy=False)
     if where is not True:
+        check_mask(where, operation)
         kept: Any = out
         if isinstance(out, XExpression | np.ndarray):
+            if isinstance(out, XContainer) and out.size <= elements.FEW:
+                readers.freed(out._buffer)  # what the result reads of it is a copy from now on
             done: Any = writes.computed_into(out, OPS["where"], where, made, out)
             if done is not None:
                 return cast("XExpression", done)
@@ -350,6 +359,11 @@ def _plan(name: str, method: str) -> tuple[Any, ...] | None:
     return plan_of_method(function, 1 + (method == "outer"))
 
 
+def _has_a_way(value: object) -> bool:
+    """Tell whether a ufunc asks a value of another class first."""
+    return isinstance(value, Lifted) or is_foreign(value)
+
+
 def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
     """Return a method of NumPy's ufunc, whose first operand is made an array of ours.
 
@@ -364,6 +378,8 @@ def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
             if done is not NotImplemented:
                 return done
         known = isinstance(array, XExpression)
+        if known and method == "at" and not (options or any(map(_has_a_way, args))):
+            return at(getattr(np, name), array, *args)
         # What is written is the array itself; what is no numbers has no container.
         if not known and not (
             isinstance(array, np.ndarray) and (method == "at" or is_not_ours(array))

@@ -7,7 +7,7 @@ nothing.  Where nobody waits for the old values NumPy writes to the container's 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.operand import as_array
+from ..arrays.scalar import XScalar
 from ..assignment import elements, readers, writes
 from ..assignment.assign import check_cast
 from ..dtypes.names import NumpyArray, bool_, dtype_name
@@ -24,11 +25,11 @@ from ..ir.kind import NODE
 from ..nullable.array import Memory
 from ..nullable.masked import write_where
 from ..operands import tracing
-from ..operands.convert import check_representable
+from ..operands.convert import check_representable, listed
 from ..operands.nodes import as_node
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
-from .arrays_of_numpy import Narrow, numpy_of, refusal
+from .arrays_of_numpy import COMMON, Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
 
@@ -41,6 +42,9 @@ def _destination(a: object, operation: str) -> Memory:
 
 
 def _values(x: object, operation: str) -> NumpyArray:
+    if isinstance(x, XContainer) and x._kind is not NODE and x._dtype in COMMON:
+        tracing.note_values()
+        return elements.array_of(x)
     return np.asarray(numpy_of(x, operation, Narrow()))
 
 
@@ -65,16 +69,23 @@ def _memory(
 def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> NumpyArray:
     """Return what is written; Python integers must fit, and arrays cast under the rule."""
     check_representable(x, to.dtype, operation)
+    several = isinstance(x, list | tuple)
+    few: Any = listed(x, None) if several else None
+    if few is not None:
+        return cast("NumpyArray", few)
     number = x if x.__class__ in to._kind.stored else elements.fitting(to._kind, x)
     if number is not None:
-        return np.asarray(number, to.dtype)
+        return np.array(number, to.dtype)
     if type(x) is float and to.dtype.char in np.typecodes["AllInteger"]:
         np.empty((), to.dtype)[()] = x  # which NumPy refuses if it is NaN, or beyond all integers
     values = _values(x, operation)
-    if isinstance(x, np.ndarray) or (values.ndim and not isinstance(x, list | tuple)):
+    if isinstance(x, np.ndarray) or (values.ndim and not several):
         own = x.dtype if isinstance(x, XExpression) else values.dtype  # not that of computing
-        what = f"{to.summary()}, {dtype_name(own)}{list(values.shape)}"
-        check_cast(operation, what, own, to.dtype, rule)
+
+        def shown() -> str:
+            return f"{to.summary()}, {dtype_name(own)}{list(values.shape)}"
+
+        check_cast(operation, shown, own, to.dtype, rule)
     return values
 
 
@@ -126,10 +137,10 @@ def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str)
     """Write values, repeated, to positions of the flattened container."""
     if not values.size:
         raise ShapeError(f"{operation}: there are no values to write")
-    if values.size > 1:
-        values = np.resize(values, places.size)
-    elif values.ndim:
+    if values.size == 1:
         values = values.reshape(())
+    elif values.shape != places.shape:
+        values = np.resize(values, places.size)
     own = _memory(to, values, places)
     if own is not None and own[0].flags.c_contiguous:
         array, values = own
@@ -268,11 +279,13 @@ def copyto(
     """
     to = _destination(dst, "copyto")
     usual = casting == "same_kind"
-    if usual and where is True and isinstance(src, XExpression) and src.dtype == to.dtype:
+    own = isinstance(src, XExpression | XScalar) and src.dtype == to.dtype
+    number = src.__class__ in to._kind.stored and to.dtype != bool_  # which casts from no number
+    if usual and where is True and (own or number):
         to[...] = src
         return
     masked = isinstance(where, XContainer) and where.dtype == bool_ and where.shape == to.shape
-    if usual and masked and src.__class__ in to._kind.stored:
+    if usual and masked and number:
         to[where] = src
         return
     if usual and writes.computed_into(to, OPS["where"], where, src, to) is not None:
@@ -281,7 +294,11 @@ def copyto(
         src = np.float64(src)  # cast as an array of it, into integers too
     node = as_node(src, "copyto")
     source: Any = type(src) if type(src) in WEAK_TYPES else node.dtype
-    check_cast("copyto", f"{to.summary()}, {describe(node)}", source, to.dtype, casting)
+
+    def shown() -> str:
+        return f"{to.summary()}, {describe(node)}"
+
+    check_cast("copyto", shown, source, to.dtype, casting)
     if where is True:
         to[...] = XExpression(node).astype(to.dtype) if source is node.dtype else src
         return

@@ -229,8 +229,13 @@ def is_stacked(left: Node, right: Node, shape: Shape) -> bool:
 
 
 def seen(name: str, key: object, left: Node, right: Node) -> Recipe | None:
-    """Return how a function's product of two operands in memory was computed."""
-    return recall(call_of((name, None, key), left, right))
+    """Return how a function's product of two operands in memory was computed.
+
+    The key is of what the function is told of their dimensions, () of `matmul`, which is told
+    nothing.
+    """
+    told = () if name == "matmul" else (key,)
+    return recall(call_of((name, None, *told), left, right))
 
 
 def of_matmul(left: Node, right: Node) -> Labelling:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ..memory.arrays import allocate, padding_value, read, write
 from ..memory.buffer import Buffer
 from ..memory.target import Target
 from ..runtime import evaluate as engine
+from ..runtime.floating_errors import silently
 from . import tracing
 from .nodes import HasNode, Lifted, borrow_array, is_masked, produced, values_in
 
@@ -171,8 +172,7 @@ def listed(values: object, dtype: DType | None) -> NumpyArray | None:
     except (ValueError, OverflowError):
         return None
     if (to in "biuf" and code in "?dD") or (to == "f" and code == "f"):
-        with np.errstate(all="ignore"):
-            return own.astype(dtype)
+        return cast("NumpyArray", silently(own.astype, dtype))
     return None
 
 

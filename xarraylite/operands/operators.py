@@ -12,11 +12,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._errors import DTypeError, ShapeError
 from .._records import record
 from ..dtypes.names import bool_, kind
 from ..ops.op import Op
 from ..ops.table import OPS
 from .nodes import HasNode, Lifted, OneValue, is_foreign, is_operand
+from .non_numeric import say
 from .tracing import is_active
 
 _UFUNCS: dict[np.ufunc, Op] = {}
@@ -182,11 +184,20 @@ class Operators:
 
     def __divmod__(self, other: object) -> tuple[Any, Any]:
         """Return the lazy quotient and remainder of a floor division."""
-        return self // other, self % other
+        return _divided(self, other)
 
     def __rdivmod__(self, other: object) -> tuple[Any, Any]:
         """Return the lazy quotient and remainder of another operand divided by this one."""
-        return other // self, other % self
+        return _divided(other, self)
+
+
+def _divided(one: Any, other: Any) -> tuple[Any, Any]:
+    """Return a quotient and a remainder; errors name the operation of both."""
+    try:
+        return one // other, one % other
+    except (ShapeError, DTypeError) as error:
+        say("divmod", error)
+        raise
 
 
 def entries() -> dict[str, Entry]:

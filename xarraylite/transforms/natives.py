@@ -154,6 +154,7 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("folded", expression, "folded"),
     ("applied", expression, "apply"),
     ("computed_into", writes, "computed_into"),
+    ("freed", readers, "freed"),
     ("set_item", XContainer, "__setitem__"),
     ("set_item", NoAlias, "__setitem__"),
     ("assign", XContainer, "assign"),

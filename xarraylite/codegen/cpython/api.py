@@ -113,6 +113,7 @@ METHODS = {
     "rewritten": (LISTED, "rewritten(a2)"),
     "new_container": (LISTED, "new_container(a2, a3)"),
     "assign": (ONE, "assign(a1, a2)"),
+    "freed": (LISTED, "freed(a2, a3)"),
     "promised": (ONE, "promised(a2)"),
     "promised_part": (ONE, "promised_part(a1, a2)"),
     "recalled": (LISTED, "recalled(a2)"),

@@ -32,7 +32,7 @@ from .basics import (
     size_of,
     swap,
 )
-from .calls import array_of, factor_of
+from .calls import array_of, factor_of, rows_in
 from .evaluation import (
     TEMPORARIES,
     address_of,
@@ -238,7 +238,7 @@ def fits_all(kind: int, numbers: int) -> bool:
 
 
 def selector(key: int) -> int:
-    """Return our own index array or mask in row-major memory; 0 if it is none, or not that few."""
+    """Return our own index array or mask in row-major memory; 0 if it is none, or none of it is."""
     if not (is_array(key)) or get(key, w.KIND) == word(w.NODE):
         return 0
     dtype = dtype_of(key)
@@ -249,8 +249,9 @@ def selector(key: int) -> int:
     if made == 0:
         c.PyErr_Clear()
     elif not is_container(made) or not is_row_major(made):
+        rows = rows_in(made, MANY) if is_container(made) else 0
         c.Py_DecRef(made)
-        made = 0
+        made = rows
     return made
 
 

@@ -143,6 +143,13 @@ def factor_of(thing: int) -> int:
     return made
 
 
+def rows_in(thing: int, most: int) -> int:
+    """Return a strided container's elements in a new row-major one; 0 if they are more, or none."""
+    few = get(thing, w.KIND) != word(w.NODE) and 0 < size_of(get(thing, w.SHAPE)) <= most
+    array = factor_of(thing) if few else 0
+    return rows_of(array) if array != 0 else 0
+
+
 def learned_product(left: int, right: int) -> int:
     """Return what is remembered of the product of two operands of such shapes; 0 if nothing.
 

@@ -36,7 +36,7 @@ from .basics import (
     tuple_of,
     whole,
 )
-from .calls import array_of, kind_of, owned
+from .calls import array_of, kind_of, owned, rows_in
 from .evaluation import (
     address_of,
     begin_of,
@@ -93,7 +93,8 @@ def private(key: int, dtype: int) -> int:
     if is_lazy(key):
         made = lazy_values(key)
     elif is_container(key):
-        made = duplicate(key) if dtype_of(key) == dtype and is_dense(key, FEW_PICKED) else 0
+        if dtype_of(key) == dtype:
+            made = duplicate(key) if is_dense(key, FEW_PICKED) else rows_in(key, FEW_PICKED)
     elif kind_of(key) != 0 and load(key + DESCRIPTION) == dtype:
         made = owned(key)
     if made == 0:

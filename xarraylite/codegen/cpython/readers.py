@@ -137,8 +137,26 @@ def let_go(to: int, value: int, key: int) -> bool:
     buffer = get(to, w.OWN_BUFFER)
     if is_forgotten(buffer) or is_shared(buffer):  # of shared bytes others may have snapshots
         return False
-    waiting = waiting_for(buffer)
-    if waiting <= own_in(buffer, value) + own_in(buffer, key) or is_traced():
+    return moved_away(buffer, own_in(buffer, value) + own_in(buffer, key))
+
+
+def freed(place: int, count: int) -> int:
+    """``freed(buffer, own)``, where no more than a small buffer's bytes have to be copied."""
+    buffer = load(place)
+    usual = load(buffer + CLASS) == word(w.BUFFER) and 0 < count <= 2
+    own = integer(load(place + 8)) if usual and count == 2 else 0
+    waiting = waiting_for(buffer) if usual else -1
+    if waiting < 0:
+        return 0
+    done = waiting == own
+    if not done and not is_shared(buffer):
+        done = moved_away(buffer, own) and waiting_for(buffer) == 0
+    return keep(word(w.TRUE)) if done else 0
+
+
+def moved_away(buffer: int, own: int) -> bool:
+    """Have those who wait for a small buffer's bytes, more than its own, read a copy of them."""
+    if waiting_for(buffer) <= own or is_traced():
         return False
     nbytes = integer(get(buffer, w.NBYTES))
     if nbytes >= MUCH:
