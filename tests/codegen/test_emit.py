@@ -21,7 +21,7 @@ import pytest
 import xarraylite as xl
 from tests.cases import together
 from tests.compiler.golden_cases import CASES, explanation, text
-from xarraylite.codegen import jit, machine, routines
+from xarraylite.codegen import jit, kernel, machine, routines
 from xarraylite.codegen.emit import routine
 from xarraylite.codegen.emit.body import Apply, Body, Const, Load, Position, invariant
 from xarraylite.codegen.emit.builder import Builder, Module
@@ -34,7 +34,7 @@ from xarraylite.codegen.emit.segments import SegmentSpec, emit_segments
 from xarraylite.codegen.emit.streams import Access, Inner, MultiIndex, Operand, Words
 from xarraylite.codegen.emit.tokens import token
 from xarraylite.dtypes.names import SUPPORTED, dtype_name
-from xarraylite.ops.reductions import MAX, SUM
+from xarraylite.ops.reductions import MAX, REDUCTIONS, SUM
 from xarraylite.ops.table import OPS
 
 GOLDEN = Path(__file__).with_name("golden")
@@ -92,6 +92,7 @@ def _known() -> set[str]:
     storage = {name for t in tokens for name in (t.decode, t.encode, t.settle)}
     conversions = {f"to_{t.value}" for t in tokens}
     operations = {f"{way}{name}" for way in ("", "hard_", "near_") for name in OPS}
+    operations |= {f"fold_{name}" for name in REDUCTIONS}
     others = {"collect_error", "compensate", "entry", "launch", "crew", "user", "i32", "i64"}
     return {*_KEYWORDS.split()} | storage | conversions | operations | others
 
@@ -203,11 +204,12 @@ def test_hard_arguments_have_the_bits_of_the_code_for_all() -> None:
     body, found = Body((Load(0, F64), Load(1, F64), *steps)), []
     for near in Near:
         spec = MapSpec(Mode.DIRECT, 0, operands(F64, Inner.UNIT, Inner.UNIT), body, 0, near=near)
-        image = machine.compile_object(routines.assembled(emit_map(spec)))
+        module = emit_map(spec)
+        image = machine.compile_object(routines.assembled(module))
         out = np.empty(3000)
         addresses = [x.ctypes.data for x in (out, a, b)]
         block = np.array([0, 1, 0, 3000, *addresses])
-        machine.load(near.name, image).run(block.ctypes.data)
+        machine.load(near.name, image, kernel.called_by(module)).run(block.ctypes.data)
         found.append(out.view(np.int64))
     np.testing.assert_array_equal(found[1], found[0])
     np.testing.assert_array_equal(found[2], found[0])

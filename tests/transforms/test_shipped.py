@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import llvmlite
+import numpy as np
 import pytest
 
+import xarraylite as xl
 from xarraylite.codegen import archive, kernel, machine
 from xarraylite.codegen.host import host
 from xarraylite.runtime import launch
@@ -34,6 +36,9 @@ def test_llvm_makes_the_same_of_the_sources() -> None:
     for assembly in shipped.assemblies():
         found = archive.archive().find_object(assembly.name)
         assert found == shipped.compiled(assembly), "run `make routines`"
+    for name, made in shipped.functions().items():
+        found = archive.archive().find_object(name)
+        assert found == shipped.compiled_apart(*made), "run `make routines`"
 
 
 OFTEN = """
@@ -95,6 +100,33 @@ def test_elsewhere_and_where_it_does_not_link_llvm_makes_it(
         patched.setattr(archive.Archive, "find_object", lambda *_: b"no object code")
         kernel.code_of(small)
         assert made == [True, True]
+
+
+@pytest.mark.parametrize("level", ["", "shipped"])
+def test_kernels_of_one_fold_share_a_function(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is shipped; elsewhere it is made for the first kernel and the others have it."""
+    made: list[str] = []
+    compile_object = machine.compile_object
+
+    def noting(text: str, plain: bool = False) -> bytes:
+        made.append(text)
+        return compile_object(text, plain)
+
+    monkeypatch.setattr("xarraylite._config.settings.cache", False)
+    monkeypatch.setattr(machine, "compile_object", noting)
+    monkeypatch.setattr(kernel, "_functions", {})
+    if not level:
+        monkeypatch.setattr(kernel, "host", lambda: dataclasses.replace(host(), features=""))
+    x = np.linspace(-3.0, 4.0, 1000)
+    a = xl.asarray(x)
+    xl.cache_clear()
+    with xl.config(engine="compiled"):
+        found = [xl.sum(a * a), xl.sum(a * a * a), xl.sum(xl.sin(1e9 * a))]
+        values = [float(xl.eval(e)) for e in found]
+    np.testing.assert_allclose(values, [np.sum(x * x), np.sum(x**3), np.sum(np.sin(1e9 * x))], 1e-6)
+    functions = ["kernel(i64 %values", "kernel(double %a0", "kernel(i64 %block"]
+    counts = [sum(name in text for text in made) for name in functions]
+    assert counts == ([0, 0, 3] if level and host().level else [1, 1, 3])
 
 
 def test_a_damaged_object_is_not_there() -> None:

@@ -1,7 +1,8 @@
 """The archive of scalar routines that the package comes with.
 
 A file of LLVM IR, one text for each routine of the table of operations (see ``emit/routine.py``),
-and of object code, for what is compiled the same way everywhere (``kernel.code_of``):
+and of object code, for what is compiled the same way everywhere (``kernel.code_of``) and what
+kernels call (``emit/apart.py``):
 
     magic | digest of the bodies' sources | number of entries | index | texts and objects
 
@@ -11,8 +12,8 @@ the most frequent lines as a common dictionary.  An archive whose digest is not 
 beside it is not used: an edited body is right at once, only compiled by Numba where it is first
 needed.
 
-**Objects** are for any x86-64 processor under Linux (`host.PLATFORM`); elsewhere, and of anything
-else, LLVM makes them when they are first needed.
+**Objects** are for any x86-64 processor under Linux (`host.PLATFORM`), or for those of a level
+(`host.LEVELS`); elsewhere, and of anything else, LLVM makes them when they are first needed.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class Archive:
             return None
 
     def find_object(self, name: bytes) -> bytes | None:
-        """Return the object code of an `Assembly` of some name for `host.PLATFORM`, or None."""
+        """Return the object code of some name for `host.PLATFORM`, or None."""
         return self._entry(_name_of_object(name))
 
     def _entry(self, name: bytes) -> bytes | None:

@@ -53,6 +53,15 @@ _FILE = Path(".numba_config.yaml")
 #: of the kind has.
 PLATFORM, BASELINE = "x86_64-unknown-linux-gnu", "x86-64"
 
+_V3 = frozenset({"+avx", "+avx2", "+bmi", "+bmi2", "+f16c", "+fma", "+lzcnt", "+movbe"})
+
+#: Sets of instructions that processors of that kind have, each by LLVM's names, for which object
+#: code comes with the package that computes; the largest first.
+LEVELS = {
+    "x86-64-v4": _V3 | {f"+avx512{name}" for name in ("f", "bw", "cd", "dq", "vl")},
+    "x86-64-v3": _V3,
+}
+
 #: Processors on which Numba does not use AVX unless it is told to.
 _WITHOUT_AVX = frozenset({"corei7-avx", "core-avx-i", "sandybridge", "ivybridge", "nocona"})
 
@@ -89,6 +98,12 @@ class Host:
         """Whether it runs what `any_of_its_kind` stands for."""
         kind, *_, system = PLATFORM.split("-")[:3]
         return self.triple.startswith(f"{kind}-") and f"-{system}" in self.triple
+
+    @property
+    def level(self) -> str:
+        """The largest of `LEVELS` that it has; empty if it has none."""
+        has = set(self.features.split(",")) if self.is_usual else set()
+        return next((name for name, needed in LEVELS.items() if needed <= has), "")
 
     @property
     def fuses(self) -> bool:
@@ -135,9 +150,9 @@ class Host:
         )
 
 
-def any_of_its_kind() -> Host:
-    """Return what code is made for that runs on every x86-64 processor under Linux."""
-    return dataclasses.replace(host(), triple=PLATFORM, cpu=BASELINE, features="")
+def any_of_its_kind(cpu: str = BASELINE) -> Host:
+    """Return what code is made for that runs on every x86-64 processor under Linux, of a level."""
+    return dataclasses.replace(host(), triple=PLATFORM, cpu=cpu, features="")
 
 
 @cache

@@ -14,7 +14,7 @@ long are forgotten, and their code is unmapped as soon as no program holds them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
 from .._records import record
@@ -114,7 +114,8 @@ class Kernels:
         helpers = routines.helpers(text)
         private = helpers or any(routines.is_private(routine) for routine, _ in module.routines)
         key = key_of(text)
-        code, origin, nbytes = _made(key, text, not private, helpers)
+        called = machine.addresses(helpers) | called_by(module)
+        code, origin, nbytes = _made(key, text, not private, called)
         if origin == "disk":
             self.loaded += 1
         else:
@@ -134,17 +135,21 @@ def _size(kernel: Kernel) -> int:
 
 
 def _made(
-    key: str, text: str, lasting: bool, helpers: Sequence[str] = (), plain: bool = False
+    key: str,
+    text: str,
+    lasting: bool,
+    called: Mapping[str, int] | None = None,
+    plain: bool = False,
 ) -> tuple[machine.Code, str, int]:
     """Return machine code from disk or from LLVM, which it was, and its size in bytes."""
     image = store.load(key) if lasting else None
     if image is not None:
         try:
-            return machine.load(key, image), "disk", len(image)
+            return machine.load(key, image, called), "disk", len(image)
         except RuntimeError:
             store.discard(key)
     image = machine.compile_object(text, plain)
-    code = machine.load(key, image, helpers)
+    code = machine.load(key, image, called)
     if lasting:
         store.save(key, image)
     return code, "compiled", len(image)
@@ -161,6 +166,36 @@ def code_of(assembly: Assembly) -> machine.Code:
         return _made(key_of(text), text, True, plain=True)[0]
 
     return worker.run(lambda: _shipped(assembly.name) or made())
+
+
+def called_by(module: Module) -> dict[str, int]:
+    """Return where the functions are that a kernel calls and that are compiled apart.
+
+    They come with the package where it has them for this processor, and are never forgotten: there
+    are as many as folds and operations, and kernels call them as long as they are held.
+    """
+    return {function.name: _apart(function).address for function in module.apart}
+
+
+_functions: dict[str, machine.Code] = {}
+
+
+def _apart(function: Module) -> machine.Code:
+    code = _functions.get(function.name)
+    if code is None:
+        cpu = host().level
+        code = _shipped(name_of_object(function, cpu)) if cpu else None
+        if code is None:
+            text = routines.assembled(function)
+            code = _made(key_of(text), text, True)[0]
+        # A finaliser may have made it meanwhile, for a kernel that calls that one.
+        code = _functions.setdefault(function.name, code)
+    return code
+
+
+def name_of_object(function: Module, cpu: str) -> bytes:
+    """Return what the object code of a function that is compiled apart is found by."""
+    return f"{function.name} {cpu}".encode()
 
 
 def _shipped(name: bytes) -> machine.Code | None:

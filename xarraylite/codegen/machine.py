@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -191,10 +191,15 @@ class Library:
                 raise RuntimeError(str(error))
 
 
+def addresses(names: Iterable[str]) -> dict[str, int]:
+    """Return where functions of Numba's are, which only LLVM knows."""
+    return {name: llvm().address_of_symbol(name) for name in names}
+
+
 _numbers = itertools.count()
 
 
-def load(key: str, image: bytes, helpers: Iterable[str] = ()) -> Code:
+def load(key: str, image: bytes, called: Mapping[str, int] | None = None) -> Code:
     """Link object code into this process.
 
     Parameters
@@ -203,8 +208,8 @@ def load(key: str, image: bytes, helpers: Iterable[str] = ()) -> Code:
         Its key.
     image : bytes
         From `compile_object`.
-    helpers : iterable of str
-        Functions of Numba's that it calls, whose addresses only LLVM knows.
+    called : mapping of str to int, optional
+        Addresses of functions that it calls, where they have none in this process by name.
 
     Raises
     ------
@@ -213,8 +218,8 @@ def load(key: str, image: bytes, helpers: Iterable[str] = ()) -> Code:
     """
     builder = llvm().JITLibraryBuilder()
     builder.add_object_img(image).add_current_process().export_symbol("kernel")
-    for name in helpers:
-        builder.import_symbol(name, llvm().address_of_symbol(name))
+    for name, address in (called or {}).items():
+        builder.import_symbol(name, address)
     library = builder.link(_linker(host()), f"{key}.{next(_numbers)}")
     address = int(library["kernel"])
     run = _PROTOTYPE(address)

@@ -97,10 +97,16 @@ class Module:
         LLVM IR of ``i32 kernel(i64)``, apart from the routines it calls.
     routines : tuple of (Routine, str)
         What it calls, and by which name, in the order of the first calls.
+    apart : tuple of Module
+        Functions that it calls and that are compiled apart.
+    name : str
+        Of such a function (see `apart`).
     """
 
     text: str
     routines: tuple[tuple[Routine, str], ...]
+    apart: tuple[Module, ...] = ()
+    name: str = ""
 
 
 #: Emits code for a place, an index or a level.
@@ -212,11 +218,15 @@ class Builder:
     light: bool = False
     #: Whether an argument was hard, where what is emitted is for all others.
     hard: Local | None = None
+    #: Whether what is emitted is for few elements.
+    rare: bool = False
     _entry: list[str] = field(default_factory=list)
     _lines: list[str] = field(default_factory=list)
     _loops: list[str] = field(default_factory=list)
     _number: int = 0
     _routines: dict[Routine, str] = field(default_factory=dict)
+    #: Functions that are compiled apart (see `apart`), and their declarations.
+    apart: dict[Module, str] = field(default_factory=dict)
     label: str = "start"
 
     @property
@@ -438,20 +448,21 @@ class Builder:
 
     # --- the whole ----------------------------------------------------------------------------
 
-    def module(self) -> Module:
-        """Return the finished kernel."""
+    def module(self, head: str = "i32 @kernel(i64 %block)", result: str = "i32 0") -> Module:
+        """Return the finished kernel, or what has another head and returns something else."""
         lines = [
-            f"define i32 @kernel(i64 %block) {_ATTRIBUTES}{_LIGHT if self.light else _HEAVY} {{",
+            f"define {head} {_ATTRIBUTES}{_LIGHT if self.light else _HEAVY} {{",
             "entry:",
             *self._entry,
             "  br label %start",
             "start:",
             *self._lines,
-            "  ret i32 0",
+            f"  ret {result}",
             "}",
         ]
-        text = "\n".join(lines) + "\n" + self._declared + _METADATA + "".join(self._loops)
-        return Module(text, tuple(self._routines.items()))
+        declared = "".join([self._declared, *self.apart.values()])
+        text = "\n".join(lines) + "\n" + declared + _METADATA + "".join(self._loops)
+        return Module(text, tuple(self._routines.items()), tuple(self.apart))
 
 
 def _tags(scope: str) -> str:

@@ -89,4 +89,6 @@ def each(
                 compute(j)
                 b.hard = None
                 with b.when(one.get()):
+                    b.rare = True
                     put(j, compute(j))
+                    b.rare = False

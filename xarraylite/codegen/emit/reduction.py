@@ -28,14 +28,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from functools import lru_cache
 
 from ..._records import record
 from ...dtypes.names import DType
+from ...ops.reductions import Reduction
+from ...ops.user import UserOp
+from . import apart
+from .body import Body, Load
 from .builder import Builder, Emit, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
 from .position import fold_position
+from .routine import LLVM
 from .streams import MultiIndex, constants, element_of, load_words
 from .tally import counts, take_tally
+from .tokens import token
 
 #: Rows that are added one after another before the tile enters the counter.
 ROWS = 128
@@ -111,13 +119,54 @@ def _take_blocks(row: Fold) -> None:
     end = words["j1"]
     with _once(b, start, end) if spec.short else b.loop(start, end, block, Pace.SLOW) as low:
         width = row.fill(low, end - low if spec.short else (end - low).least(block))
-        if spec.laned:
-            with b.either(width <= SHORT) as branches:
-                (row.halves if spec.as_numpy else row.groups)(row.values, width)
-                branches.otherwise()
-                row.block(width)
-        else:
+        if not spec.laned:
             row.block(width)
+        elif isinstance(spec.op.combine, UserOp) or not (spec.short or spec.compensated):
+            _take_scratch(row, width)
+        else:
+            _call_apart(row, width)
+
+
+def _take_scratch(row: Fold, width: Value) -> None:
+    """Emit the fold of ``width`` values in scratch into the total, where they may have lanes."""
+    with row.b.either(width <= SHORT) as branches:
+        (row.halves if row.spec.as_numpy else row.groups)(row.values, width)
+        branches.otherwise()
+        row.block(width)
+
+
+def _call_apart(row: Fold, width: Value) -> None:
+    """Emit the same as a call: it is most of such a kernel, and the same in all of them."""
+    b, total = row.b, row.total.get()
+    states = [total, row.lost.get()] if row.spec.compensated else [total]
+    kind = f"{{ {', '.join([state.type for state in states])} }}"
+    function = scratch_fold(row.spec.op, row.spec.body.dtype)
+    done = apart.call(b, function, kind, [row.values, width, row.words["z"], *states])
+    for number, local in enumerate((row.total, row.lost)[: len(states)]):
+        local.set(b.make(local.type, f"extractvalue {kind} {done.text}, {number}"))
+
+
+@lru_cache(maxsize=256)
+def scratch_fold(op: Reduction, dtype: DType) -> Module:
+    """Return the function that folds values in scratch into a total.
+
+    Of sums of floats it takes and returns what was rounded off, too.
+    """
+    b, kind = Builder(), LLVM[token(dtype).value]
+    values, width = Value(b, "i64", "%values"), Value(b, "i64", "%width")
+    z, total, lost = [Value(b, kind, name) for name in ("%z", "%total", "%lost")]
+    spec = ReduceSpec(Form.ALONG, 0, 0, (), Body((Load(0, dtype),)), op, 0)
+    spec = replace(spec, short=not spec.compensated)
+    states = [total, lost] if spec.compensated else [total]
+    locals_ = [b.local(state) for state in states]
+    fold = Fold(b, spec, {"z": z}, values, values, locals_[0], locals_[-1], locals_[0])
+    _take_scratch(fold, width)
+    result = f"{{ {', '.join([kind] * len(states))} }}"
+    made = Value(b, result, "poison")
+    for number, local in enumerate(locals_):
+        step = f"insertvalue {result} {made.text}, {kind} {local.get().text}, {number}"
+        made = b.make(result, step)
+    return apart.function(b, f"fold_{op.name}", [values, width, z, *states], made)
 
 
 @contextmanager
