@@ -32,11 +32,11 @@ from ..layout.strided import Strided
 from ..memory.target import Target
 from ..operands.nodes import as_node
 from ..runtime import evaluate as engine
+from .blocks import Tasks
 from .budget import budget_of
 from .cut import has_stored
 from .extras import imported
 from .grid import Grid, Uneven, grid_of
-from .leaves import Tasks
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, computed, over

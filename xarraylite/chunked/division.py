@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 import numpy as np
 
@@ -30,9 +30,6 @@ from .trees import Parts, Spans
 #: Elements that are folded at a time, at least, where memory allows; half of it where chunks are
 #: kept, as a piece opens no file then, and fewer touch less fresh memory.
 _MANY = 1 << 21
-
-#: Reading less than this much of what pieces of parts read is worth many more, of leaves.
-FINER = 0.8
 
 #: Pieces that say how much is read for any, on average.
 _SAMPLED = 16
@@ -74,15 +71,24 @@ class Division:
 
     @property
     def moved(self) -> float:
-        """Bytes that are read, about: chunks that are kept once for each block of results."""
-        arg = self.plan.node.arg
+        """Bytes that are read, about: what is kept or carried once for each block of results."""
+        some = [self.grid.widened(box) for box in self.grid.some(TRIED)]
+        return self.again * sum(map(self._once, some)) * len(self.grid) / len(some)
+
+    @property
+    def again(self) -> float:
+        """How often a chunk is read for a block of results, on average."""
         if self.kept:
-            some = list(self.grid.some(TRIED))
-            rows = range(arg.shape[self.plan.first])
-            pieces = [piece_of(arg, self.plan.box(rows, box)) for box in some]
-            return sum([piece.moved for piece in pieces]) * len(self.grid) / len(some)
-        box = window_of([0] * len(self.grid.shape), self.grid.block)
-        return _average(self.plan, self.spans, box) * math.prod(arg.shape)
+            return 1.0
+        box, spans = self.grid.widened(self.grid[0]), self.spans
+        pieces = [self.plan((*spans[k], box)) for k in spaced(len(spans), _SAMPLED)]
+        moved = sum([piece.moved for piece in pieces]) / len(pieces)
+        return moved * len(spans) / self._once(box)
+
+    def _once(self, box: Box) -> int:
+        """Return the bytes of the chunks of all that is folded into some results."""
+        arg = self.plan.node.arg
+        return piece_of(arg, self.plan.box(range(arg.shape[self.plan.first]), box)).moved
 
     def results(self, run: Run, begin: Begin) -> Iterator[Result]:
         """Yield the results block by block."""
@@ -139,10 +145,10 @@ def divided(
         found = None if form is None else _largest(form, run, own, known, in_parts, once, tried)
         if found is not None:
             fit.append(found)
-        if len(fit) == 2 or (fit and fit[0].moved * FINER <= once):
+        if found is not None and found.moved <= once:
             break
     if fit:
-        return fit[-1] if fit[-1].moved < fit[0].moved * FINER else fit[0]
+        return min(fit, key=attrgetter("moved"))
     if tried:
         need, first = min(tried, key=itemgetter(0))
         raise too_small(first, run.budget, need)
@@ -177,9 +183,9 @@ def _largest(
             if found is None:
                 return best
             fits = found.need <= run.budget
-            if fits and (best is None or found.moved < best.moved * FINER):
+            if fits and (best is None or found.moved < best.moved):
                 best = found
-            if best is not None and best.moved * FINER <= once:
+            if best is not None and best.moved <= once:
                 return best
             need = found.need
         tried.append((need, first))
@@ -199,26 +205,32 @@ def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | Non
     """
     leaf, budget = min(plan.leaf, plan.length), run.budget
     step, best = _grown(plan, grid, leaf, first, budget, _MANY)
-    rate = _average(plan, plan.spans(step), window_of([0] * len(grid.block), grid.block))
-    if rate <= first.inputs / size_of(first.box) / WORTH:
-        return _fitting(plan, grid, step, budget)
+    plain = _fitting(plan, grid, step, budget)
+    if plain is None or plain.again <= 1:
+        return plain
     rows, ahead = _units(plan, first)
     even = -(-leaf // (rows * plan.row)) * rows * plan.row
     on = replace(plan, rows=rows, ahead=ahead) if run.keeps else plan
     wider = _one(on, grid, even) if even <= plan.whole else None
     if wider is not None and wider.need <= budget:
         step, best = _grown(on, grid, even, wider, budget, _MANY)
-        left = best.inputs if plan.first else first.inputs  # copied, or where it belongs
-        found = _tried(on, grid, step, left, True) if run.keeps else None
-        if found is not None and found.need <= budget:
-            return found
+        while run.keeps:
+            left = best.inputs if plan.first else first.inputs  # copied, or where it belongs
+            found = _tried(on, grid, step, left, True)
+            if found is not None and found.need <= budget:
+                return found
+            smaller = None if found is None or step <= even else _one(on, grid, step // 2)
+            if smaller is None:
+                break
+            step, best = step // 2, smaller
     kept = first.shared
     if run.keeps and kept + first.need <= budget:
         step, _ = _grown(plan, grid, leaf, first, budget - kept, _MANY // 2)
         found = _fitting(plan, grid, step, budget, kept)
         if found is None or found.need <= budget:
             return found
-    return _fitting(plan, grid, _grown(plan, grid, step, best, budget)[0], budget)
+    more = _fitting(plan, grid, _grown(plan, grid, step, best, budget)[0], budget)
+    return more if more is not None and more.again <= plain.again else plain
 
 
 def _grown(
@@ -328,12 +340,6 @@ def _even(plan: Parts, unit: int, chunk: int) -> int:
         return unit
     most = max(1, chunk * plan.row // (2 * _MANY))
     return chunk // max([k for k in range(1, min(chunk, most) + 1) if chunk % k == 0])
-
-
-def _average(plan: Parts, spans: Spans, box: Box) -> float:
-    """Return the bytes that are read for each element that is folded, by some of the pieces."""
-    pieces = [plan((*spans[k], box)) for k in spaced(len(spans), _SAMPLED)]
-    return sum([piece.moved for piece in pieces]) / sum([size_of(piece.box) for piece in pieces])
 
 
 def _rate(piece: Piece) -> float:

@@ -20,13 +20,12 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
+from .blocks import Values
 from .budget import budget_of
 from .cache import Held, left_of
-from .division import FINER
 from .folds import Folder
 from .grid import Grid
 from .idle import Idle, Nowhere, with_least
-from .leaves import Values
 from .lengths import chunks_for
 from .loads import Load
 from .pipeline import Run, measured
@@ -39,6 +38,9 @@ from .walks import walks
 
 #: Chunks of a dimension that a drawing shows at most.
 _SHOWN = 24
+
+#: Needing less than this much of what is read is worth a larger budget.
+_WORTH = 0.8
 
 #: How many times what its first piece needs a budget is that is tried, so that no chunk is read
 #: twice.
@@ -104,7 +106,7 @@ class Pass:
     @property
     def repeats(self) -> bool:
         """Whether what is read more than once would be worth a larger budget."""
-        return self.needed < FINER * self.read
+        return self.needed < _WORTH * self.read
 
     def anew(self) -> None:
         """Forget what is kept: blocks of results do not share it."""
@@ -296,7 +298,7 @@ def explained(
     """
     extents, fixed = chunks_for(root, chunks, "explain", target), False
     if target is not None:
-        extents, fixed = written_at_once(target, root, extents)
+        extents, fixed = written_at_once(target, root, extents, "explain")
 
     def work(run: Run) -> None:
         nowhere = Nowhere(root, fixed, None if isinstance(target, str | os.PathLike) else target)

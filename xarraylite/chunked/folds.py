@@ -23,18 +23,18 @@ from ..ir.node import Node, Reduce, Stored
 from ..ir.walk import rebuild, with_args
 from ..ops.reductions import ALL, ANY, MAX, MIN
 from ..runtime import evaluate as engine
+from .blocks import Blocks
 from .budget import BudgetError
 from .cut import Request, requests
-from .division import FINER, Begin, Result, divided
+from .division import Begin, Result, divided
 from .grid import Grid
 from .idle import Idle
 from .joins import leaf_of
-from .leaves import Blocks
 from .lengths import lengths_of
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
-from .plan import WORTH, Choice, Cuts, Cutter, Piece, choose, piece_of
+from .plan import Choice, Cuts, Cutter, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, shape_of, whole, window_of
 from .trees import Parts, tree_in_memory
 
@@ -99,15 +99,15 @@ def fold(
     tree = tree_in_memory(node)
     asked = _Asked(node, tree, run, chunks, begin, known)
     one = tree is not None and len(tree.parts) == 1
-    most = piece_of(node.arg, whole(node.arg.shape)).moved / (WORTH if one else FINER)
+    once = piece_of(node.arg, whole(node.arg.shape)).moved
     found: list[Way] = []
     short: list[BudgetError] = []
-    for way in (_complete, _in_parts) if one else (_in_parts, _in_blocks, _complete):
+    for way in (_complete, _in_parts, _in_blocks) if one else (_in_parts, _in_blocks, _complete):
         try:
             found.extend(way(asked))
         except BudgetError as error:
             short.append(error)
-        if found and (found[0][0] <= most or way is _in_blocks):
+        if found and found[-1][0] <= once:
             break
     if not found:
         raise min(short, key=lambda error: error.least)
@@ -137,9 +137,10 @@ def _in_parts(asked: _Asked) -> list[Way]:
 
 
 def _in_blocks(asked: _Asked) -> list[Way]:
-    """Return the sum of everything, of blocks of any shape."""
-    blocks = None if asked.tree is None else Blocks.of(asked.node, asked.tree, asked.run)
-    return [] if blocks is None else [(blocks.moved, blocks.results(asked.run, asked.begin))]
+    """Return the results of blocks of any shape, if that can be."""
+    node, tree, run, chunks, begin, known = asked
+    blocks = None if tree is None else Blocks.of(node, tree, run, chunks, known)
+    return [] if blocks is None else [(blocks.moved, blocks.results(run, begin))]
 
 
 # --- folds that do not round --------------------------------------------------------------------

@@ -161,7 +161,7 @@ def grid_of(lengths: tuple[tuple[int, ...], ...]) -> Grid | Uneven:
 
 def spaced(count: int, most: int) -> list[int]:
     """Return so many numbers below a count, or all, from the first to the last one."""
-    return sorted({k * (count - 1) // (most - 1) for k in range(most)})
+    return sorted({k * (count - 1) // max(1, most - 1) for k in range(most)})
 
 
 def halved(extent: int, chunk: int) -> int:

@@ -1,4 +1,4 @@
-"""Sums over everything whose rows of chunks are too much for the budget, block by block.
+"""Sums whose rows of chunks are too much for the budget, block by block.
 
 Leaves of a sum (`joins`) are neighbours in memory, so they lie in parts of several chunks beside
 each other, and most begin inside of a row and end in the next one.  A piece of whole leaves has
@@ -8,10 +8,8 @@ put them into a block's scratch.  What begins in the middle of a leaf waits unti
 is there, which is the end of the row above; so two leaves have only some of their values for each
 row that a block has.  Where rows are shorter than leaves, all that a row of blocks touches wait.
 Of what is cut out of rows, or stretched along them, each row begins with a leaf of its own.
-
-A task of a cluster takes blocks that follow each other, one at a time, and gives back what their
-leaves come to, and the values of leaves that others have values of; its blocks are so many that
-these are few.
+Where there are several results, all that a block has are folded at once: dimensions of results come
+first, so that the blocks of the same ones follow each other.
 """
 
 from __future__ import annotations
@@ -19,9 +17,9 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -31,50 +29,23 @@ from ..dtypes.names import NumpyArray
 from ..ir import build
 from ..ir.node import Reduce
 from ..ops.reductions import SUM, undivided
-from .cut import requests
-from .division import Begin, Result
 from .grid import Grid
-from .idle import Idle
 from .joins import KEPT, Join, leaf_of, rest_lengths
-from .lengths import lengths_of
-from .parcel import Parcel
-from .pipeline import Run, computed, run_blocks
-from .plan import Choice, Cuts, Cutter, Piece, choose
-from .selection import whole
+from .pipeline import computed
+from .plan import Piece
 
 #: Leaves of neighbours in the blocks of a task, of which two may have values of other tasks.
 _MANY = 128
 
 
-class Values(Cutter):
-    """Cuts blocks of what is summed.
-
-    Parameters
-    ----------
-    parcel : Parcel
-        The values.
-    once : int
-        Bytes in flight where a block has whole chunks.
-    """
-
-    __slots__ = ("once",)
-
-    def __init__(self, parcel: Parcel, once: int) -> None:
-        super().__init__(parcel)
-        self.once = once
-
-    def __reduce__(self) -> Any:
-        return type(self), (self.parcel, self.once)
-
-
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the leaves of a sum over everything are, in row-major order of what is summed.
+    """Where the leaves of a sum are, in row-major order of what is summed into one result.
 
     Attributes
     ----------
     shape : tuple of int
-        Shape of what is summed.
+        Shape of that.
     row : int
         How many values are neighbours in memory; each such row begins with a leaf.
     part : int
@@ -94,11 +65,11 @@ class Places:
     @staticmethod
     def of(node: Reduce, tree: Tree) -> Places | None:
         """Return where leaves are; None if they are others, or so short that pieces have many."""
-        shape, (first, until, low, high) = node.arg.shape, tree.parts[0]
+        shape = tuple([node.arg.shape[k] for k in node.axes])
+        first, until, low, high = tree.parts[0]
         found = Places(shape, tree.loops[-1], high - low, until - first, tree.block)
         if (
-            node.shape
-            or node.op is not SUM
+            node.op is not SUM
             or node.dtype.char not in KEPT
             or tree.form is not Form.ALONG
             or found.row < tree.block // FOLDED
@@ -126,12 +97,18 @@ class Places:
     def waiting(self, block: Sequence[int]) -> int:
         """Return how many values there may be in leaves that other blocks have values of.
 
+        Of blocks that follow each other as values do, there are those of one leaf, row by row.
         While blocks follow each other along a dimension, each of their indices along those before
         has a leaf at its beginning, whose first values come last, and one where the blocks are; but
         no more than all indices from the first to the last one touch.
         """
         begun, leaf = self.leaf // FOLDED, min(self.leaf, self.part)
         step = math.prod(self.shape)
+        wide = [k for k, n in enumerate(block) if n > 1]
+        if not wide or tuple(block[wide[0] + 1 :]) == self.shape[wide[0] + 1 :]:
+            short = [n % self.leaf for n in (self.part, self.row % self.part)]
+            rows = -(-math.prod(block) // self.row)
+            return rows * max(begun if self.part >= self.leaf else 0, *short)
         found, indices, touched = leaf, 1, self._touched(step)
         for own, extent in zip(block, self.shape, strict=True):
             step //= extent
@@ -159,109 +136,6 @@ class Places:
         return rows * each + (min(each, rest // self.leaf + rest // self.part + 3) if rest else 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """How a sum over everything is folded in blocks of any shape.
-
-    Attributes
-    ----------
-    node : Reduce
-        The sum.
-    tree : Tree
-        Its order.
-    places : Places
-        Its leaves.
-    choice : Choice
-        The blocks.
-    make : Values
-        Cuts them.
-    """
-
-    node: Reduce
-    tree: Tree
-    places: Places
-    choice: Choice
-    make: Values
-
-    @staticmethod
-    def of(node: Reduce, tree: Tree, run: Run) -> Blocks | None:
-        """Return the blocks of a sum; None if its leaves are others, or chunks differ.
-
-        Raises
-        ------
-        SizeError
-            If the budget is too small for a block and the leaves that wait beside it.
-        """
-        places = Places.of(node, tree)
-        if (
-            places is None
-            or node.arg.dtype != node.dtype
-            or all([len(x.shape) != len(node.arg.shape) for x in requests(node.arg)])
-        ):
-            return None
-
-        def aside(block: tuple[int, ...]) -> int:
-            return places.waiting(block) * node.dtype.itemsize
-
-        shape, lengths = node.arg.shape, tuple(lengths_of(node.arg))
-        chunk = tuple(map(min, lengths, shape))
-        parcel = Parcel(node.arg)
-        make = Values(parcel, Cutter(parcel)(whole(chunk)).need + aside(chunk))
-
-        def keep(grid: Grid) -> bool:
-            return run.keeps and grid.strip == grid.counts  # others leave more leaves behind
-
-        choice = choose(make, shape, lengths, run.budget, False, keep=keep, aside=aside)
-        return Blocks(node, tree, places, choice, make)
-
-    @property
-    def moved(self) -> float:
-        """Bytes that are read, about."""
-        return self.choice.rate * math.prod(self.choice.grid.shape)
-
-    def results(self, run: Run, begin: Begin) -> Iterator[Result]:
-        """Yield the result, if it is not there."""
-        node, choice, grid = self.node, self.choice, self.choice.grid
-        if begin(()):
-            return
-        made, per = Leaves(node, self.tree, self.places), 1
-        pieces, take = Cuts(self.make, grid), cast("Any", made.take)
-        if isinstance(run.cluster, Idle):
-            take = None
-        elif run.cluster is not None:
-            per = self.places.together(grid)
-            gives = functools.partial(_sums, Parcel(node), self.tree, self.places)
-            pieces, take = Tasks(self.make, grid, gives=gives, per=per), made.join
-        run.report(f"{node.op.name} over axes {node.axes}", -(-len(grid) // per))
-        for piece in run_blocks(pieces, run, take, kept=choice.kept, need=choice.need):
-            run.advance(piece)
-        yield (), np.zeros((), node.dtype) if take is None else made.result()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tasks(Cuts):
-    """Blocks that tasks of a cluster make something else of.
-
-    Attributes
-    ----------
-    gives : callable
-        What a task gives back of its blocks and their values.
-    per : int
-        How many blocks it has.
-    """
-
-    gives: Callable[[Iterable[Any]], Any]
-    per: int
-
-
-def _sums(parcel: Parcel, tree: Tree, places: Places, blocks: Iterable[Any]) -> Given:
-    """Return what the leaves of some blocks come to, and those that are open."""
-    made = Leaves(cast("Reduce", parcel.node), tree, places, False)
-    for piece, values in blocks:
-        made.take(piece, values)
-    return made.given()
-
-
 class Leaves:
     """Puts the values of blocks into leaves, and joins these in order.
 
@@ -273,51 +147,66 @@ class Leaves:
         Its order.
     places : Places
         Its leaves.
+    shape : tuple of int, optional
+        Shape of the results; the blocks have values of all of them.
     joins : bool, default True
         Whether leaves are joined; otherwise they are given to somebody.
     """
 
-    __slots__ = ("_done", "_join", "_next", "_node", "_open", "_places")
+    __slots__ = ("_done", "_join", "_next", "_node", "_open", "_places", "_results", "_shape")
 
-    def __init__(self, node: Reduce, tree: Tree, places: Places, joins: bool = True) -> None:
-        self._node, self._places = node, places
+    def __init__(
+        self,
+        node: Reduce,
+        tree: Tree,
+        places: Places,
+        shape: tuple[int, ...] = (),
+        joins: bool = True,
+    ) -> None:
+        self._node, self._places, self._shape = node, places, shape
+        self._results = math.prod(shape)
         self._open: dict[int, _Leaf] = {}
         self._done: dict[int, tuple[NumpyArray, int]] = {}
-        self._next, self._join = 0 if joins else -1, Join(node, tree, ())
+        self._next, self._join = 0 if joins else -1, Join(node, tree, (self._results,))
+
+    @property
+    def ended(self) -> bool:
+        """Whether all leaves are joined."""
+        return self._next == math.prod(self._places.shape)
 
     def take(self, piece: Piece, values: NumpyArray) -> None:
         """Take the values of a block."""
-        box: Any = piece.box
-        shape = self._places.shape
+        box: Any = piece.box[len(self._shape) :]
+        shape, results = self._places.shape, self._results
         along = max([k for k, s in enumerate(box) if len(s) != shape[k]], default=0)
         inner = math.prod(shape[along + 1 :])
-        own = values.reshape(-1, len(box[along]) * inner)
+        width = len(box[along]) * inner if box else 1
+        own = values.reshape(results, -1, width)
         sides = [np.asarray(s) * math.prod(shape[k + 1 :]) for k, s in enumerate(box[:along])]
         before = functools.reduce(np.add.outer, sides, np.zeros((), np.int64))
         positions = before.ravel() + box[along][0] * inner
         alike = math.prod(shape[along:]) % self._places.row == 0  # one run of each row
         starts, ends = self._places.at(positions)
-        along_run = np.arange(own.shape[1])
+        along_run = np.arange(width)
         groups = [] if alike else np.flatnonzero(np.diff(starts, prepend=-1, append=-1)).tolist()
         with np.errstate(all="ignore"):
             if alike:
-                self._put_runs(positions, own)
+                self._put_runs(positions, own.reshape(-1, width))
             for low, high in itertools.pairwise(groups):
-                inside = high - (positions[high - 1] + own.shape[1] > ends[low])
+                inside = high - (positions[high - 1] + width > ends[low])
                 if inside - low > 1:
                     places = np.add.outer(positions[low:inside] - starts[low], along_run)
-                    values = own[np.newaxis, low:inside]
-                    self._put(starts[low : low + 1], int(ends[low]), places, values)
+                    self._put(starts[low : low + 1], int(ends[low]), places, own[:, low:inside])
                     low = inside
                 for k in range(low, high):
-                    self._put_runs(positions[k : k + 1], own[k : k + 1])
+                    self._put_runs(positions[k : k + 1], own[:, k])
         self._go_on()
 
     def given(self) -> Given:
         """Return what leaves come to, where they begin and end, and those that are open."""
         folded = [values for values, _ in self._done.values()]
         ends = [(end, len(values)) for values, end in self._done.values()]
-        values = np.concatenate(folded or [np.empty(0, self._node.dtype)])
+        values = np.concatenate(folded or [np.empty((0, 1), self._node.dtype)])
         return np.array([*self._done], np.int64), np.array(ends, np.int64), values, self._open
 
     def join(self, piece: Piece, given: Given) -> None:
@@ -342,8 +231,9 @@ class Leaves:
         start, length = int(leaf.starts[0]), leaf.length
         self._open[start] = leaf
         if not leaf.left:
-            for low, folded in zip(leaf.starts.tolist(), leaf.folded(self._node), strict=True):
-                self._done[low] = folded, low + length
+            folded = leaf.folded(self._node).reshape(self._results, len(leaf.starts), -1)
+            for k, low in enumerate(leaf.starts.tolist()):
+                self._done[low] = folded[:, k].T, low + length
             del self._open[start]
 
     def _put_runs(self, positions: NumpyArray, own: NumpyArray) -> None:
@@ -366,13 +256,14 @@ class Leaves:
         leaf = self._open.get(start)
         if leaf is None:
             short = until - start < self._places.leaf  # folded otherwise
-            leaf = (_Short if short else _Leaf)(starts, until - start, own.dtype)
+            count = self._results * len(starts)
+            leaf = (_Short if short else _Leaf)(starts, until - start, count, own.dtype)
         leaf.take(places, own)
         self._settle(leaf)
 
     def result(self) -> NumpyArray:
-        """Return the sum."""
-        return self._join.result()
+        """Return the results."""
+        return self._join.result().reshape(self._shape)
 
 
 class _Leaf:
@@ -381,7 +272,7 @@ class _Leaf:
     Attributes
     ----------
     starts : numpy.ndarray
-        Where they begin.
+        Where they begin; each is one of every result.
     length : int
         How many values each has.
     left : int
@@ -390,9 +281,9 @@ class _Leaf:
 
     __slots__ = ("_first", "_others", "_parts", "_rows", "_there", "left", "length", "starts")
 
-    def __init__(self, starts: NumpyArray, length: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, starts: NumpyArray, length: int, count: int, dtype: np.dtype[Any]) -> None:
         self.starts, self.length, self.left = starts, length, length
-        self._rows: NumpyArray = np.empty((len(starts), length // FOLDED), dtype)
+        self._rows: NumpyArray = np.empty((count, length // FOLDED), dtype)
         self._others: NumpyArray | None = None  # from some place on
         self._parts: list[slice | NumpyArray] = []  # where there are some
         self._first = self._there = 0
@@ -438,14 +329,14 @@ class _Leaf:
                 to += some
             self._there += some.shape[1]
 
-    def folded(self, node: Reduce) -> Iterator[NumpyArray]:
-        """Yield the sum of each, as by `Fold.halve`."""
+    def folded(self, node: Reduce) -> NumpyArray:
+        """Return what each comes to, as by `Fold.halve`."""
         rows, wide = self._rows, self._rows.shape[1]
         while wide > 1:
             half = (wide + 1) // 2 | (wide > 16)
             rows[:, : wide - half] += rows[:, half:wide]
             wide = half
-        yield from rows[:, :1].copy()
+        return rows[:, :1].copy()
 
 
 class _Short(_Leaf):
@@ -457,19 +348,18 @@ class _Short(_Leaf):
         """As of a leaf."""
         if self._others is None:
             self._rows = self._rows[:, :0]
-            self._others = np.empty((len(self.starts), self.length), values.dtype)
-        self.left -= values.size // len(self.starts)
+            self._others = np.empty((len(self._rows), self.length), values.dtype)
+        self.left -= values.size // len(self._rows)
         self._others[:, places] = values
         self._parts.append(places)
 
-    def folded(self, node: Reduce) -> Iterator[NumpyArray]:
+    def folded(self, node: Reduce) -> NumpyArray:
         """As of a leaf."""
         assert self._others is not None, "all values are there"
         ends = [*itertools.accumulate(rest_lengths(node, self.length))]
-        for values in self._others:
-            parts = np.split(values[np.newaxis], ends[:-1], axis=1)
-            found = [build.reduce(undivided(node.op), leaf_of(x), (1,), False) for x in parts]
-            yield np.concatenate(list(map(computed, found)))
+        parts = np.split(self._others, ends[:-1], axis=1)
+        found = [build.reduce(undivided(node.op), leaf_of(x), (1,), False) for x in parts]
+        return np.stack(list(map(computed, found)), axis=1)
 
 
 #: Where leaves begin and end, and how many values each comes to; these; those that are open.

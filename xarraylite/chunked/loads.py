@@ -12,7 +12,7 @@ from typing import Any
 
 from ..ir.node import Stored
 from .cut import Request
-from .selection import Box, hull, shifted, size_of
+from .selection import Box, hull, shifted, size_of, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,16 @@ class Load:
         )
 
     @property
-    def usual(self) -> float:
-        """Bytes of the chunks that must be read for it on average, wherever a block lies."""
-        return float(self.source.usual(self.box, self.pitch))
-
-    @property
     def moved(self) -> int:
         """Bytes of the chunks that must be read for it."""
         return int(self.source.moved(self.box))
+
+
+def usual(loads: Sequence[Load], of: Sequence[Load]) -> float:
+    """Return the bytes of chunks that are read for a block on average, ``of`` all blocks as one."""
+    boxes = [x.box for x in of] if len(of) == len(loads) else [whole(x.source.shape) for x in loads]
+    found = [x.source.usual(x.box, x.pitch, box) for x, box in zip(loads, boxes, strict=True)]
+    return float(sum(found))
 
 
 def gathered(asked: Sequence[Stored]) -> list[Load]:

@@ -173,7 +173,7 @@ class Contraction(Operand):
                  for block in some for node, labels in self.factors]  # fmt: skip
         return sum(found) * len(blocks) // len(some)
 
-    def usual(self, box: Box, pitch: Sequence[int]) -> int:
+    def usual(self, box: Box, pitch: Sequence[int], whole: Box) -> int:
         """Return the same, as boxes that lie elsewhere among tiles are not looked at."""
         return self.moved(box)
 

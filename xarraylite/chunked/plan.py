@@ -1,9 +1,8 @@
 """Plans: in which blocks a result is computed, and what each block reads.
 
-A block is a box of the result, aligned to the chunks it is written in, so that no chunk is written
-twice.  Starting from one chunk, or from a part of it, larger ones are looked at, as long as what is
-in flight fits the budget: the operands of the block that is computed and of the one that is read
-meanwhile, and the results that are being written.  Expressions are cut, and requests looked at.
+A block is a box of the result, aligned to the chunks it is written in, so that none is written
+twice.  From one chunk on, or a part of it, larger ones are looked at, as long as what is in flight
+fits the budget: operands of two blocks, of which one is read ahead, and results being written.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from ..ir.node import Node
 from .budget import too_small
 from .cut import cut, is_even, joints, requests
 from .grid import Grid, Side, smaller, wider
-from .loads import Load, gathered
+from .loads import Load, gathered, usual
 from .parcel import Parcel
-from .selection import Box, size_of, whole, window_of
+from .selection import Box, shape_of, size_of, whole, window_of
 from .source import READERS, StoredArray, decodes, keeps, reading
 from .walks import walks
 
@@ -69,6 +68,8 @@ class Piece:
         order of its own.
     spread : bool
         Whether operands lie in memory as parts of the whole arrays do (`Load.apart`).
+    taken : bool
+        Whether its values are gone when the next block is computed; others are written meanwhile.
     """
 
     box: Box
@@ -76,6 +77,7 @@ class Piece:
     loads: list[Load]
     fold: Callable[[Node, Compute], Node] | None = None
     spread: bool = False
+    taken: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -136,7 +138,7 @@ class Piece:
     def flight(self) -> int:
         """Bytes of operands and results in flight."""
         copied = 2 * self.inputs if self.spread else 0
-        return self.operands + copied + (1 + BEHIND) * self.nbytes
+        return self.operands + copied + (1 if self.taken else 1 + BEHIND) * self.nbytes
 
     @property
     def _scratch(self) -> int:
@@ -269,7 +271,7 @@ def choose(
     known: Sequence[int] | None = None,
     keep: Callable[[Grid], bool] = lambda grid: False,
     widened: bool = False,
-    aside: Callable[[tuple[int, ...]], int] = lambda block: 0,
+    aside: Callable[[Grid], int] = lambda grid: 0,
 ) -> Choice:
     """Return the blocks that a result is computed in.
 
@@ -294,7 +296,7 @@ def choose(
     widened : bool, default False
         Whether the last block of a dimension is as wide as the others (`Grid.widened`).
     aside : callable, optional
-        Bytes of what is computed of blocks of some extents and waits for others.
+        Bytes of what is computed of the blocks of a grid and waits for others.
 
     Raises
     ------
@@ -303,9 +305,11 @@ def choose(
     """
     even = make.even
     block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
-    tried = functools.cache(functools.partial(_tried, make, shape, aside, even, widened))
+    whole_one = make(whole(shape))
+    once = round(whole_one.moved / max(1, math.prod(shape)), 6)
+    tried = functools.cache(functools.partial(_tried, make, whole_one, aside, even, widened))
     fixed, fits = (fixed, fits) if known is None else (True, lambda box: False)
-    search = _Search(make, tried, block, fixed, fits, keep)
+    search = _Search(make, tried, once, block, fixed, fits, keep, aside)
     best = search.within(budget)
     while not even and (worst := _counted(make, best, widened)).need > budget:
         search.learn(worst)
@@ -324,16 +328,17 @@ class _Search:
         self,
         make: Cutter,
         tried: Callable[[tuple[int, ...]], Choice],
+        once: float,
         chunk: tuple[int, ...],
         fixed: bool,
         fits: Callable[[Box], bool],
         keep: Callable[[Grid], bool],
+        aside: Callable[[Grid], int],
     ) -> None:
-        self._make, self._chunk = make, chunk
+        self._make, self._chunk, self._aside = make, chunk, aside
         self._fixed, self._fits, self._keep = fixed, fits, keep
         self._walks = functools.cache(functools.partial(walks, make=make, even=make.even))
-        once = self._once = _rate(make(whole(tried(chunk).grid.shape)))  # others may read more
-
+        self._once = once  # others may read more
         self._known = known = dict[tuple[int, ...], Piece]()
 
         def least(block: tuple[int, ...]) -> Choice:
@@ -408,10 +413,11 @@ class _Search:
         grid = replace(choice.grid, strip=tuple([-(-n // b) for n, b in sides]))
         if not self._keep(grid):
             return
+        aside = self._aside(grid)
         for walk in self._walks(choice.grid):
             for kept, read in walk.steps(grid.strip):
                 rate = max(self._once, round(read / math.prod(grid.shape), 6))
-                yield replace(choice, grid=grid, rate=rate, kept=kept)
+                yield replace(choice, grid=grid, rate=rate, kept=kept, aside=aside)
 
     @staticmethod
     def _within(ways: Iterable[Choice], budget: int) -> Choice | None:
@@ -471,8 +477,8 @@ def is_small(piece: Piece) -> bool:
 
 def _tried(
     make: Callable[[Box], Piece],
-    shape: tuple[int, ...],
-    aside: Callable[[tuple[int, ...]], int],
+    whole_one: Piece,
+    aside: Callable[[Grid], int],
     even: bool,
     widened: bool,
     block: tuple[int, ...],
@@ -482,19 +488,13 @@ def _tried(
     Where all operations are even, that is one that is cut on all sides; elsewhere some are tried,
     and all are counted when the extents are chosen.
     """
-    grid = Grid(shape, block)
+    grid = Grid(shape_of(whole_one.box), block)
     middle = make(grid.middle())
-    several = not even or not middle.ahead  # products read the same for smaller blocks
-    boxes = itertools.chain(
-        grid.some(TRIED) if several else (), grid.ends(True) if widened and len(grid) > 1 else ()
-    )
-    pieces = [middle, *map(make, boxes)]
-    piece = max(pieces, key=lambda piece: piece.need)
-    return Choice(
-        grid, piece, _rate(*(pieces[1:] if several else pieces[:1])), aside=aside(grid.block)
-    )
-
-
-def _rate(*pieces: Piece) -> float:
-    usual = sum([load.usual for piece in pieces for load in piece.loads])
-    return round(usual / max(1, sum([size_of(piece.box) for piece in pieces])), 6)
+    several = not even or not middle.ahead  # products read as much for smaller blocks
+    ends = grid.ends(True) if widened and len(grid) > 1 else ()
+    pieces = [middle, *map(make, [*(grid.some(TRIED) if several else ()), *ends])]
+    told = pieces[1:] if several else pieces[:1]
+    exact = several and len(grid) <= TRIED  # these are all
+    read = sum([x.moved if exact else usual(x.loads, whole_one.loads) for x in told])
+    rate = round(read / max(1, sum([size_of(x.box) for x in told])), 6)
+    return Choice(grid, max(pieces, key=lambda x: x.need), rate, aside=aside(grid))

@@ -120,16 +120,16 @@ class StoredArray:
         """Return the bytes of the chunks, or rows of them, that must be read to get at a box."""
         return int(self._spanned(box, self.units, covered))
 
-    def usual(self, box: Box, pitch: Sequence[int]) -> float:
+    def usual(self, box: Box, pitch: Sequence[int], whole: Box) -> float:
         """Return the same on average, of boxes of these extents (`usual`)."""
-        return float(self._spanned(box, self.units, usual, pitch))
+        return float(self._spanned(box, self.units, usual, pitch, whole))
 
     def kept(self, box: Box, pitch: Sequence[int]) -> int:
         """Return the bytes of the chunks that a box of these extents touches at most (`most`)."""
         return int(self._spanned(box, self.chunks, most, pitch))
 
     def _spanned(
-        self, box: Box, units: Sequence[int], along: Callable[..., Any], *told: Sequence[int]
+        self, box: Box, units: Sequence[int], along: Callable[..., Any], *told: Sequence[Any]
     ) -> Any:
         if not self.whole_chunks:
             return size_of(box) * self.dtype.itemsize
@@ -293,19 +293,20 @@ def most(selection: Selection, chunk: int, extent: int, pitch: int) -> int:
     return min(extent, chunk * (1 + (last + span - 1) // chunk))
 
 
-def usual(selection: Selection, chunk: int, extent: int, pitch: int) -> float:
-    """Return the same on average, of selections of this length."""
-    if not isinstance(selection, range) or selection.step > chunk:
+def usual(selection: Selection, chunk: int, extent: int, pitch: int, whole: Selection) -> float:
+    """Return the same on average, of selections of this length that a whole one is made of."""
+    if not (isinstance(selection, range) and isinstance(whole, range)) or selection.step > chunk:
         return covered(selection, chunk, extent)
-    return _usual(selection[0] % pitch, len(hull(selection)), chunk, extent, pitch)
+    first = whole[0] + (selection[0] - whole[0]) % pitch
+    return _usual(first, len(hull(selection)), chunk, extent, pitch, whole[-1] + 1)
 
 
 @functools.lru_cache(1024)
-def _usual(first: int, span: int, chunk: int, extent: int, pitch: int) -> float:
+def _usual(first: int, span: int, chunk: int, extent: int, pitch: int, until: int) -> float:
     total = length = 0
-    ends = max(first + 1, extent - max(0, span - pitch))  # the last one has what others overlap
+    ends = max(first + 1, until - max(0, span - pitch))  # the last one has what others overlap
     for low in range(first, ends, pitch)[:_SOME]:
-        high = min(low + span, extent)
+        high = min(low + span, until)
         total += min(extent, -(-high // chunk) * chunk) - low // chunk * chunk
         length += high - low
     return span * total / length

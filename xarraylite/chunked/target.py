@@ -322,9 +322,11 @@ def _refuse_what_is_there(path: str, resume: bool) -> None:
 
 
 def written_at_once(
-    target: object, root: Node, chunks: tuple[int, ...]
+    target: object, root: Node, chunks: tuple[int, ...], operation: str = "store"
 ) -> tuple[tuple[int, ...], bool]:
     """Return what is written at once to a target, and whether it must be.
+
+    Errors name the ``operation``.
 
     Raises
     ------
@@ -334,40 +336,41 @@ def written_at_once(
         If no new array can be under a path.
     """
     if not isinstance(target, str | os.PathLike):
-        return _chunks(_checked(target, root), root.shape), hasattr(target, "chunks")
+        array = _checked(target, root, operation)
+        return _chunks(array, root.shape, operation), hasattr(target, "chunks")
     path = local(target)
     if not Path(path).name or "\0" in path:
-        raise StorageError(f"store: {path!r} names no file or directory")
+        raise StorageError(f"{operation}: {path!r} names no file or directory")
     flat = is_named(path, ".npy")  # as deep as asked, and as wide as rows are
     if is_named(path, HDF5 + ZIP + FOREIGN) or (flat and "://" in path):
         raise StorageError(
-            f"store: {path} has the name of another format; a new array is a directory of zarr, or "
-            "a .npy file of this machine, and what is in others is given as an array that takes "
-            "slices"
+            f"{operation}: {path} has the name of another format; a new array is a directory of "
+            "zarr, or a .npy file of this machine, and what is in others is given as an array that "
+            "takes slices"
         )
     return ((*chunks[:1], *root.shape[1:]) if flat else chunks), not flat
 
 
-def _chunks(array: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
+def _chunks(array: Any, shape: tuple[int, ...], operation: str = "store") -> tuple[int, ...]:
     told = getattr(array, "shards", None) or getattr(array, "chunks", None)
-    known = chunks_of(told, shape, f"store: the target {name_of(array)}")
+    known = chunks_of(told, shape, f"{operation}: the target {name_of(array)}")
     return known or tuple([max(1, min(n, 1024)) for n in shape])
 
 
-def _checked(array: Any, root: Node) -> Any:
+def _checked(array: Any, root: Node, operation: str = "store") -> Any:
     try:
         shape, dtype = tuple(array.shape), np.dtype(array.dtype).newbyteorder("=")
         _ = array.__setitem__
     except Exception as error:  # a data set whose file is closed has no shape, for one
         raise DTypeError(
-            f"store: the target must be a path or an array with shape, dtype and __setitem__, "
-            f"got {type(array).__name__} ({error})"
+            f"{operation}: the target must be a path or an array with shape, dtype and "
+            f"__setitem__, got {type(array).__name__} ({error})"
         ) from error
     if shape != root.shape:
-        raise ShapeError(f"store: {describe(root)} does not fit a target of shape {shape}")
+        raise ShapeError(f"{operation}: {describe(root)} does not fit a target of shape {shape}")
     if dtype != root.dtype:
         raise DTypeError(
-            f"store: {describe(root)} does not fit a target of {dtype.name}; convert "
+            f"{operation}: {describe(root)} does not fit a target of {dtype.name}; convert "
             f"it with xl.astype"
         )
     return array
