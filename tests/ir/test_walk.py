@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.ir.nodes import leaf
 from xarraylite.ir import build
+from xarraylite.ir import node as node_classes
 from xarraylite.ir.node import Elementwise, Leaf, Node
 from xarraylite.ir.walk import interned, is_long, postorder, reads_anew, rebuild
 from xarraylite.memory.snapshots import LateSnapshot
@@ -131,3 +132,10 @@ def test_is_long_counts_nodes(root: Node) -> None:
     for most in range(len(nodes) + 2):
         for part in nodes:  # each notes what its users go by
             assert is_long(part, most) == (len(postorder(part)) > most)
+
+
+def test_what_nodes_are_made_of_is_a_function() -> None:
+    """Data classes with slots want ``fget`` to have code, from Python 3.14 on."""
+    for cls in vars(node_classes).values():
+        args = vars(cls).get("args") if isinstance(cls, type) else None
+        assert args is None or hasattr(args.fget, "__code__"), cls

@@ -270,3 +270,20 @@ def test_assignments_of_two_dtypes_are_the_same() -> None:
 
     fast, slow = both(work)
     assert fast == slow
+
+
+def test_rows_are_moved_within_themselves() -> None:
+    """NumPy copies wrongly where the strides differ (``x[1:4] = x[0:7:3]``)."""
+    start = np.arange(10) * 3 + 1
+    parts = [slice(a, b, s) for s in (1, 2, 3, -1, -2) for a in range(10) for b in (0, 4, 7, 10)]
+    for to in parts:
+        for of in parts:
+            if start[to].size != start[of].size:
+                continue
+            ours, theirs = xl.asarray(start), start.copy()
+            ours[to] = ours[of]
+            theirs[to] = start[of]
+            assert ours.tolist() == theirs.tolist(), (to, of)
+            lent = start.copy()
+            xl.adapt(lent)[to] = xl.adapt(lent)[of]
+            assert lent.tolist() == theirs.tolist(), (to, of)

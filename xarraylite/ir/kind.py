@@ -323,9 +323,6 @@ def forget_programs() -> None:
 
 def row_major(dtype: DType, rank: int, fixed: int = FREE) -> Kind:
     """Return the kind of row-major memory."""
-    known = PLACES[FREE].get(dtype) if fixed == FREE else None
-    if known is not None and rank in known:
-        return known[rank]
     if fixed == SHAPE:
         return _shaped(row_major(dtype, rank, RANK))
     made = _interned((dtype, rank, fixed), None, (), dtype, rank, 2, None, False, fixed)

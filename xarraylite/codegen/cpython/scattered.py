@@ -377,6 +377,8 @@ def put_cast(to: int, part: int, key: int, value: int) -> bool:
         return False
     if same and not cast and is_lazy(value):
         return False
+    if rank_at(part) == 1 and not is_lazy(value) and not is_in_step(to, part, value):
+        return False
     made, done = lazy_values(value) if is_lazy(value) else keep(value), False
     if made != 0 and is_container(made) and size_of(get(made, w.SHAPE)) > 0:
         values, target = keep(writable(made)), keep(writable(to))
@@ -387,6 +389,23 @@ def put_cast(to: int, part: int, key: int, value: int) -> bool:
     c.PyErr_Clear()  # Python says what is wrong
     c.Py_DecRef(made)
     return done
+
+
+def rank_at(thing: int) -> int:
+    """Return the number of dimensions of an array."""
+    return load(get(thing, w.SHAPE) + SIZE)
+
+
+def is_in_step(to: int, part: int, value: int) -> bool:
+    """Tell whether NumPy may copy a row's elements to others that may be of the same memory.
+
+    It takes such elements in one order or the other, which is right where their strides are equal.
+    """
+    buffer = get(value, w.OWN_BUFFER)
+    far = buffer != get(to, w.OWN_BUFFER) and load(buffer + CLASS) == word(w.BUFFER)
+    if far and not is_shared(buffer):
+        return True
+    return is_same(get(get(part, w.KIND), w.STRIDES), get(get(value, w.KIND), w.STRIDES))
 
 
 def set_silently(array: int, key: int, values: int) -> bool:
