@@ -75,45 +75,44 @@ def test_a_process_that_launches_often_compiles_kernels_alone(tmp_path: Path) ->
     assert (done.returncode, done.stdout) == (0, "[2.0, 3.0] True []\n"), done.stderr
 
 
-def test_elsewhere_and_where_it_does_not_link_llvm_makes_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    made: list[bool] = []
+@pytest.fixture
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
+    """Note what LLVM is given, with nothing on disk, and whether it is for any processor."""
+    found: list[tuple[str, bool]] = []
     compile_object = machine.compile_object
 
     def noting(text: str, plain: bool = False) -> bytes:
-        made.append(plain)
+        found.append((text, plain))
         return compile_object(text, plain)
 
     monkeypatch.setattr("xarraylite._config.settings.cache", False)
     monkeypatch.setattr(machine, "compile_object", noting)
+    return found
+
+
+def test_elsewhere_and_where_it_does_not_link_llvm_makes_it(
+    noted: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     small = launch.assembly()
     kernel.code_of(small)
-    assert made == [] or not host().is_usual
-    made.clear()
+    assert noted == [] or not host().is_usual
+    noted.clear()
     arm = dataclasses.replace(host(), triple="aarch64-unknown-linux-gnu")
     with monkeypatch.context() as patched:
         patched.setattr(kernel, "host", lambda: arm)
         kernel.code_of(small)
-        assert made == [True]
+        assert [plain for _, plain in noted] == [True]
     with monkeypatch.context() as patched:
         patched.setattr(archive.Archive, "find_object", lambda *_: b"no object code")
         kernel.code_of(small)
-        assert made == [True, True]
+        assert [plain for _, plain in noted] == [True, True]
 
 
 @pytest.mark.parametrize("level", ["", "shipped"])
-def test_kernels_of_one_fold_share_a_function(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_of_one_fold_share_a_function(
+    level: str, noted: list[tuple[str, bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is shipped; elsewhere it is made for the first kernel and the others have it."""
-    made: list[str] = []
-    compile_object = machine.compile_object
-
-    def noting(text: str, plain: bool = False) -> bytes:
-        made.append(text)
-        return compile_object(text, plain)
-
-    monkeypatch.setattr("xarraylite._config.settings.cache", False)
-    monkeypatch.setattr(machine, "compile_object", noting)
     monkeypatch.setattr(kernel, "_functions", {})
     if not level:
         monkeypatch.setattr(kernel, "host", lambda: dataclasses.replace(host(), features=""))
@@ -125,7 +124,7 @@ def test_kernels_of_one_fold_share_a_function(level: str, monkeypatch: pytest.Mo
         values = [float(xl.eval(e)) for e in found]
     np.testing.assert_allclose(values, [np.sum(x * x), np.sum(x**3), np.sum(np.sin(1e9 * x))], 1e-6)
     functions = ["kernel(i64 %values", "kernel(double %a0", "kernel(i64 %block"]
-    counts = [sum(name in text for text in made) for name in functions]
+    counts = [sum(name in text for text, _ in noted) for name in functions]
     assert counts == ([0, 0, 3] if level and host().level else [1, 1, 3])
 
 
