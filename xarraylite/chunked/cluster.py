@@ -51,6 +51,10 @@ _AHEAD, _QUEUED = 4, 64
 #: Seconds after which tasks are looked at for one that has failed.
 _LOOK = 2.0
 
+#: Seconds after which a client is taken to be gone: whoever closes it may leave what it was told
+#: undone, for good.
+_GONE = 5.0
+
 #: Bytes of operands and results of blocks that share a task.
 _SHARED = 4 << 20
 
@@ -348,7 +352,8 @@ class DaskCluster:
                 values = map(opened, self.client.gather(list(itertools.compress(futures, done))))
             if failed is None:
                 wave.clear()
-                self.client.sync(_forgotten, futures)
+                with contextlib.suppress(TimeoutError):
+                    self.client.sync(_forgotten, futures, callback_timeout=_GONE)
         except BaseException as error:
             self._cancel(futures)
             if isinstance(error, losses):
@@ -366,8 +371,10 @@ class DaskCluster:
 
     def _cancel(self, futures: list[Any]) -> None:
         """Cancel tasks, if the client is still there to say so."""
+        if self.client.status != "running":
+            return  # which cancels them
         with contextlib.suppress(Exception):
-            self.client.cancel(futures)
+            self.client.sync(_cancelled, self.client, futures, callback_timeout=_GONE)
 
     def _waited(self, futures: list[Any]) -> Any:
         """Wait until all are done, or one has failed, which is returned."""
@@ -413,6 +420,11 @@ def _asked_of(workers: list[dict[str, Any]], need: int) -> dict[str, Any]:
             f"more than {max(declared):.0f} (resource memory); give a budget (memory=) of no more"
         )
     return {"resources": {"memory": need}}
+
+
+async def _cancelled(client: Any, futures: list[Any]) -> None:
+    """Cancel tasks on the thread of the client's loop."""
+    await client.cancel(futures, asynchronous=True)
 
 
 async def _forgotten(futures: list[Any]) -> None:
