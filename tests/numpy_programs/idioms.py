@@ -336,7 +336,7 @@ b = xp.asarray(v, order="F"); b[0] = 9; c = xp.array(a[:1], order="F", copy=None
 b = xp.asarray(a, order="F"); b[0, 0] = 9; c = xp.asarray(a.T, order="C"); c[0, 0] = 8
 xp.putmask(v, xp.asarray([[True], [False], [True]]), i); xp.putmask(a, [0, 1, 0, 2, 0, 0.5], v)
 xp.putmask(i, i > 0, np.float64(2.7)); xp.einsum("ii->i", a[:, :2])[...] = 7
-i.real = 2.7; v.real = [5, 6, 7]; t = i.astype("u1"); t.real = 300; a[...] = t
+i.real = 2.7; v.real = [5, 6, 7]; t = i.astype("u1"); t.real = 200; a[...] = t
 t = v + 1j; t.imag = 2; t.real = v * 3; v[...] = xp.abs(t)
 """
 

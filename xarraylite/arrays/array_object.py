@@ -22,7 +22,6 @@ from ..operands import tracing
 from ..operands.dispatch import function_named
 from ..operands.methods import Methods
 from ..operands.namespace import namespace
-from ..operands.nodes import HasNode
 from ..operands.representation import formatted
 from .flags import Flags
 from .flat import Flat
@@ -198,7 +197,7 @@ class ArrayObject(Methods):
     @real.setter
     def real(self, value: object) -> None:
         part = self._target().real
-        part[...] = _as_array_of_it(value, part)
+        part[...] = value
 
     @property
     def imag(self) -> Any:
@@ -210,7 +209,7 @@ class ArrayObject(Methods):
         if kind(self.dtype) != "c":
             raise TypeError(f"imag: {self.summary()} has no imaginary parts to write")
         part = self._target().imag
-        part[...] = _as_array_of_it(value, part)
+        part[...] = value
 
     def _complex_part(self, which: int) -> Any:
         """Return the real (0) or the imaginary parts (1)."""
@@ -471,16 +470,6 @@ class ArrayObject(Methods):
     @flat.setter
     def flat(self, value: object) -> None:
         Flat(self)[:] = value
-
-
-def _as_array_of_it(value: object, part: Any) -> Any:
-    """Return numbers as an array of them, which any dtype takes, unless they are too large."""
-    if isinstance(value, HasNode) or value.__class__ in part._kind.stored - {int}:
-        return value
-    if value.__class__ is int and 0 <= value <= 1:  # any dtype has it, of two bits too
-        return value
-    made = np.asarray(value)
-    return value if made.dtype == object else made
 
 
 def _by_strides(steps: tuple[int, ...]) -> list[int]:
