@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 
+from ._locks import new_lock
+
 ENGINES = ("auto", "compiled", "reference")
 LAYOUTS = ("row_major", "column_major")
 
@@ -269,7 +271,7 @@ _layers: list[_Layer] = []
 _base: dict[str, object] = {}
 
 # Re-entrant, for a signal handler may change settings too.
-_lock = threading.RLock()
+_lock = new_lock()
 
 
 def _push(layer: _Layer) -> _Layer:
@@ -329,7 +331,7 @@ def _adopt(layer: _Layer) -> None:
 def _after_fork() -> None:
     """Make a new lock: another thread may have held the old one."""
     global _lock
-    _lock = threading.RLock()
+    _lock = new_lock()
 
 
 if hasattr(os, "register_at_fork"):

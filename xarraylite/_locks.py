@@ -14,6 +14,32 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from typing import Any
+
+_RLock: Any = type(threading.RLock())
+
+
+class _Entered(_RLock):  # type: ignore[misc]
+    """A lock whose ``with`` statement an interrupt either enters or leaves open.
+
+    Since Python 3.14 the interpreter handles signals when ``__enter__`` of a lock has returned, and
+    before the ``with`` statement begins, which then never gives the lock back.  It handles none
+    when a function written in Python returns.
+    """
+
+    def __enter__(self) -> bool:
+        before = self._recursion_count()
+        try:
+            return bool(self.acquire())
+        except BaseException:
+            if self._recursion_count() > before:
+                self.release()
+            raise
+
+
+#: Makes a re-entrant lock, which is given back whenever a signal comes.
+new_lock: Callable[[], threading.RLock]
+new_lock = _Entered if sys.version_info >= (3, 14) else threading.RLock
 
 
 class ForkLock:
@@ -33,7 +59,7 @@ class ForkLock:
             os.register_at_fork(after_in_child=self._renew)
 
     def _renew(self) -> None:
-        self.held = threading.RLock()
+        self.held = new_lock()
 
 
 #: Seconds that a fork waits for what may not end before it.

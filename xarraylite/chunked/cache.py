@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, cast
 
+from .._locks import new_lock
 from ..dtypes.names import NumpyArray
 from .frames import new_array
 from .loads import Load
@@ -52,7 +53,7 @@ class Held:
 
     def __init__(self) -> None:
         self._chunks: dict[Key, tuple[Any, int]] = {}
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self._room = self._size = 0
         self.sources: frozenset[int] = frozenset()
 
@@ -117,7 +118,7 @@ class ChunkCache:
         self._held = held
         self._kept: OrderedDict[Key, tuple[Future[NumpyArray], int]] = OrderedDict()
         self._size = 0
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self.closed = threading.Event()
         self._threads = reading()
         self._pool = ThreadPoolExecutor(

@@ -16,12 +16,12 @@ import glob
 import json
 import os
 import re
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from .._errors import StorageError
+from .._locks import new_lock
 from ..io.atomic import replace_file
 
 Corner = tuple[int, ...]
@@ -53,7 +53,7 @@ class Journal:
         self._place = _beside(target)
         self._mark = mark
         self._handle = -1
-        self._lock = threading.Lock()
+        self._lock = new_lock()
         self.block: tuple[int, ...] | None = None
         self.done: frozenset[Corner] = frozenset()
 

@@ -13,7 +13,6 @@ import hashlib
 import itertools
 import math
 import operator
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, ShapeError, StorageError
+from .._locks import new_lock
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .frames import new_array
@@ -100,7 +100,7 @@ class StoredArray:
         if rows := getattr(self._fetch, "rows", 0):
             self.units = (min(rows, self.chunks[0]), *self.chunks[1:])
         # HDF5's library reads for one thread at a time, and says so only by crashing.
-        self._lock: Any = threading.Lock() if serial else contextlib.nullcontext()
+        self._lock: Any = new_lock() if serial else contextlib.nullcontext()
 
     def __str__(self) -> str:
         return self.name

@@ -40,7 +40,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
-from .._locks import wait_before_fork
+from .._locks import new_lock, wait_before_fork
 from .latch import Latch
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ T = TypeVar("T")
 PATIENCE = 30.0
 
 #: Held while a job runs, and by the interpreter during a fork.
-_gate = threading.RLock()
+_gate = new_lock()
 
 _local = threading.local()
 

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, Protocol
 
+from .._locks import new_lock
 from .._records import record
 from ..ir.node import Leaf, Node, Scalar
 from ..ir.walk import postorder
@@ -84,13 +85,13 @@ _state = _State()
 #: How many traces run, in any thread: while one does, leaves are made by `snapshot_of` alone.
 running = ctypes.c_int64(0)  # machine code reads it too (`transforms.natives`)
 
-_lock = threading.Lock()
+_lock = new_lock()
 
 
 def _make_lock() -> None:
     """Make a new lock in a forked child, in which no other thread traces."""
     global _lock
-    _lock = threading.Lock()
+    _lock = new_lock()
     running.value = int(_state.trace is not None)
 
 
