@@ -38,6 +38,8 @@ class Direct:
         Kept alive here.
     short : bool
         Whether there is another for more elements, which takes longer to make.
+    long : Kernel or None
+        The kernel for many elements, kept alive here.
     """
 
     call: Callable[..., Any]
@@ -49,6 +51,7 @@ class Direct:
     result: Kind
     kernel: Kernel
     short: bool = False
+    long: Kernel | None = None
 
 
 @record(frozen=True, slots=True)
