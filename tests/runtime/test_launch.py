@@ -72,9 +72,9 @@ def test_what_lies_in_a_row_has_a_second_kernel_for_many(monkeypatch: pytest.Mon
     assert few is not None
     assert made is not None
     assert made.long is not None
-    assert few.short
+    assert few.more
     assert few.limit == 99
-    assert not made.short
+    assert not made.more
     assert made.limit > 1_000_000
     words = list(struct.unpack(f"<{len(made.record) // 8}q", made.record))
     words[words.index(made.long.address)] = program(a - b).kernel.address
@@ -103,7 +103,7 @@ def test_second_kernels_have_the_bits_of_the_first(monkeypatch: pytest.MonkeyPat
         kind.fresh = None
         first = direct.fresh(kind)
         assert first is not None
-        assert first.short
+        assert first.more
         for n in (7, first.limit, first.limit + 1, v.shape[1] - 3):
             e = write(a[3:][:n], b[:n])
             to = room(n + 1)
@@ -127,9 +127,9 @@ def test_a_destination_that_is_read_is_launched_however_many_bytes_it_has() -> N
     apart, own = [direct.writes(kind, c._kind, same) for same in ((False, False), (True, False))]
     assert apart is not None
     assert own is not None
-    assert apart.short
+    assert apart.more
     assert apart.limit < 1_000_000 < own.limit
-    assert not own.short
+    assert not own.more
 
 
 @pytest.mark.parametrize("fold", [xl.sum, xl.prod, xl.max, xl.min])
@@ -139,17 +139,17 @@ def test_few_values_are_folded_to_the_bits_of_the_kernel_for_any_number(fold: An
     a = xl.asarray(v)
     kind = fold(a * 1.5)._kind
     few, any_number = [direct.fresh(kind, short) for short in (True, False)]
-    assert [few.short, any_number.short] == [True, False]
-    assert few.limit < any_number.limit
+    assert few.limit < few.more == any_number.limit
+    assert not any_number.more
     for n in (1, 7, 8, 129, 255, 257, 1023, 1025, few.limit):
         (shape, *operands), to = fold(a[:n] * 1.5)._operands, room(2)
         for k, made in enumerate((few, any_number)):
             assert made.call(to[k:].ctypes.data, shape, *operands) is None
         assert to[:1].tobytes() == to[1:].tobytes()
         assert float(fold(a[:n] * 1.5)) == to[0]
-    assert kind.fresh.short
+    assert kind.fresh.more
     float(fold(a * 1.5))
-    assert not kind.fresh.short
+    assert not kind.fresh.more
 
 
 @pytest.mark.parametrize("step", [2, -1, -3, 7])

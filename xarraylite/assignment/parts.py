@@ -64,7 +64,7 @@ def program_for(kind: Kind, program: Any, size: int) -> Any:
     What was for fewer is not asked for any more: the other one computes these, too, to the same
     bits.
     """
-    if program.__class__ is Direct and program.short and size > program.limit:
+    if program.__class__ is Direct and program.limit < size <= program.more:
         program = kind.fresh = direct.fresh(kind, short=False)
     return program
 

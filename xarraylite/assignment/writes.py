@@ -58,7 +58,7 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
         return False
     size, kind, operands = math.prod(to._shape), e._kind, e._operands  # with no call between
     program: Any = kind.writes.get(to._kind)
-    if program and program.short and size > program.limit:
+    if program and program.limit < size <= program.more:
         program = _longer(to, kind, operands)
     small = bool(program) and size <= program.limit and not repeats(program, operands, size)
     if small and _called(program, to, operands, own):

@@ -182,13 +182,13 @@ def _program(
         if few < limit and flat and not short:
             long, least = _long(lowered.body, operands)
     few = few if long is None and few < limit else 0
-    limit = min(limit, few or limit)
+    more, limit = limit if few and (fold is not None or flat) else 0, min(limit, few or limit)
     alike, itemsize, folds = twins(kind), target.dtype.itemsize, fold is not None
     twice = max([operations for _, _, operations in alike], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, folds, twice, held)]
     flags += [0 if long is None else long.address, *least]
     made_of = packed(kernel.address, body.rank, limit, entries, block.values, flags)
-    call, more = launcher(made_of), few > 0 and (folds or flat)
+    call = launcher(made_of)
     return Direct(call, made_of, itemsize, limit, folds, alike, target, kernel, more, long)
 
 

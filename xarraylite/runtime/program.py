@@ -36,8 +36,8 @@ class Direct:
         Of the destination.
     kernel : Kernel
         Kept alive here.
-    short : bool
-        Whether there is another for more elements, which takes longer to make.
+    more : int
+        Most elements of another one, which takes longer to make; 0 if there is none.
     long : Kernel or None
         The kernel for many elements, kept alive here.
     """
@@ -50,7 +50,7 @@ class Direct:
     twins: tuple[tuple[slice, slice, int], ...]
     result: Kind
     kernel: Kernel
-    short: bool = False
+    more: int = 0
     long: Kernel | None = None
 
 
