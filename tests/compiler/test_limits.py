@@ -74,9 +74,7 @@ def test_what_is_the_same_for_all_rows_is_computed_once() -> None:
 # --- thresholds ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "threshold", ["PARALLEL_FROM", "SHARED_FROM", "GRAIN", "STREAM_BYTES", "CHUNK"]
-)
+@pytest.mark.parametrize("threshold", ["SHARED_FROM", "GRAIN", "STREAM_BYTES", "CHUNK"])
 @pytest.mark.parametrize("off", [-1, 0, 1])
 def test_on_either_side_of_a_threshold(
     threshold: str, off: int, monkeypatch: pytest.MonkeyPatch

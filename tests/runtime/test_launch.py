@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 from typing import Any
@@ -63,6 +64,74 @@ def test_one_thread_launches_what_several_would_share() -> None:
     assert limits[0] < 1_000_000 < limits[1]
 
 
+def test_what_lies_in_a_row_has_a_second_kernel_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of bytes that are read twice it counts those once; here the second kernel subtracts."""
+    monkeypatch.setattr(direct, "STREAM_BYTES", 2400)
+    a, b = xl.asarray(np.arange(200.0)), xl.asarray(np.arange(200.0) * 3)
+    few, made = [direct.fresh((a + b)._kind, short) for short in (True, False)]
+    assert few is not None
+    assert made is not None
+    assert made.long is not None
+    assert few.more
+    assert few.limit == 99
+    assert not made.more
+    assert made.limit > 1_000_000
+    words = list(struct.unpack(f"<{len(made.record) // 8}q", made.record))
+    words[words.index(made.long.address)] = program(a - b).kernel.address
+    call = launch.launcher(struct.pack(f"<{len(words)}q", *words))
+    for left, right, n, subtracts in (
+        *[(a, b, 99, False), (a, b, 100, True), (a, a, 100, False), (a, a, 149, False)],
+        *[(a, a, 150, True), (a[1:], a[:-1], 148, False), (a[1:], a[:-1], 150, True)],
+    ):
+        to = room(200)
+        assert call(to.ctypes.data, (n,), *(left[:n] + right[:n])._operands) is None
+        x, y = np.asarray(left)[:n], np.asarray(right)[:n]
+        assert np.array_equal(to[:n], x - y if subtracts else x + y), (n, subtracts)
+        assert (to[n:] == -1).all()
+
+
+def test_second_kernels_have_the_bits_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether they store past the caches or try first what most numbers take; and into memory."""
+    monkeypatch.setattr(direct, "STREAM_BYTES", 1 << 16)
+    monkeypatch.setattr(direct, "NEAR_FROM", 1 << 11)
+    v = np.random.default_rng(3).random((2, 1 << 14)) * 9 - 4
+    v[0, 5::999] = [-800.0, np.inf, np.nan, -0.0] * 4 + [1e300]
+    a, b = xl.asarray(v)
+    makes: list[Any] = [lambda x, y: x * y - 0.5, lambda x, y: xl.exp(x)]
+    for write in makes:
+        kind = write(a, b)._kind
+        kind.fresh = None
+        first = direct.fresh(kind)
+        assert first is not None
+        assert first.more
+        for n in (7, first.limit, first.limit + 1, v.shape[1] - 3):
+            e = write(a[3:][:n], b[:n])
+            to = room(n + 1)
+            rest, at = to[:n], 0
+            while at < n:  # by the first kernel, as many as it takes
+                size = min(n - at, first.limit)
+                part = write(a[3 + at :][:size], b[at:][:size])
+                address = rest[at:].ctypes.data
+                assert first.call(address, (size,), *part._operands) is None
+                at += size
+            whole, into = np.asarray(xl.eval(e)), xl.zeros(n)
+            for _ in range(3):
+                into[...] = 0.0
+                into[...] = e
+                assert np.asarray(into).tobytes() == whole.tobytes() == to[:n].tobytes()
+
+
+def test_a_destination_that_is_read_is_launched_however_many_bytes_it_has() -> None:
+    c, b = xl.zeros(3), xl.ones(3)
+    kind = (c + b)._kind
+    apart, own = [direct.writes(kind, c._kind, same) for same in ((False, False), (True, False))]
+    assert apart is not None
+    assert own is not None
+    assert apart.more
+    assert apart.limit < 1_000_000 < own.limit
+    assert not own.more
+
+
 @pytest.mark.parametrize("fold", [xl.sum, xl.prod, xl.max, xl.min])
 def test_few_values_are_folded_to_the_bits_of_the_kernel_for_any_number(fold: Any) -> None:
     v = np.random.default_rng(2).random(3000) * 4.0 - 2.0
@@ -70,17 +139,17 @@ def test_few_values_are_folded_to_the_bits_of_the_kernel_for_any_number(fold: An
     a = xl.asarray(v)
     kind = fold(a * 1.5)._kind
     few, any_number = [direct.fresh(kind, short) for short in (True, False)]
-    assert [few.short, any_number.short] == [True, False]
-    assert few.limit < any_number.limit
+    assert few.limit < few.more == any_number.limit
+    assert not any_number.more
     for n in (1, 7, 8, 129, 255, 257, 1023, 1025, few.limit):
         (shape, *operands), to = fold(a[:n] * 1.5)._operands, room(2)
         for k, made in enumerate((few, any_number)):
             assert made.call(to[k:].ctypes.data, shape, *operands) is None
         assert to[:1].tobytes() == to[1:].tobytes()
         assert float(fold(a[:n] * 1.5)) == to[0]
-    assert kind.fresh.short
+    assert kind.fresh.more
     float(fold(a * 1.5))
-    assert not kind.fresh.short
+    assert not kind.fresh.more
 
 
 @pytest.mark.parametrize("step", [2, -1, -3, 7])

@@ -126,7 +126,6 @@ def division(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     clear_programs()
     if request.param == "pieces":
         monkeypatch.setattr(running, "GRAIN", 1 << 10)
-        monkeypatch.setattr(running, "PARALLEL_FROM", 0)
         monkeypatch.setattr(running, "SHARED_FROM", 0)
         xl.config(threads=3)
     yield request.param
@@ -324,7 +323,6 @@ def test_long_results_in_parts(
 def test_threads_change_no_bit(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The values are such that any other order of additions would show."""
     monkeypatch.setattr(running, "GRAIN", 1 << 12)
-    monkeypatch.setattr(running, "PARALLEL_FROM", 0)
     monkeypatch.setattr(running, "SHARED_FROM", 0)
     rng = np.random.default_rng(1)
     a = xl.asarray(rng.standard_normal((600, 700)) * 10.0 ** rng.integers(-8, 8, (600, 700)))

@@ -58,12 +58,13 @@ def program_of(kind: Kind) -> Any:
     return program or None
 
 
-def fold_of(kind: Kind, program: Any, size: int) -> Any:
-    """Return the program of a fold for so many values, given the one that the kind has.
+def program_for(kind: Kind, program: Any, size: int) -> Any:
+    """Return the program for so many elements, given the one that the kind has.
 
-    What folded fewer is not asked for any more: the other one folds these, too, to the same bits.
+    What was for fewer is not asked for any more: the other one computes these, too, to the same
+    bits.
     """
-    if program.__class__ is Direct and program.short and size > program.limit:
+    if program.__class__ is Direct and program.limit < size <= program.more:
         program = kind.fresh = direct.fresh(kind, short=False)
     return program
 
@@ -206,7 +207,7 @@ class _Parts:
         found = self.known.get(key)
         if found is None:
             size = math.prod(shape)
-            program = fold_of(kind, program_of(kind), size)
+            program = program_for(kind, program_of(kind), size)
             buffer = computed(program, shape, size, items)
             if buffer is None:
                 return None

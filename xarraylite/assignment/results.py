@@ -28,7 +28,7 @@ from ..runtime.counting import evaluations
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct, HostCall
 from . import elements, totals
-from .parts import FEW_ASKED, computed, fold_of, materialised, program_of, repeats
+from .parts import FEW_ASKED, computed, materialised, program_for, program_of, repeats
 
 if TYPE_CHECKING:
     from ..runtime import bound, launch, replay
@@ -119,7 +119,7 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     folds = program.folds
     over, items = (operands[0], operands[1:]) if folds else (shape, operands)
     size = math.prod(over)
-    program = fold_of(kind, program, size) if folds else program
+    program = program_for(kind, program, size)
     unfit = size > program.limit or (folds and not size)
     if unfit or (program.twins and repeats(program, operands, size)):
         if unfit and not folds:

@@ -58,6 +58,8 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
         return False
     size, kind, operands = math.prod(to._shape), e._kind, e._operands  # with no call between
     program: Any = kind.writes.get(to._kind)
+    if program and program.limit < size <= program.more:
+        program = _longer(to, kind, operands)
     small = bool(program) and size <= program.limit and not repeats(program, operands, size)
     if small and _called(program, to, operands, own):
         return True
@@ -222,6 +224,15 @@ def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Any:
     if program is None:
         program = direct.writes(kind, target, same) or False
         kind.keep(_key(same, target), program)
+    return program
+
+
+def _longer(to: Any, kind: Kind, operands: Operands) -> Any:
+    """Have a kind write to a destination by the program for many elements, False without one."""
+    same = _same(kind, to._kind, operands, to._buffer.address + to._start)
+    program = direct.writes(kind, to._kind, same, short=False) or False
+    kind.keep(_key(same, to._kind), program)
+    kind.keep(to._kind, program)
     return program
 
 

@@ -3,10 +3,12 @@
 Most evaluations are one loop nest over operands whose strides are known and whose extents are not.
 For these a kernel and a record of `runtime.launch` follow from the kind alone: the loops are those
 of the shape, the inner one along the last dimension.  What the planner would do better for large
-work (threads, stores past the caches, tiles for transposed operands) or must do (aliasing in a
-safe order, temporaries) is left to it: the launcher refuses more than `limit` elements and operands
-that overlap the destination.  New results have no program here where operands lie in another order
-of dimensions, for then they have that order too.
+work (threads, tiles for transposed operands) or must do (aliasing in a safe order, temporaries) is
+left to it: the launcher refuses more than `limit` elements and operands that overlap the
+destination.  What lies in a row has a second kernel for many elements, made when so many are asked
+for: it stores past the caches, or tries first what takes less time for most numbers.  New results
+have no program here where operands lie in another order of dimensions, for then they have that
+order too.
 
 The kernels are those the planner would choose, so results have the same bits.
 """
@@ -79,8 +81,8 @@ def _is_one_kernel(kind: Kind) -> bool:
 def fresh(kind: Kind, short: bool = True) -> Direct | HostCall | None:
     """Return the program that evaluates expressions of a kind into new row-major memory.
 
-    ``short``: that of a fold may be for few values, for `assignment.parts.fold_of` knows what to do
-    where there are more.
+    ``short``: it may be for few elements, for `assignment.parts.program_for` knows what to do where
+    there are more.
     """
     if not _is_one_kernel(kind):
         return None
@@ -106,17 +108,19 @@ def _host_call(kind: Kind, target: Kind) -> HostCall | None:
     return HostCall(op.numpy, tuple(takes), target)
 
 
-def writes(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Direct | None:
+def writes(
+    kind: Kind, target: Kind, same: tuple[bool, ...] | None, short: bool = True
+) -> Direct | None:
     """Return the program that evaluates expressions of a kind into memory of another kind.
 
     ``same`` tells which leaves are the destination's own elements; the others share no byte with
-    it.
+    it.  ``short``: it may be for few elements.
     """
     if isinstance(kind.op, Reduction) or kind.formed:
         return None
     if target.rank != kind.rank or target.dtype != kind.dtype:
         return None
-    return _program(kind, target, same)
+    return _program(kind, target, same, short)
 
 
 def _keeps_order(kind: Kind) -> bool:
@@ -162,7 +166,7 @@ def _program(
     memory = [target, *[leaves[k] for k in read]]
     accesses = [Access.SHARED, *[Access.SAME if marks[k] else Access.APART for k in read]]
     operands = tuple(map(_operand, memory, accesses))
-    kernel, block, most = _kernel(kind, operands, lowered.body, 1 if flat else kind.rank, short)
+    kernel, block, few = _kernel(kind, operands, lowered.body, 1 if flat else kind.rank, short)
     if len(block.values) > MOST_WORDS:
         return None
     block.inner([_step(leaf) for leaf in memory])
@@ -172,13 +176,20 @@ def _program(
         word = index[f"c{number}" if leaf.scalar else f"p{number + 1}"]
         entries.append(_entry(leaf, word, body.rank, mark))
     limit, held = _limits(lowered.body, memory, fold, flat)
-    limit = min(limit, most or limit)
+    long, least = None, (0, 0)
+    if fold is None:
+        few, limit = _few(lowered.body, accesses, memory, limit)
+        if few < limit and flat and not short:
+            long, least = _long(lowered.body, operands)
+    few = few if long is None and few < limit else 0
+    more, limit = limit if few and (fold is not None or flat) else 0, min(limit, few or limit)
     alike, itemsize, folds = twins(kind), target.dtype.itemsize, fold is not None
     twice = max([operations for _, _, operations in alike], default=0)
     flags = [int(flag) for flag in (same is not None, flat, itemsize, folds, twice, held)]
+    flags += [0 if long is None else long.address, *least]
     made_of = packed(kernel.address, body.rank, limit, entries, block.values, flags)
     call = launcher(made_of)
-    return Direct(call, made_of, itemsize, limit, folds, alike, target, kernel, most > 0)
+    return Direct(call, made_of, itemsize, limit, folds, alike, target, kernel, more, long)
 
 
 def _limits(body: Body, kinds: list[Kind], fold: Reduction | None, flat: bool) -> tuple[int, int]:
@@ -194,12 +205,28 @@ def _limits(body: Body, kinds: list[Kind], fold: Reduction | None, flat: bool) -
         return (held if fold.ends else min(held, 2 * CHUNK)) - 1, held - 1
     sizes = [one.dtype.itemsize for one in kinds]
     shared = SHARED_FROM if settings.threads > 1 else LONG_CHUNK
-    most = [(shared if flat else PARALLEL_FROM) * VECTOR // cost, STREAM_BYTES // sum(sizes)]
-    if body.has_near:
-        most.append(NEAR_FROM)
+    most = [(shared if flat else PARALLEL_FROM) * VECTOR // cost]
     if not all([_falls(one) for one in kinds]):
         most.append(ACROSS_BYTES // sizes[0])
     return min(most) - 1, held - 1
+
+
+def _few(body: Body, accesses: list[Access], memory: list[Kind], limit: int) -> tuple[int, int]:
+    """Return the most elements of a map's first kernel, and of a launch of any.
+
+    A destination whose own elements are read is never stored past the caches.
+    """
+    nbytes = sum([one.dtype.itemsize for one in memory])
+    past = limit if Access.SAME in accesses else min(limit, STREAM_BYTES // nbytes - 1)
+    return (min(NEAR_FROM - 1, past), past) if body.has_near else (past, limit)
+
+
+def _long(body: Body, operands: tuple[Operand, ...]) -> tuple[Kernel, tuple[int, int]]:
+    """Return a map's kernel for what lies in a row, and from how many elements and bytes on."""
+    near = body.has_near
+    mode = Mode.DIRECT if near else Mode.NONTEMPORAL
+    spec = MapSpec(mode, 0, operands, body, 0, near=Near.MANY if near else Near.NONE)
+    return kernels.get(spec, emit_map), (NEAR_FROM, 0) if near else (0, STREAM_BYTES)
 
 
 def _is_row(leaf: Kind, rank: int) -> bool:

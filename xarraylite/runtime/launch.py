@@ -23,9 +23,10 @@ A record is made of 64-bit words: a head, one entry for the destination and for 
 the template.  The head has the kernel, the rank, the most elements, how many entries and words of
 the template there are, whether addresses are compared, whether all is one flat loop, the result's
 itemsize, whether it is folded, how many operations are done twice, up to how many elements the lock
-is held, and where running kernels are counted.  An entry says what the argument is (a snapshot and
-a byte offset, or a number), which word it fills, the itemsize, whether it is the destination's own
-elements, its rank if it is row-major (else -1), and its strides in bytes.
+is held, another kernel (or 0), from how many elements and bytes on that is called, and where
+running kernels are counted.  An entry says what the argument is (a snapshot and a byte offset, or a
+number), which word it fills, the itemsize, whether it is the destination's own elements, its rank
+if it is row-major (else -1), and its strides in bytes.
 `codegen.cpython.launching` is the function itself.
 """
 

@@ -36,8 +36,10 @@ class Direct:
         Of the destination.
     kernel : Kernel
         Kept alive here.
-    short : bool
-        Whether there is another for more elements, which takes longer to make.
+    more : int
+        Most elements of another one, which takes longer to make; 0 if there is none.
+    long : Kernel or None
+        The kernel for many elements, kept alive here.
     """
 
     call: Callable[..., Any]
@@ -48,7 +50,8 @@ class Direct:
     twins: tuple[tuple[slice, slice, int], ...]
     result: Kind
     kernel: Kernel
-    short: bool = False
+    more: int = 0
+    long: Kernel | None = None
 
 
 @record(frozen=True, slots=True)

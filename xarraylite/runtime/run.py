@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from .._config import settings
 from ..codegen.kernel import KernelRaised
 from ..compiler.identities import scalar_words
-from ..compiler.limits import PARALLEL_FROM, SHARED_FROM
+from ..compiler.limits import SHARED_FROM
 from ..compiler.program import (
     BandedStep,
     HostArray,
@@ -106,11 +107,12 @@ def run_kernel(step: KernelStep, addresses: list[int], nodes: Nodes, buffers: li
         return one
 
     cost = work.outer * work.cost
-    if not work.chunks and cost < PARALLEL_FROM:
+    if not work.chunks and cost < SHARED_FROM:
         make()((0, work.outer, 0, work.inner, 0, work.rows, 0))
         return
-    threads = 1 if work.ordered or cost < SHARED_FROM else settings.threads
-    pool.run(pieces(work, LARGEST if threads == 1 else GRAIN), make, threads)
+    threads = 1 if work.ordered else settings.threads
+    least = LARGEST if threads == 1 else GRAIN
+    pool.run(pieces(work, least) if work.chunks else _known_pieces(work, least), make, threads)
 
 
 def run_bands(step: BandedStep, addresses: list[int], nodes: Nodes, buffers: list[Memory]) -> None:
@@ -191,6 +193,12 @@ def pieces(work: Work, least: int = GRAIN) -> Iterator[Piece]:
             for low, high in ranges:
                 end = min(t + step, work.outer)
                 yield t, end, max(j0, low), min(j1, high), r0, r1, offset
+
+
+@lru_cache(64)
+def _known_pieces(work: Work, least: int) -> tuple[Piece, ...]:
+    """Return the pieces of what comes again, of which there are few."""
+    return tuple(pieces(work, least))
 
 
 def _inner_ranges(work: Work, cost: int, grain: int) -> Iterator[tuple[int, int]]:

@@ -12,8 +12,9 @@ from .replay import put_number
 MOST_DIMENSIONS, MOST_WORDS = 6, 240
 
 #: Where a record has its words (see also `basics`), how long its head is, and an entry.
-RANK, ENTRIES, WORDS, GUARDED, FLAT, HELD, FLYING = 8, 24, 32, 40, 48, 80, 88
-HEAD_BYTES, ENTRY_BYTES = 96, 8 * (5 + MOST_DIMENSIONS)
+RANK, ENTRIES, WORDS, GUARDED, FLAT, HELD = 8, 24, 32, 40, 48, 80
+LONG, LONG_FROM, LONG_BYTES, FLYING = 88, 96, 104, 112
+HEAD_BYTES, ENTRY_BYTES = 120, 8 * (5 + MOST_DIMENSIONS)
 
 #: Where an entry has its words: the first one is what the argument is.
 WORD, EACH, SAME, ROW, STRIDES = 8, 16, 24, 32, 40
@@ -85,7 +86,7 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
         outer *= extent
     store(block + 8, outer)
     store(block + 24, load(extents + 8 * (loops - 1)) if loops != 0 else 1)
-    low = high = 0
+    low = high = moved = first = last = 0
     locked = total <= load(record + HELD) or load(load(record + FLYING) + 8) != 0
     for k in range(entries):
         kind, place, start = load(entry), block + 8 * load(entry + WORD), target
@@ -105,6 +106,9 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
             store(place, start)
             end = spread(entry, place, extents, loops)
             begin = load(extents + 8 * MOST_DIMENSIONS)
+            # What two operands in a row read comes from memory once.
+            moved += end - begin if end <= first or begin >= last else 0
+            first, last = begin, end
             if k == 0:
                 low, high = begin, end
             elif load(record + GUARDED) != 0:
@@ -112,12 +116,15 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
                 if (start != target) if same else (end > low and begin < high):
                     return 0
         entry += ENTRY_BYTES
+    long = load(record + LONG)
+    many = total >= load(record + LONG_FROM) and moved >= load(record + LONG_BYTES)
+    kernel = long if long != 0 and many else load(record)
     if locked:
-        return 1 if run(load(record), block) == 0 else 0
-    return 1 if without_lock(record, block) == 0 else 0
+        return 1 if run(kernel, block) == 0 else 0
+    return 1 if without_lock(kernel, record, block) == 0 else 0
 
 
-def without_lock(record: int, block: int) -> int:
+def without_lock(kernel: int, record: int, block: int) -> int:
     """Run a kernel while other threads run Python; return its status.
 
     It is counted, so that whoever is about to move a snapshot can wait for it.
@@ -125,7 +132,7 @@ def without_lock(record: int, block: int) -> int:
     flying = load(record + FLYING)
     store(flying, load(flying) + 1)
     thread = c.PyEval_SaveThread()
-    status = run(load(record), block)
+    status = run(kernel, block)
     c.PyEval_RestoreThread(thread)
     store(flying, load(flying) - 1)
     return status
