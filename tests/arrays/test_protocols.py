@@ -76,8 +76,16 @@ def test_operators_leave_strangers_alone() -> None:
     for function in (operator.add, operator.mul, operator.lt):
         with pytest.raises(TypeError):
             function(a, "text")
-    assert (a == "text") is False
-    assert (a != None) is True  # noqa: E711
+    assert (a == None) is False  # noqa: E711
+    for other in ("text", b"text"):
+        for one in (a, a + 1, a[0]):
+            values = np.asarray(one)[()]
+            for compute in (operator.eq, operator.ne):
+                for made, wanted in (
+                    (compute(one, other), compute(values, other)),
+                    (compute(other, one), compute(other, values)),
+                ):
+                    np.testing.assert_array_equal(made, wanted, strict=True)
 
 
 def test_subclasses_of_python_numbers() -> None:

@@ -125,3 +125,30 @@ def test_lists_are_operands(dtype: str) -> None:
     assert np.array_equal(np.asarray(e), [2, 4, 6])
     with pytest.raises(ValueError, match="add"):
         ours + [1, 2]
+
+
+#: Writes of values that may lie deeper than what is selected.
+DEPTHS = (
+    *("a[1] = [7]", "a[1] = [[7]]", "a[1] = (7,)", "a[1] = A([7])", "a[1] = A([[7]])"),
+    *("a[1:2] = [[3]]", "a[:] = [[1, 2, 3]]", "a[...] = [[1, 2, 3]]", "a[1:2] = A([[3]])"),
+    *("m[1] = [(7,)]", "m[1] = [[1, 2, 3]]", "m[1, 1] = [7]", "m[1, 1] = A([7])", "m[1] = [7]"),
+    *("a[np.int64(1)] = [3]", "a[A(1)] = A([3])", "a[[1]] = [[3]]", "a[[0, 1]] = [[1, 2]]"),
+    *("a[()] = [[1, 2, 3]]", "a[1, ...] = [7]", "a[1, ...] = A([7])", "a[None] = [[1, 2, 3]]"),
+    *("a[0:0] = [[1]]", "a[1:2] = [A([3])]", "a[1] = [A(3)]", "a[1:2] = [[A(3)[()]]]"),
+    *("m[[0]] = [[[1, 2, 3]]]", "m[0, [0, 1]] = [[1, 2]]", "a[...] = m[:1]", "m[:] = [[1, 2, 3]]"),
+)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
+def test_lists_are_no_deeper_than_what_is_selected(dtype: str) -> None:
+    def outcome(xp: Any, statement: str) -> Any:
+        a, m = xp.zeros(3, dtype), xp.zeros((3, 3), dtype)
+        try:
+            exec(statement, {"np": np, "A": xp.asarray, "a": a, "m": m})
+        except (TypeError, ValueError) as error:
+            told = TypeError if isinstance(error, TypeError) else ValueError
+            return told, np.asarray(a).tolist(), np.asarray(m).tolist()
+        return np.asarray(a).tolist(), np.asarray(m).tolist()
+
+    for statement in DEPTHS:
+        assert outcome(xl, statement) == outcome(np, statement), statement

@@ -141,6 +141,10 @@ def test_several_arrays_and_lists_are_the_same() -> None:
             (i, i > 0),
         ),
         *([2, 0], (slice(None), [1, 0]), [], [True, False, True], [[0], [1]], [0, 9], ([0], [1])),
+        *((1, i), (-1, [3, 0]), (1, i + 9), (i - 9, 1), (slice(0, 2), xl.asarray(i)), (9, i)),
+        *((slice(1, None), 1, i % 2), (i, slice(None), 1), (0, slice(None), i % 2), ([], 1)),
+        *((slice(None), i > 0), (1, j > 0), (slice(None), xl.asarray([True, False, True, True]))),
+        *((slice(2, 0, -1), i), ([True, False, True], 1), ([1.0], 0), (None, 1, i), (1, i, ...)),
     ]
 
     def work(key: Any, shape: tuple[int, ...]) -> Any:
@@ -251,6 +255,9 @@ PICKS: dict[str, tuple[tuple[int, ...], Any]] = {
     "a list": ((4, 3), [3, 0]),
     "int32": ((4, 3), np.array([3, 0], np.int32)),
     "odd sizes": ((7,), np.array([1, 2, 3])),
+    "of a row": ((4, 3), (-3, np.array([2, 0]))),
+    "of a column": ((4, 3), (np.array([3, -4, 0]), 1)),
+    "of a part": ((4, 6), (slice(1, 3), np.array([[5, 0]]))),
 }
 
 
@@ -265,8 +272,9 @@ def test_picked_elements_are_read_again_where_they_are(name: str, dtype: str) ->
         own = deepcopy(key)
         now = a[own]
         late, part = xl.late(now), xl.late(now[..., ::-1])
-        if isinstance(own, np.ndarray):
-            own[...] = 0  # positions are those that were given
+        for part_of_key in own if isinstance(own, tuple) else (own,):
+            if isinstance(part_of_key, np.ndarray):
+                part_of_key[...] = 0  # positions are those that were given
         np.testing.assert_array_equal(xl.eval(now), values[key])
         a += 1
         np.testing.assert_array_equal(now, values[key])
@@ -312,6 +320,9 @@ def test_references_are_balanced() -> None:
         fresh[...] = -fresh + fresh[[0, 1, 2, 3, 4, 5]] * 2 + xl.at(c, 1)
         grid = fresh.reshape(2, 3)
         grid[p % 2, p % 3] = grid[p % 2, p % 3] + 1
+        xl.eval(grid[1, p % 3] + grid[[0, 1], 0].sum() + grid[:, [True, False, True]].sum())
+        grid.sort()
+        xl.zeros((2, 3), "int8")
         xl.view(grid, xl.newaxis, xl.range(None, None, -1))[...] = 1.5
         xl.flatten(grid[:, :2])[...] = 2.0
         other[...] = xl.eval(c[p])

@@ -54,6 +54,18 @@ ALONE = ("neg", "pos", "abs", "invert")
 NUMBERS: tuple[Any, ...] = (3, -1, 0, 1.5, 1e300, 1e5, 70000, 1 << 40, True, 2j, float("nan"))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_whole_values_have_the_bits_of_arrays(dtype: str) -> None:
+    info = np.iinfo(dtype)
+    values = [info.min, info.min + 1, -1 % (info.max + 1), 0, 1, 2, 7, 8, 9, info.max]
+    a = xl.asarray(values, dtype)
+    names = ("truediv", "floordiv", "mod", "and_", "or_", "xor", "lshift", "rshift")
+    for compute in [getattr(operator, name) for name in names]:
+        wanted = compute(a[:, None], a).numpy()
+        for made in both(lambda: [compute(x, y).numpy().tobytes() for x in a for y in a]):  # noqa: B023
+            assert b"".join(made) == wanted.tobytes(), compute
+
+
 @pytest.mark.parametrize("dtype", ELEMENTS)
 def test_operators_of_other_values_are_the_same(dtype: str) -> None:
     names = [*NAMES, "and_", "or_", "xor", "lshift", "rshift"]

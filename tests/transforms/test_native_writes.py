@@ -287,3 +287,43 @@ def test_rows_are_moved_within_themselves() -> None:
             lent = start.copy()
             xl.adapt(lent)[to] = xl.adapt(lent)[of]
             assert lent.tolist() == theirs.tolist(), (to, of)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int8", "bool", "complex64", "bfloat16"])
+def test_sorting_in_place_is_the_same(dtype: str) -> None:
+    values = np.array([3, 0, -0.0, 2, 1, 0.0, -1, 5]).astype(dtype)
+
+    def work() -> Any:
+        a, m = xl.asarray(values, copy=True), xl.asarray(values.reshape(2, 4), copy=True)
+        whole = xl.asarray(np.arange(16)[::-1].copy())
+        waiting, part, turned = a + a, a[1::2], m.T
+        part.sort()
+        once = a.tolist()
+        a.sort()
+        m.sort()
+        turned.sort()
+        whole[1::3].sort()
+        with pytest.raises(xl.AxisError):
+            a[0, ...].sort()
+        a.flags.writeable = False
+        with pytest.raises(xl.ReadOnlyError):
+            a.sort()
+        signs = np.signbit(a.numpy().astype("float64")).tolist() if dtype[0] == "f" else None
+        return once, a.tolist(), m.tolist(), whole.tolist(), waiting.tolist(), signs
+
+    fast, slow = both(work)
+    assert fast == slow
+
+
+@pytest.mark.parametrize("dtype", [float, "f2", bool, "int4", "bfloat16", "c8", None])
+def test_zeros_are_the_same(dtype: Any) -> None:
+    def work() -> Any:
+        made = [xl.zeros(shape, dtype) for shape in (3, (2, 3), (), (0, 2), [2])]
+        made += [xl.zeros_like(made[1]), xl.empty((0, 3), dtype)]
+        return [(type(x), x.shape, x.dtype, x.tolist()) for x in made]
+
+    fast, slow = both(work)
+    assert fast == slow
+    for shape in (-1, (2, -1)):
+        with pytest.raises(ValueError, match="-1"):
+            xl.zeros(shape, dtype)

@@ -32,7 +32,7 @@ from ..memory.arrays import write as write_elements
 from ..memory.buffer import ALONE, Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
-from ..operands.convert import LayoutLike, is_quick, listed, store, values_node
+from ..operands.convert import LayoutLike, is_quick, store, values_node
 from ..operands.gathers import index_leaf, is_index_array
 from ..operands.learning import key_of
 from ..operands.namespace import namespace
@@ -371,10 +371,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         self._still()._store_in(key, value, held, noalias)
 
     def _store_in(self, key: Any, value: object, held: bool, noalias: bool) -> None:
-        if value.__class__ in (list, tuple) and not tracing.is_active():
-            results.count_use()
-            made = listed(value, self._dtype)
-            value = value if made is None else made
+        value = few.given(self, key, value)
         if isinstance(value, XExpression):
             checked = noalias and settings.check_noalias  # a broken promise is told of
             if not checked and few.stored(self, key, value, held):

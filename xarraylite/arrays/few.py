@@ -13,16 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import BroadcastError, DTypeError
 from .._tables import kept
 from ..assignment import elements, readers, results
 from ..assignment.assign import converted
-from ..dtypes.names import NumpyArray, int64
+from ..dtypes.names import NumpyArray, bool_, int64, kind
 from ..dtypes.promotion import can_cast
 from ..index.indices import parse_index
 from ..ir.kind import NODE, Kind, folds_inside, owner_class, row_major
 from ..ir.node import RANK, Node
 from ..memory.buffer import Buffer
 from ..operands import tracing
+from ..operands.convert import listed
 from ..operands.gathers import FEW, copied_from, counted_from_front, in_place, is_index_array
 from ..operands.nodes import unwrapped
 from . import ownership
@@ -240,6 +242,46 @@ def made_for(to: Any, value: XExpression, held: bool) -> tuple[XExpression, bool
         made = results.evaluate(value) if to.size <= elements.FEW else None
         return (value, held, None) if made is None else (made, False, used)
     return converted_to(value, dtype), False, used
+
+
+def given(to: Any, key: Any, value: Any) -> Any:
+    """Return lists of numbers, written under an index, as an array, and all else as it is.
+
+    Raises
+    ------
+    BroadcastError, DTypeError
+        For lists nested deeper than ints and slices select dimensions, and for an array that is
+        written to one element: NumPy's `ValueError`, or its `TypeError` of an element that is
+        complex or, for lists, a whole number.
+    """
+    several = value.__class__ in (list, tuple)
+    if several and not tracing.is_active():
+        results.count_use()
+        made = listed(value, to._dtype)
+        value = value if made is None else made
+    deep = _depth(value)
+    items = key if key.__class__ is tuple else (key,)
+    if not deep or not _BASIC.issuperset(map(type, items)):
+        return value
+    classes = [*map(type, items)]
+    left = len(to._shape) - classes.count(int) + classes.count(type(None))
+    one = left == 0 and classes.count(int) == len(classes)
+    if deep <= left or not (several or one) or (one and several and to._dtype is bool_):
+        return value
+    numbers = "iuc" if several else "c"
+    error = DTypeError if one and kind(to._dtype) in numbers else BroadcastError
+    raise error(
+        f"assignment to {to.summary()}: the index selects "
+        f"{'one element' if one else f'{left} dimensions'}, and values of {deep} were given"
+    )
+
+
+def _depth(value: Any) -> int:
+    """Return how many dimensions values have, of lists by their first items."""
+    depth = 0
+    while value.__class__ in (list, tuple):
+        depth, value = depth + 1, value[0] if value else None
+    return depth + len(getattr(value, "shape", ()))
 
 
 def stored(to: Any, key: Any, value: XExpression, held: bool) -> bool:

@@ -11,9 +11,7 @@ Four ways lead there, each tried before the next:
 
 from __future__ import annotations
 
-import operator
 import threading
-from collections.abc import Callable
 from math import isfinite, isinf, isnan, sqrt
 from numbers import Number
 from typing import TYPE_CHECKING, Any
@@ -23,13 +21,14 @@ import numpy as np
 from .._errors import DTypeError
 from .._lazy_import import later
 from ..assignment import elements, results
-from ..dtypes.names import DType, as_dtype, kind
+from ..dtypes.names import DType, as_dtype
+from ..dtypes.names import kind as kind_of_dtype
 from ..ir import build
 from ..ir.kind import Kind
 from ..ir.node import Elementwise, Node
 from ..ir.simplify import POWER, applied, simpler
 from ..ir.translation import of as kind_of
-from ..ir.translation import plain, scalars_of
+from ..ir.translation import scalars_of
 from ..operands.nodes import OneValue, is_number, is_operand
 from ..operands.non_numeric import call_numpy
 from ..operands.operators import with_strangers
@@ -38,6 +37,7 @@ from ..runtime.evaluate import uses_reference
 from ..runtime.floating_errors import silently
 from ..runtime.program import Direct
 from .expression import XExpression, apply
+from .scalar_ways import POWERS, Way, Ways, of_numpy
 
 if TYPE_CHECKING:
     from ..runtime import reference
@@ -45,28 +45,8 @@ else:
     reference = later(".runtime.reference")
 
 
-Way = Callable[..., Any]
-Ways = dict[tuple[type, ...], Way]
-
 #: Operand types an operation has met, at most: they are few unless somebody makes types.
 _KEPT = 256
-
-#: Operations that NumPy's scalars do as expressions do.
-_PYTHON: dict[str, Way] = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "negative": operator.neg,
-    "positive": operator.pos,
-    "abs": operator.abs,
-    "less": operator.lt,
-    "less_equal": operator.le,
-    "greater": operator.gt,
-    "greater_equal": operator.ge,
-    "equal": operator.eq,
-    "not_equal": operator.ne,
-}
 
 #: Python's methods of float64.
 _METHODS = {
@@ -93,15 +73,6 @@ _SIGNS: dict[str, Way] = {
 #: Those that Python answers otherwise where an operand is infinite.
 _OF_FINITE = frozenset(("floor_divide", "remainder"))
 
-#: Powers of a finite float, as `simplify.POWERS` has them for this exponent.
-_POWERS: dict[float, Way] = {
-    1: operator.pos,
-    2: lambda x: x * x,
-    3: lambda x: x * x * x,
-    -1: lambda x: 1.0 / x,
-    0.5: lambda x: abs(sqrt(x)),
-}
-
 #: Functions of a float64 that Python's library has with the same bits.
 _FUNCTIONS: dict[str, Way] = {
     "sqrt": sqrt,
@@ -124,9 +95,13 @@ _WEAK: frozenset[Any] = frozenset((float, int))
 #: Classes of numbers beside which float64 stays what it is.
 _REAL: frozenset[Any] = frozenset((float, np.float64, int))
 
-#: Classes of numbers that become complex128 beside one of it, and the operations that round alike.
-_PLANE: frozenset[Any] = frozenset((int, float, complex, np.complex128))
-_WIDE = frozenset((np.float64, np.complex128))
+#: Classes of Python's numbers in kernels, by the kinds of dtypes that are no whole numbers.
+_CLASSES: dict[str, Any] = {"f": float, "c": complex}
+
+#: Complex classes, of which Python's numbers beside one become one, the operations that round them
+#: alike, and the classes as which kernels take Python's numbers.
+_PLANES: frozenset[Any] = frozenset((np.complex64, np.complex128))
+_WIDE = _PLANES | {np.float64}
 _OF_PLANE = frozenset(("add", "subtract", "multiply", "divide", "equal", "not_equal"))
 
 #: Python's numbers, each class before those that it is made into.
@@ -142,53 +117,15 @@ _LARGE = 1e38
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
 
 
-#: Codes of the dtypes whose scalars NumPy divides, and raises to powers, as we do.
-_CHARS = {"divide": "ef", POWER.name: "bhilqBHILQ"}
-
-
 def ways_of(op: Op) -> Ways:
     """Return an operation's ways, by the types of its operands; at first what Python does."""
     known = _ways.get(op.name)
     if known is None:
-        known = _ways[op.name] = _python_ways(op)
+        known = _ways[op.name] = of_numpy(op)
     return known
 
 
 _ways: dict[str, Ways] = {}
-
-
-def _python_ways(op: Op) -> Ways:
-    function = _whole_power if op is POWER else _PYTHON.get(op.name)
-    if function is None:
-        return {}
-    ways: Ways = {}
-    for char in _CHARS.get(op.name, "efbhilqBHILQ"):
-        weak = (float, int) if char in "ef" else (int,)
-        ways |= dict.fromkeys(_alike(op, np.dtype(char).type, weak), function)
-    if op is POWER:
-        ways |= dict.fromkeys([(np.float32, float), (np.float32, int)], _short_power)
-    return ways
-
-
-def _short_power(base: Any, exponent: Any) -> Any:
-    """Return a power of a float32 by products, or a root, which rounded twice are rounded once."""
-    if not isfinite(base) or (base < 0 and exponent == 0.5):
-        raise KeyError
-    return np.float32(_POWERS[exponent](base))
-
-
-def _whole_power(base: Any, exponent: Any) -> Any:
-    """Return a power of whole numbers, by an exponent that all of them can be."""
-    if 0 <= exponent < 128:
-        return base**exponent
-    raise KeyError
-
-
-def _alike(op: Op, own: type, weak: tuple[type, ...]) -> list[tuple[type, ...]]:
-    """Return the types of operands of one dtype, or with one Python number among them."""
-    if op.arity == 1:
-        return [(own,)]
-    return [(own, own), *[(own, other) for other in weak], *[(other, own) for other in weak]]
 
 
 class _Place(threading.local):
@@ -199,16 +136,17 @@ class _Place(threading.local):
         self.own = array, array.ctypes.data
 
 
-class _Kernel:
+class ScalarKernel:
     """What launches a kind's program of no dimensions; it says where there is none yet."""
 
-    __slots__ = ("dtypes", "kind", "place")
+    __slots__ = ("classes", "kind", "place")
 
     def __init__(self, kind: Kind, dtypes: list[DType]) -> None:
-        self.kind, self.dtypes, self.place = kind, dtypes, _Place(kind.dtype)
+        self.kind, self.place = kind, _Place(kind.dtype)
+        self.classes = tuple([_CLASSES.get(kind_of_dtype(dtype), int) for dtype in dtypes])
 
     def __call__(self, *operands: Any) -> Any:
-        return self.run(*map(plain, operands, self.dtypes))
+        return self.run(*[cls(x) for cls, x in zip(self.classes, operands, strict=True)])
 
     def run(self, *items: Any) -> Any:
         """Return the value for the Python numbers that stand for operands."""
@@ -232,10 +170,11 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     types = tuple([x.__class__ for x in operands])
     own = _meant(op, types)
     if own is not None and all([_LOW <= x <= _HIGH for x in operands if x.__class__ is int]):
-        made = _run(op, tuple(map(own, operands)))
+        made = _run(op, tuple([silently(own, x) for x in operands]))
         known = ways.get((own,) * len(types))
         if known is not None and len(ways) < _KEPT:
-            exact = known.__class__ is _Kernel and own in _WIDE  # which converts numbers itself
+            # Kernels convert numbers themselves.
+            exact = known.__class__ is ScalarKernel and own in _WIDE
             ways[types] = known if exact else lambda *numbers: known(*map(own, numbers))
         return made
     if any([not issubclass(cls, np.generic) and cls not in _NUMBERS for cls in types]):
@@ -257,8 +196,10 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
 
 def _meant(op: Op, types: tuple[type, ...]) -> Any:
     """Return NumPy's class that Python's numbers are of, alone or beside a complex one; or None."""
-    beside = types.count(np.complex128) == 1 and op.name in _OF_PLANE and _PLANE.issuperset(types)
-    if beside or types == (complex,):
+    strong = [cls for cls in types if cls not in _NUMBERS[1:]]
+    if len(strong) == 1 and strong[0] in _PLANES and op.name in _OF_PLANE:
+        return strong[0]
+    if types == (complex,):
         return np.complex128
     if types == (int,) or (types == (int, int) and op is not POWER and not op.scalars):
         return np.int64
@@ -280,7 +221,7 @@ def _kernel_for(node: Elementwise, types: tuple[type, ...]) -> Way | None:
     if found is None or uses_reference():
         return None
     dtypes = scalars_of(found[0])
-    return _Kernel(found[0], dtypes) if len(dtypes) == len(types) else None
+    return ScalarKernel(found[0], dtypes) if len(dtypes) == len(types) else None
 
 
 def _same_of_numpy(op: Op, operands: tuple[Any, ...], result: Any) -> Way | None:
@@ -335,7 +276,7 @@ def _part(operand: Any) -> Any:
 
 def _is_exact(node: Elementwise) -> bool:
     """Tell whether NumPy has the bits of every engine."""
-    return all([kind(arg.dtype) in node.op.exact for arg in node.args])
+    return all([kind_of_dtype(arg.dtype) in node.op.exact for arg in node.args])
 
 
 def _folded(node: Node) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
@@ -353,7 +294,7 @@ def function_of_one(cls: type[Any], op: Op) -> Way:
             try:
                 if real is not None:
                     return cls._of(real(x))
-                if way.__class__ is _Kernel:
+                if way.__class__ is ScalarKernel:
                     return cls._of(way.run(float(x)))
                 if way is not None:
                     return cls._of(silently(way, np.float64(x)))
@@ -372,7 +313,7 @@ def function_of_two(cls: type[Any], op: Op) -> Way:
         way: Any = ways.get(_TWO)
         if way is not None and x.__class__ in _FLOATS and y.__class__ in _FLOATS:
             try:
-                if way.__class__ is _Kernel:
+                if way.__class__ is ScalarKernel:
                     return cls._of(way.run(float(x), float(y)))
                 return cls._of(silently(way, np.float64(x), np.float64(y)))
             except _FAILS:
@@ -400,7 +341,7 @@ def _run(op: Op, operands: tuple[Any, ...]) -> Any:
     ways = ways_of(op)
     try:
         way = ways[tuple(map(type, operands))]
-        return way(*operands) if way.__class__ is _Kernel else silently(way, *operands)
+        return way(*operands) if way.__class__ is ScalarKernel else silently(way, *operands)
     except _FAILS:
         return _computed(op, operands, ways)
 
@@ -476,12 +417,12 @@ def _power(general: Way) -> Way:
     def forward(self: Any, other: Any) -> Any:
         cls = other.__class__
         if cls in _WEAK or cls is self.__class__:
-            simple = _POWERS.get(other) if cls in _WEAK else None
+            simple = POWERS.get(other) if cls in _WEAK else None
             way: Any = ways.get(_TWO) if simple is None else None
             try:
                 if simple is not None:
                     return self._of(simple(float(self)))
-                if way.__class__ is _Kernel:
+                if way.__class__ is ScalarKernel:
                     return self._of(way.run(float(self), float(other)))
             except (TypeError, ValueError, ZeroDivisionError, OverflowError):
                 pass

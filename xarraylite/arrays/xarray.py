@@ -429,7 +429,7 @@ def duplicated(of: XContainer) -> XArray | None:
     return _copied(owner_class(of._fixed, of._dtype, of._shape), elements.array_of(of))
 
 
-def zeros(extents: Any) -> XArray | None:
-    """Return few zeros of float64, by rows; None: only machine code beats `creation.zeros`."""
+def zeros(extents: Any, dtype: DType) -> XArray | None:
+    """Return few zeros of a dtype, by rows; None: only machine code beats `creation.zeros`."""
     results.count_use()
     return None

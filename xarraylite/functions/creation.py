@@ -83,24 +83,31 @@ def empty(
     >>> xl.empty((2, 3), layout="column_major").strides
     (1, 2)
     """
-    made = None
-    if dtype is order is device is layout is None and strides is None:
-        made = xarray.zeros(shape)
-    if made is None:
-        made = _usual(shape, dtype, order, device, layout, strides)
-    if made is not None:
-        return made
+    if order is device is layout is None and strides is None:
+        made: XArray | None = _usual(shape, dtype, np.empty)
+        if made is not None:
+            return made
     check_device(device, "empty")
     layout = ordered(order, layout, "empty")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "empty")
     return XArray._own(raw(place, kind_), place, kind_, policy, layout)
 
 
-def _usual(shape: object, dtype: object, *options: object) -> Any:
-    """Return a new row-major container of a tuple of ints; None where more is asked for."""
+def _usual(shape: object, dtype: object, make: Callable[..., NumpyArray]) -> Any:
+    """Return a new row-major container of a tuple of ints, of zeros if NumPy's function makes such.
+
+    None where more is asked for.
+    """
+    try:
+        kind_ = float64 if dtype is None else as_dtype(dtype)
+    except DTypeError:
+        kind_ = None
+    made: Any = None if kind_ is None else xarray.zeros(shape, kind_)
+    if made is not None:
+        return made
     extents: Any = (shape,) if shape.__class__ is int else shape
     extents = tuple(extents) if extents.__class__ is list else extents
-    if extents.__class__ is not tuple or any([x is not None for x in options]):
+    if extents.__class__ is not tuple:
         return None
     size = room = 1
     for extent in extents:
@@ -110,17 +117,15 @@ def _usual(shape: object, dtype: object, *options: object) -> Any:
         room *= extent or 1
     if room > MAX_SIZE:
         return None
-    try:
-        kind_ = float64 if dtype is None else as_dtype(dtype)
-    except DTypeError:
+    if kind_ is None:
         other = dtype_of(dtype)
-        if other is None:
-            raise
-        return np.empty(extents, other)
+        return None if other is None else make(extents, other)
     large = size * kind_.itemsize > settings.max_result_bytes or len(extents) > MAX_RANK
     if large or settings.default_layout != _ROW_MAJOR:
         return None
-    made: XArray = elements.new_container(XArray, row_major(kind_, len(extents)), extents, size)
+    made = elements.new_container(XArray, row_major(kind_, len(extents)), extents, size)
+    if make is np.zeros:
+        made._buffer.run()[:] = 0
     return made
 
 
@@ -165,17 +170,10 @@ def zeros(
     >>> xl.zeros(3, dtype="int32")
     XArray([0, 0, 0], dtype=int32)
     """
-    usual = dtype is None or dtype is float64
-    if usual and order is device is layout is None and strides is None:
-        made = xarray.zeros(shape)
+    if order is device is layout is None and strides is None:
+        made: XArray | None = _usual(shape, dtype, np.zeros)
         if made is not None:
             return made
-    made = _usual(shape, dtype, order, device, layout, strides)
-    if made is not None:
-        if isinstance(made, np.ndarray):
-            return np.zeros(made.shape, made.dtype)  # type: ignore[return-value]
-        made._buffer.run()[:] = 0
-        return cast("XArray", made)
     check_device(device, "zeros")
     layout = ordered(order, layout, "zeros")
     place, policy, kind_ = _place(shape, dtype, layout, strides, "zeros")
@@ -265,7 +263,7 @@ def full(
 
 def _of_number(shape: ShapeLike, number: object, dtype: object) -> XArray | None:
     """Return a row-major container of one of Python's numbers; None where more is asked for."""
-    usual = _usual(shape, np.dtype(type(number)) if dtype is None else dtype)
+    usual = _usual(shape, np.dtype(type(number)) if dtype is None else dtype, np.empty)
     if isinstance(usual, np.ndarray):
         usual[...] = number
         return cast("XArray", usual)

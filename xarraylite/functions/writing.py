@@ -68,6 +68,8 @@ def _memory(
 
 def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> NumpyArray:
     """Return what is written; Python integers must fit, and arrays cast under the rule."""
+    if isinstance(x, XExpression) and x.dtype is to.dtype:
+        return _values(x, operation)
     check_representable(x, to.dtype, operation)
     several = isinstance(x, list | tuple)
     few: Any = listed(x, None) if several else None

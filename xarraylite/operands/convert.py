@@ -171,9 +171,9 @@ def listed(values: object, dtype: DType | None) -> NumpyArray | None:
             return own.astype(dtype) if fits else None
     except (ValueError, OverflowError):
         return None
-    if (to in "biuf" and code in "?dD") or (to == "f" and code == "f"):
-        return cast("NumpyArray", silently(own.astype, dtype))
-    return None
+    if to in "biuf" and code in "?dD":
+        return own.astype(dtype)
+    return cast("NumpyArray", silently(own.astype, dtype)) if to == "f" == code else None
 
 
 def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:

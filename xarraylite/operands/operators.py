@@ -35,12 +35,20 @@ def ufunc_table() -> dict[np.ufunc, Op]:
     return _UFUNCS
 
 
+#: Operations that all objects have, and classes of text, which no element is equal to.
+_EQUALITY = frozenset(("equal", "not_equal"))
+_TEXT: frozenset[type] = frozenset((str, bytes))
+
+
 def with_strangers(op: Op, *operands: Any) -> Any:
     """Return an operation with an array of another library that has ufuncs of its own.
 
     It is NumPy's ufunc on our values, so the other library says what comes out (Dask's arrays stay
-    lazy, pandas' keep their index).  NotImplemented where there is no such array.
+    lazy, pandas' keep their index).  Text is equal to no element.  NotImplemented for all else.
     """
+    if op.name in _EQUALITY and not _TEXT.isdisjoint(map(type, operands)):
+        (array,) = [x for x in operands if type(x) not in _TEXT]
+        return np.full(array.shape, op.name == "not_equal")[()]
     ufunc = getattr(np, op.name, op.numpy)
     if not any([is_foreign(x) for x in operands]) or not isinstance(ufunc, np.ufunc):
         return NotImplemented

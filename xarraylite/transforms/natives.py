@@ -23,7 +23,7 @@ from ..arrays.ownership import Owning
 from ..arrays.recipes import Recipe
 from ..arrays.recomputed import Recomputed, unchanged
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld, XInteger
-from ..arrays.scalar_arithmetic import ways_of
+from ..arrays.scalar_arithmetic import ScalarKernel, ways_of
 from ..arrays.xarray import XArray, XView
 from ..arrays.xtensor import XTensor, XTensorFixed, XTensorView
 from ..assignment import elements, readers, results, totals, writes
@@ -46,6 +46,7 @@ from ..operands.namespace import namespace
 from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.reductions import Reduction
+from ..ops.table import OPS
 from ..runtime.counting import evaluations, reuses
 from ..runtime.floating_errors import silence
 from ..runtime.launch import keep_forever, offset
@@ -102,7 +103,7 @@ class _Methods:
             self.words[row + w.WAYS] = _address(ways_of(entry.op))
             if entry.operands == 1:
                 self._add("single", XExpression, name, row)
-                for owner in (XHeld, XFloat64):
+                for owner in (XHeld, XFloat64, XComplex128):
                     self._add("held_single", owner, name, row)
                 continue
             way = "reflected" if entry.reflected else "forward"
@@ -165,6 +166,7 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("lazy_item", XExpression, "__getitem__"),
     ("looked_at", ownership, "values_of"),
     ("zeros", xarray, "zeros"),
+    ("sorted_inside", ArrayObject, "sort"),
     ("copied", XArray, "copy"),
     ("to_array", XContainer, "__array__"),
     ("product", XExpression, "__matmul__"),
@@ -230,6 +232,7 @@ _CLASSES = {
             Reduction,
             Replay,
             Rewrite,
+            ScalarKernel,
             Settings,
             Snapshot,
             ViewRecipe,
@@ -272,6 +275,7 @@ def _words() -> dict[int, int]:
         w.NOTE: _address(totals.note),
     }
     found |= dict(zip((w.WARNING, w.SILENT), map(_address, silence()), strict=True))
+    found[w.SQUARES] = _address(ways_of(OPS["square"]))
     found[w.UNCHANGED], found[w.NEW_ARRAY] = _address(unchanged), array_maker()
     found |= dict(zip((w.ONE_DIGIT, w.TWO_DIGITS), digits(), strict=True))
     found[w.LINES] = _address(_LINES)

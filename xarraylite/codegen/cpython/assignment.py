@@ -6,7 +6,6 @@ from . import outside as c
 from . import words as w
 from .api import CLASS, SCRATCH, SIZE, load, scratch, store, word
 from .basics import (
-    DESCRIPTION,
     DIMENSIONS,
     FAR,
     MANY,
@@ -21,7 +20,6 @@ from .basics import (
     is_container,
     is_lazy,
     is_number,
-    is_row_major,
     is_same,
     is_traced,
     item,
@@ -32,28 +30,25 @@ from .basics import (
     size_of,
     swap,
 )
-from .calls import array_of, factor_of, rows_in
+from .calls import array_of, factor_of
 from .evaluation import (
     TEMPORARIES,
     address_of,
     begin_of,
     bump,
-    lazy_values,
     new_buffer,
     record_of,
 )
+from .indices import MOST_LISTED, is_numpys, selector
 from .launching import started
 from .operators import combined, give_snapshot, leads, number_of, of_number
 from .readers import is_alone, is_free, let_go, own_in, own_of, waiting_for
 from .replay import ran
 from .scalars import fits, fits_whole, inside
-from .views import is_index, is_plain, steps_of, view_of
+from .views import is_index, steps_of, view_of
 
 #: Operations up to which an updated result stays lazy (`arrays.ownership`).
 LAZY = 32
-
-#: Numbers in a list that are looked at one by one.
-MOST_LISTED = 64
 
 #: Bytes of what a plan says of an operand in memory.
 CHECK = 24
@@ -192,37 +187,6 @@ def launched(to: int, value: int, key: int, again: bool) -> bool:
     return done
 
 
-def is_numpys(key: int) -> bool:
-    """Tell whether an index is of items that mean to NumPy what they mean here."""
-    if load(key + CLASS) != word(w.TUPLE):
-        return is_numpys_item(key)
-    for k in range(load(key + SIZE)):
-        if not is_numpys_item(item(key, k)):
-            return False
-    return load(key + SIZE) != 0
-
-
-def is_numpys_item(one: int) -> bool:
-    """Tell whether that is so of an item: int, slice of ints, dots, array, or list of ints."""
-    cls = load(one + CLASS)
-    if cls == word(w.LIST):
-        return load(one + SIZE) <= MOST_LISTED and are_ints(one)
-    if cls == word(w.NDARRAY):
-        dtype = load(one + DESCRIPTION)
-        return dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
-    if cls == word(w.SLICE):
-        return is_plain(one)
-    return one == word(w.ELLIPSIS) or cls == word(w.INT)
-
-
-def are_ints(numbers: int) -> bool:
-    """Tell whether a list has ints alone, and one or more."""
-    usual = load(numbers + SIZE) != 0
-    for k in range(load(numbers + SIZE)):
-        usual = usual and load(member(numbers, k) + CLASS) == word(w.INT)
-    return usual
-
-
 def fits_all(kind: int, numbers: int) -> bool:
     """Tell whether NumPy stores a list or tuple of few numbers in a kind's memory as we do.
 
@@ -235,24 +199,6 @@ def fits_all(kind: int, numbers: int) -> bool:
         usual = usual and is_number(one) and fits(kind, one)
         usual = usual and (load(one + CLASS) != word(w.INT) or fits_whole(dtype, one))
     return usual and 0 < count <= MOST_LISTED
-
-
-def selector(key: int) -> int:
-    """Return our own index array or mask in row-major memory; 0 if it is none, or none of it is."""
-    if not (is_array(key)) or get(key, w.KIND) == word(w.NODE):
-        return 0
-    dtype = dtype_of(key)
-    usual = dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
-    if not usual or load(get(key, w.SHAPE) + SIZE) == 0:
-        return 0
-    made = keep(key) if is_container(key) else lazy_values(key)
-    if made == 0:
-        c.PyErr_Clear()
-    elif not is_container(made) or not is_row_major(made):
-        rows = rows_in(made, MANY) if is_container(made) else 0
-        c.Py_DecRef(made)
-        made = rows
-    return made
 
 
 def stored(to: int, key: int, value: int) -> bool:

@@ -46,9 +46,9 @@ DATA = 16
 RANK, EXTENTS, BASE, DESCRIPTION, FLAGS, BY_ROWS, WRITABLE = 24, 32, 48, 56, 64, 0x101, 0x400
 ORDINARY = BY_ROWS | WRITABLE
 
-#: Where a dtype of NumPy has the upper half of a word that is its number, and the least such word
-#: of dtypes that are not NumPy's own.
-DTYPE_NUMBER, OTHERS = 24, 256 << 32
+#: Where a dtype of NumPy has the class of its numbers, and the upper half of a word that is its
+#: number, and the least such word of dtypes that are not NumPy's own.
+DTYPE_CLASS, DTYPE_NUMBER, OTHERS = 16, 24, 256 << 32
 
 #: Operations on elements that take about as long as to plan an expression.
 REPEATED = 1 << 15

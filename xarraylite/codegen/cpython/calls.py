@@ -36,7 +36,14 @@ from .basics import (
     tuple_of,
     whole,
 )
-from .evaluation import address_of, array_over, computed, new_array, new_buffer
+from .evaluation import (
+    address_of,
+    array_over,
+    computed,
+    kind_of_rank,
+    new_array,
+    new_buffer,
+)
 from .operators import leads
 from .reuse import kept_values
 from .views import tuple_from
@@ -298,13 +305,7 @@ def kind_of(array: int) -> int:
     if load(array + CLASS) != word(w.NDARRAY) or load(array + FLAGS) & BY_ROWS != BY_ROWS:
         return 0
     rank = load(array + RANK) & 0xFFFFFFFF
-    ranks = c.PyDict_GetItemWithError(word(w.ALL_PLACES), load(array + DESCRIPTION))
-    if ranks == 0 or rank > DIMENSIONS:
-        return 0
-    number = c.PyLong_FromLongLong(rank)
-    kind = c.PyDict_GetItemWithError(ranks, number)
-    c.Py_DecRef(number)
-    return kind
+    return 0 if rank > DIMENSIONS else kind_of_rank(load(array + DESCRIPTION), rank)
 
 
 def adapted(array: int) -> int:

@@ -12,6 +12,7 @@ from .basics import (
     DATA,
     DESCRIPTION,
     DIMENSIONS,
+    DTYPE_NUMBER,
     FEW,
     FLAGS,
     FOLDS,
@@ -21,6 +22,7 @@ from .basics import (
     MANY,
     MOST_ASKED,
     ORDINARY,
+    OTHERS,
     REPEATED,
     SMALL,
     TWICE,
@@ -440,38 +442,47 @@ def copied(thing: int, args: int, keywords: int) -> int:
     return 0
 
 
-def zeros(extents: int) -> int:
-    """Return a container of zeros of an int or a tuple of ints; 0 for any other shape."""
-    if load(extents + CLASS) != word(w.INT):
-        return zeros_of(extents)
+def zeros(place: int, count: int) -> int:
+    """``zeros(extents, dtype)``, of an int or a tuple of ints; 0 for any other shape."""
+    extents, dtype = load(place), load(place + 8) if count == 2 else 0
+    if dtype == 0 or load(extents + CLASS) != word(w.INT):
+        return zeros_of(extents, dtype) if dtype != 0 else 0
     shape = tuple_of(1)
     if shape == 0:
         return 0
     store(shape + word(w.TUPLE_ITEMS), keep(extents))
-    made = zeros_of(shape)
+    made = zeros_of(shape, dtype)
     c.Py_DecRef(shape)
     return made
 
 
-def zeros_of(shape: int) -> int:
+def zeros_of(shape: int, dtype: int) -> int:
     """Return a container of zeros of a tuple of ints; 0 for any other shape."""
     usual = load(shape + CLASS) == word(w.TUPLE) and load(shape + SIZE) <= DIMENSIONS
     usual = usual and get(word(w.SETTINGS), w.DEFAULT_LAYOUT) == word(w.BY_ROWS)
     for k in range(load(shape + SIZE) if usual else 0):
         one = item(shape, k)
         usual = usual and load(one + CLASS) == word(w.INT) and 0 <= whole(one) <= FEW
-    size = size_of(shape) if usual else -1
+    size = size_of(shape) if usual and load(dtype + DTYPE_NUMBER) < OTHERS else -1
     if 0 <= size <= FEW:
-        rank = c.PyLong_FromLongLong(load(shape + SIZE))
-        kind = c.PyDict_GetItemWithError(get(word(w.FLOAT64_KIND), w.PLACES), rank)
-        c.Py_DecRef(rank)
+        kind = kind_of_rank(dtype, load(shape + SIZE))
         if kind != 0:
             keep(kind)
-            buffer = new_buffer(8 * size)
+            nbytes = size * itemsize_of(kind)
+            buffer = new_buffer(nbytes)
             if buffer != 0:
-                c.memset(address_of(buffer), 0, 8 * size)
+                c.memset(address_of(buffer), 0, nbytes)
             return new_array(buffer, keep(shape), kind)
     return 0
+
+
+def kind_of_rank(dtype: int, rank: int) -> int:
+    """Return the kind of row-major memory, borrowed; 0 if it is new."""
+    ranks = c.PyDict_GetItemWithError(word(w.ALL_PLACES), dtype)
+    number = c.PyLong_FromLongLong(rank) if ranks != 0 else 0
+    kind = c.PyDict_GetItemWithError(ranks, number) if number != 0 else 0
+    c.Py_DecRef(number)
+    return kind
 
 
 def evaluated(thing: int) -> int:

@@ -35,8 +35,9 @@ from .basics import (
 )
 from .calls import array_of, product, rows_of
 from .evaluation import duplicate, lazy_values
+from .indices import is_mask
 from .lazy_views import lazy_transposed
-from .picks import is_mask, leaf_of, picked
+from .picks import leaf_of, picked
 from .remembered import begun, is_described, is_noted, is_table, push, remade
 from .reuse import is_used_again, kept_values
 from .scalars import value_of

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, load, scratch, store, word
+from .api import SIZE, load, scratch, store, word
 from .basics import (
     DIMENSIONS,
     LIST_ITEMS,
     expression,
     get,
     give,
-    is_array_or_numpys,
     is_lazy,
     is_traced,
     item,
@@ -26,7 +25,8 @@ from .basics import (
     tuple_of,
 )
 from .indexing import get_item
-from .picks import is_mask, value_at
+from .indices import is_by_values
+from .picks import value_at
 from .reuse import LITTLE, OFTEN, STANDING, kept_values, noted, own_memory, settle
 from .views import (
     BEGIN,
@@ -172,16 +172,6 @@ def lazy_view(lazy: int, key: int) -> int:
     made = placed(of, words, rank)
     c.Py_DecRef(of)
     return related(lazy, made, list_of(key)) if made != 0 else 0
-
-
-def is_by_values(key: int) -> bool:
-    """Tell whether an index is a mask, or has several arrays: what it selects is no view."""
-    if is_array_or_numpys(key):
-        return is_mask(key)
-    arrays = 0
-    for k in range(load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 0):
-        arrays += 1 if is_array_or_numpys(item(key, k)) else 0
-    return arrays > 1
 
 
 def lazy_item(thing: int, key: int) -> int:

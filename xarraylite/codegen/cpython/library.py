@@ -13,6 +13,7 @@ from . import (
     evaluation,
     fronts,
     indexing,
+    indices,
     launching,
     lazy_views,
     operators,
@@ -29,9 +30,9 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, crew, evaluation, fronts, indexing, launching, lazy_views),
-    *(operators, picks, places, readers, remembered, replay, reuse, scalars, scattered),
-    *(single_values, views),
+    *(assignment, basics, calls, crew, evaluation, fronts, indexing, indices, launching),
+    *(lazy_views, operators, picks, places, readers, remembered, replay, reuse, scalars),
+    *(scattered, single_values, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.

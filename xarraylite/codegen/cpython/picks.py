@@ -46,8 +46,17 @@ from .evaluation import (
     new_array,
     new_buffer,
 )
+from .indices import (
+    PLAIN,
+    axis_of,
+    is_apart,
+    is_by_values,
+    is_mask,
+    line_of,
+    selects_few,
+)
 from .scalars import value_of
-from .views import given_of, steps_of, tuple_from, view_class
+from .views import given_of, steps_of, tuple_from, view_class, view_of
 
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
 FEW_PICKED = 1 << 12
@@ -55,15 +64,9 @@ FEW_PICKED = 1 << 12
 #: Bytes of memory that a copy of some of its elements keeps alive (`memory.buffer.KEPT`).
 KEPT = 1 << 16
 
-#: Flags of an array of NumPy that is aligned and row-major.
-PLAIN = 0x101
-
 #: Words about an index array or a mask: where its elements lie and how many there are, and the
 #: container that holds them, of nobody else's; 0 for a line of NumPy's, which is read in place.
 LENGTH, HOLDER = 8, 16
-
-#: Elements that NumPy selects without letting other threads run.
-FEW_AT_ONCE = 500
 
 
 def is_dense(thing: int, most: int) -> bool:
@@ -77,9 +80,9 @@ def is_dense(thing: int, most: int) -> bool:
 def leaf_of(kind: int, rank: int, own: int) -> int:
     """Return the kind of row-major memory of a dtype, borrowed; 0 if it is new.
 
-    Of a rank, where the kind is that of row-major memory of a rank of its own.
+    Of a rank, where the kind is that of memory of a rank of its own.
     """
-    if rank == own and get(kind, w.OWNER) == word(w.NONE):
+    if rank == own and get(kind, w.OWNER) == word(w.NONE) == get(kind, w.STRIDES):
         return kind
     number = c.PyLong_FromLongLong(rank)
     found = c.PyDict_GetItemWithError(get(kind, w.PLACES), number)
@@ -120,25 +123,6 @@ def is_line(thing: int, dtype: int) -> bool:
 def length_of(line: int) -> int:
     """Return the extent of a NumPy array of one dimension."""
     return load(load(line + EXTENTS))
-
-
-def is_all(one: int) -> bool:
-    """Tell whether an item of an index is a slice of everything."""
-    if load(one + CLASS) != word(w.SLICE):
-        return False
-    bounds = load(one + 16) == word(w.NONE) and load(one + 24) == word(w.NONE)
-    return bounds and load(one + 32) == word(w.NONE)
-
-
-def axis_of(key: int) -> int:
-    """Return the dimension that the one array of an index is for, all else whole; -1 if not so."""
-    if load(key + CLASS) != word(w.TUPLE):
-        return 0
-    last = load(key + SIZE) - 1
-    for k in range(last):
-        if not is_all(item(key, k)):
-            return -1
-    return last
 
 
 def extent_of(shape: int, start: int, stop: int) -> int:
@@ -252,13 +236,17 @@ def are_inside(positions: int, count: int, extent: int) -> bool:
 
 
 def gathered(to: int, source: int, positions: int, words: int) -> int:
-    """Copy elements; the words are how often, how many positions, the extent, and bytes of each."""
+    """Copy elements.
+
+    The words are how often, how many positions, the extent, bytes of each, and how far the next is.
+    """
     outer, count, extent, nbytes = load(words), load(words + 8), load(words + 16), load(words + 24)
+    step = load(words + 32)
     for k in range(outer):
         for n in range(count):
             at = load(positions + 8 * n)
             at += extent if at < 0 else 0
-            moved(to, source + (k * extent + at) * nbytes, nbytes)
+            moved(to, source + (k * extent + at) * step, nbytes)
             to += nbytes
     return to
 
@@ -319,6 +307,10 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
     store(words + 8, count)
     store(words + 16, extent)
     store(words + 24, extent_of(shape, axis + 1, rank) * itemsize_of(kind))
+    steps = get(kind, w.STRIDES)  # of what is no row-major memory, a vector
+    store(words + 32, load(words + 24))
+    if steps != word(w.NONE):
+        store(words + 32, whole(item(steps, 0)) * itemsize_of(kind))
     usual = axis < rank and count > 0 and count * size_of(shape) <= FEW_PICKED * extent
     extents = picked_shape(shape, axis, given) if usual else 0
     leaf = leaf_of(kind, load(extents + SIZE), rank) if extents != 0 else 0
@@ -335,28 +327,27 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
         if same and are_inside(places, count, extent):
             gathered(to, begin_of(thing), places, words)
             knows(copy, kind, shape, get(thing, w.START), c.PyLong_FromLongLong(axis))
-            store(words + 32, copy)
-            store(words + 40, word(w.ZERO))
-            made = expression(leaf, extents, words + 32, 2)
+            store(words, copy)
+            store(words + 8, word(w.ZERO))
+            made = expression(leaf, extents, words, 2)
         c.Py_DecRef(copy)
     for part in (buffer, extents, kind, shape):
         c.Py_DecRef(part)
     return made
 
 
-def picked(thing: int, key: int) -> int:
-    """Return few elements that an index with one array selects; 0 for all other indices."""
+def picked_along(thing: int, key: int, axis: int) -> int:
+    """Return few elements that an array for one dimension selects, all others whole; else 0."""
     if is_traced() or view_class(thing) == 0:
         return 0
-    if not is_dense(thing, FEW_PICKED):  # stored arrays add what is picked of many as a gather
-        return 0
-    axis, made = axis_of(key), 0
-    if axis < 0:
-        return 0
+    made = 0
     one = item(key, axis) if load(key + CLASS) == word(w.TUPLE) else key
     if not is_array_or_numpys(one):
         return 0
     mask, given = axis == 0 and is_mask(one), scratch()
+    # Stored arrays add what is picked of many as a gather.
+    if not is_dense(thing, FEW_PICKED) and (mask or not is_short_line(thing)):
+        return 0
     if is_given(one, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
         if mask:
             made = masked(thing, one, given)
@@ -366,39 +357,48 @@ def picked(thing: int, key: int) -> int:
     return made
 
 
-def has_arrays(key: int) -> bool:
-    """Tell whether an index has several arrays of NumPy of few integers, and no others.
-
-    NumPy keeps the interpreter's lock for that many: nobody writes to what was found in range.
-    """
-    arrays = 0
-    for k in range(load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 0):
-        one = item(key, k)
-        if load(one + CLASS) == word(w.NDARRAY):
-            if load(one + DESCRIPTION) != word(w.INT64) or extents_of(one) > FEW_AT_ONCE:
-                return False
-            arrays += 1
-        elif load(one + CLASS) != word(w.INT) and not is_all(one):
-            return False
-    return arrays > 1
+def is_short_line(thing: int) -> bool:
+    """Tell whether a container is a vector, wherever it lies, of a free rank and few elements."""
+    if get(get(thing, w.KIND), w.OWNER) != word(w.NONE):
+        return False
+    shape = get(thing, w.SHAPE)
+    return load(shape + SIZE) == 1 and 0 < size_of(shape) <= FEW_PICKED
 
 
-def extents_of(array: int) -> int:
-    """Return the product of an array's extents, those of 0 as if they were 1."""
-    size = 1
-    for k in range(load(array + RANK) & 0xFFFFFFFF):
-        extent = load(load(array + EXTENTS) + 8 * k)
-        size *= extent if 0 < extent < FEW_AT_ONCE else (1 if extent == 0 else FEW_AT_ONCE + 1)
-        if size > FEW_AT_ONCE:
-            return size
-    return size
+def picked_part(thing: int, key: int) -> int:
+    """Return few elements that an array selects of what ints and slices do; 0 if not so."""
+    place, axis, made = line_of(key), 0, 0
+    if place < 0 or is_mask(item(key, place)):
+        return 0
+    for k in range(place):
+        axis += 1 if load(item(key, k) + CLASS) == word(w.SLICE) else 0
+    rest, own = tuple_of(load(key + SIZE)), tuple_of(axis + 1)
+    if rest != 0 and own != 0:
+        for k in range(load(key + SIZE)):
+            one = word(w.ALL) if k == place else item(key, k)
+            store(rest + word(w.TUPLE_ITEMS) + 8 * k, keep(one))
+        for k in range(axis + 1):
+            one = word(w.ALL) if k < axis else item(key, place)
+            store(own + word(w.TUPLE_ITEMS) + 8 * k, keep(one))
+        part = view_of(thing, rest)
+        made = picked_along(part, own, axis) if part != 0 else 0
+        c.Py_DecRef(part)
+    c.Py_DecRef(rest)
+    c.Py_DecRef(own)
+    return made
+
+
+def picked(thing: int, key: int) -> int:
+    """Return few elements that an index with one array selects; 0 for all other indices."""
+    axis = axis_of(key)
+    return picked_part(thing, key) if axis < 0 else picked_along(thing, key, axis)
 
 
 def by_numpy(thing: int, key: int) -> int:
-    """Return what several index arrays select, in a new container; 0 if not so."""
+    """Return what masks or several index arrays select, in a new container; 0 if not so."""
     if is_traced() or view_class(thing) == 0 or not is_dense(thing, FEW_PICKED):
         return 0
-    if not has_arrays(key):
+    if not is_by_values(key) or not selects_few(key):
         return 0
     array = array_of(thing)
     found = c.PyObject_GetItem(array, key) if array != 0 else 0
@@ -408,13 +408,6 @@ def by_numpy(thing: int, key: int) -> int:
     made = owned(found)
     c.Py_DecRef(found)
     return made
-
-
-def is_apart(one: int) -> bool:
-    """Tell whether an index is an array of NumPy of few elements that lie apart."""
-    if load(one + CLASS) != word(w.NDARRAY) or load(one + FLAGS) & PLAIN == PLAIN:
-        return False
-    return extents_of(one) <= FEW_AT_ONCE
 
 
 def listed(thing: int, key: int) -> int:
@@ -439,13 +432,6 @@ def listed(thing: int, key: int) -> int:
     c.PyErr_Clear()  # Python says what is wrong
     c.Py_DecRef(given)
     return made
-
-
-def is_mask(one: int) -> bool:
-    """Tell whether the elements of an index are truth values."""
-    if load(one + CLASS) == word(w.NDARRAY):
-        return load(one + DESCRIPTION) == word(w.BOOL_DTYPE)
-    return dtype_of(one) == word(w.BOOL_DTYPE)
 
 
 def double_at(thing: int, key: int) -> int:

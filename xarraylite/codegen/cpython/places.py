@@ -26,12 +26,12 @@ from .basics import (
     whole,
 )
 from .evaluation import array_over
+from .indices import is_all
 from .picks import (
     FEW_PICKED,
     HOLDER,
     LENGTH,
     extent_of,
-    is_all,
     is_front,
     is_given,
     is_steady,

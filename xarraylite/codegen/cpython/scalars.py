@@ -5,7 +5,23 @@ from __future__ import annotations
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, load_double, scratch, store, word
-from .basics import DATA, DTYPE_NUMBER, get, give, item, keep, new, pair, silently, tuple_of
+from .basics import (
+    DATA,
+    DTYPE_CLASS,
+    DTYPE_NUMBER,
+    call,
+    get,
+    give,
+    integer,
+    item,
+    keep,
+    new,
+    pair,
+    silently,
+    tuple_of,
+)
+from .evaluation import record_of
+from .launching import started
 from .words import CODE, WAYS
 
 #: Operations on two values: `transforms.natives` has the operators'.
@@ -39,6 +55,8 @@ def fits(kind: int, number: int) -> bool:
     if dtype == word(w.COMPLEX64) and cls == word(w.COMPLEX):
         if not -most <= load_double(number + DATA + 8) <= most:
             return False
+    elif cls == word(w.INT) and has_short_floats(dtype):
+        return fits_whole(word(w.FLOAT16), number)
     elif cls != word(w.FLOAT) or not has_short_floats(dtype):
         return False
     return -most <= load_double(number + DATA) <= most
@@ -130,10 +148,12 @@ def of_doubles(left: int, right: int, row: int) -> int:
     """``left + right`` of two numbers, one a value of float64."""
     code = word(row + CODE)
     if code == POWER:
-        return power_of(left, right)
-    if not is_double(left) or not is_double(right):
-        return of_numbers(code, left, right)
-    return of_two(code, load_double(left + DATA), load_double(right + DATA))
+        made = power_of(left, right)
+    elif is_double(left) and is_double(right):
+        made = of_two(code, load_double(left + DATA), load_double(right + DATA))
+    else:
+        made = of_numbers(code, left, right)
+    return made if made != 0 else by_way(word(row + WAYS), left, right)
 
 
 def of_two(code: int, one: float, other: float) -> int:
@@ -163,6 +183,11 @@ def power_of(base: int, exponent: int) -> int:
     if by == 2.0:
         return double_of(number * number)
     return double_of(number * number * number) if by == 3.0 else 0
+
+
+def is_two(thing: int) -> bool:
+    """Tell whether an object is the int 2."""
+    return load(thing + CLASS) == word(w.INT) and integer(thing) == 2
 
 
 def is_int64(thing: int) -> bool:
@@ -291,51 +316,39 @@ def of_numbers(code: int, left: int, right: int) -> int:
     return of_two(code, exact, number) if first else of_two(code, number, exact)
 
 
-def complex_of_two(code: int, left: int, right: int) -> int:
-    """Return the sum, the difference or a comparison of two numbers, one complex; 0 of others.
-
-    Products are NumPy's, which rounds once where arrays do.
-    """
-    one, other = load(left + CLASS), load(right + CLASS)
-    if one != word(w.SCALAR_COMPLEX) and one != word(w.COMPLEX) and not is_double(left):
-        return 0
-    if other != word(w.SCALAR_COMPLEX) and other != word(w.COMPLEX) and not is_double(right):
-        return 0
-    real, other_real = load_double(left + DATA), load_double(right + DATA)
-    imag = 0.0 if is_double(left) else load_double(left + DATA + 8)
-    other_imag = 0.0 if is_double(right) else load_double(right + DATA + 8)
-    if code in (EQUAL, DIFFERENT):
-        same = real == other_real and imag == other_imag
-        return truth_of(same == (code == EQUAL))
-    if code not in (ADD, SUBTRACT):
-        return 0
-    number = 0
-    if code == ADD:
-        number = c.PyComplex_FromDoubles(real + other_real, imag + other_imag)
-    else:
-        number = c.PyComplex_FromDoubles(real - other_real, imag - other_imag)
-    made = value_of(number) if number != 0 else 0
-    c.Py_DecRef(number)
-    return made
-
-
-def plain_of(thing: int) -> int:
-    """Return a value's number as NumPy has it, or a small one of Python's; 0 of anything else.
+def class_of(thing: int) -> int:
+    """Return the class of a value's number, or of a small one of Python's; 0 of anything else.
 
     Small are those that every dtype of floats holds, whatever they are rounded to.
     """
     cls = load(thing + CLASS)
     if cls == word(w.FLOAT):
-        number = load_double(thing + DATA)
-        return thing if -SMALL_FLOAT <= number <= SMALL_FLOAT else 0
+        return cls if -SMALL_FLOAT <= load_double(thing + DATA) <= SMALL_FLOAT else 0
     if cls == word(w.INT):
         number = c.PyLong_AsLongLong(thing)
         c.PyErr_Clear()
-        return thing if -SMALL_INT <= number <= SMALL_INT else 0
+        return cls if -SMALL_INT <= number <= SMALL_INT else 0
+    if cls == word(w.SCALAR_FLOAT):
+        return word(w.NUMPY_FLOAT64)
+    if cls == word(w.SCALAR_COMPLEX):
+        return word(w.NUMPY_COMPLEX128)
     if c.PyType_IsSubtype(cls, word(w.SCALAR_HELD)) == 0:
         return 0
-    held = get(thing, w.SCALAR_VALUE)
-    return held if c.PyType_IsSubtype(load(held + CLASS), word(w.NUMPY_GENERIC)) != 0 else 0
+    own = load(get(thing, w.SCALAR_VALUE) + CLASS)
+    return own if c.PyType_IsSubtype(own, word(w.NUMPY_GENERIC)) != 0 else 0
+
+
+def plain_of(thing: int, cls: int) -> int:
+    """Return what `class_of` tells the class of, the caller's; 0 if there is no memory."""
+    own = load(thing + CLASS)
+    if own != word(w.SCALAR_FLOAT) and own != word(w.SCALAR_COMPLEX):
+        return keep(thing if own == cls else get(thing, w.SCALAR_VALUE))
+    made = new(cls)
+    if made != 0:
+        store(made + DATA, load(thing + DATA))
+        if own == word(w.SCALAR_COMPLEX):
+            store(made + DATA + 8, load(thing + DATA + 8))
+    return made
 
 
 def by_way(ways: int, left: int, right: int) -> int:
@@ -343,30 +356,79 @@ def by_way(ways: int, left: int, right: int) -> int:
 
     ``right`` is 0 if there is one number alone.
     """
-    one, other = plain_of(left), plain_of(right) if right != 0 else 0
+    one, other = class_of(left), class_of(right) if right != 0 else 0
     if one == 0 or (other == 0 and right != 0) or word(w.WARNING) == word(w.NONE):
         return 0
-    types, made = one_or_two(load(one + CLASS), load(other + CLASS) if other != 0 else 0), 0
+    types, made = one_or_two(one, other), 0
     way = c.PyDict_GetItemWithError(ways, types) if types != 0 else 0
     c.Py_DecRef(types)
-    operands = one_or_two(one, other) if way != 0 else 0
-    if operands != 0:
-        number = silently(way, operands, 0)
-        c.Py_DecRef(operands)
-        made = value_of(number) if number != 0 else 0
-        c.Py_DecRef(number)
+    if way == 0:
+        c.PyErr_Clear()
+        return 0
+    keep(way)
+    first, second = plain_of(left, one), plain_of(right, other) if right != 0 else 0
+    if first != 0 and (second != 0 or right == 0):
+        made = on_way(way, first, second)
+    c.Py_DecRef(way)
+    c.Py_DecRef(first)
+    c.Py_DecRef(second)
     if made == 0:
         c.PyErr_Clear()
     return made
 
 
+def on_way(way: int, one: int, other: int) -> int:
+    """Return what a way makes of one number, or of two, as a value; 0 if it does not."""
+    if load(way + CLASS) == word(w.SCALAR_KERNEL):
+        number = of_kernel(way, one, other)
+    else:
+        operands = one_or_two(one, other)
+        number = silently(way, operands, 0) if operands != 0 else 0
+        c.Py_DecRef(operands)
+    made = value_of(number) if number != 0 else 0
+    c.Py_DecRef(number)
+    return made
+
+
+def of_kernel(way: int, one: int, other: int) -> int:
+    """Return what a kernel computes of one number, or of two; 0 if it is not launched."""
+    kind, classes, place = get(way, w.KERNEL_KIND), get(way, w.KERNEL_CLASSES), scratch()
+    dtype = get(kind, w.DTYPE)
+    if dtype == word(w.BOOL_DTYPE):
+        return 0
+    store(place, in_class(one, item(classes, 0)))
+    store(place + 8, in_class(other, item(classes, 1)) if other != 0 else 0)
+    made = new(load(dtype + DTYPE_CLASS))
+    record = record_of(get(kind, w.FRESH))  # last: the collector may run before
+    done = load(place) != 0 and (load(place + 8) != 0 or other == 0) and made != 0 and record != 0
+    if not done or started(record, made + DATA, word(w.EMPTY), place) == 0:
+        c.Py_DecRef(made)
+        made = 0
+    c.Py_DecRef(load(place))
+    c.Py_DecRef(load(place + 8))
+    return made
+
+
+def in_class(number: int, cls: int) -> int:
+    """Return a number in one of Python's classes, the caller's; 0, and an exception, if it fails.
+
+    NumPy's of float64 and complex128 have the same words.
+    """
+    own = load(number + CLASS)
+    real = cls == word(w.FLOAT) and own == word(w.NUMPY_FLOAT64)
+    if own == cls or real or (cls == word(w.COMPLEX) and own == word(w.NUMPY_COMPLEX128)):
+        return keep(number)
+    return call(cls, number, 0, 1)
+
+
 def held(left: int, right: int, row: int) -> int:
     """``left + right`` of two numbers, one a value of any dtype but float64."""
-    made = complex_of_two(word(row + CODE), left, right)
+    code = word(row + CODE)
+    if code == POWER and load(left + CLASS) == word(w.SCALAR_COMPLEX) and is_two(right):
+        return by_way(word(w.SQUARES), left, 0)
+    made = of_numbers(code, left, right)
     if made == 0:
-        made = of_numbers(word(row + CODE), left, right)
-    if made == 0:
-        made = of_truths(word(row + CODE), left, right)
+        made = of_truths(code, left, right)
     return made if made != 0 else by_way(word(row + WAYS), left, right)
 
 

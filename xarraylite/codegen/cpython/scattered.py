@@ -9,7 +9,7 @@ from __future__ import annotations
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, scratch, store, word
-from .assignment import is_numpys_item, writable
+from .assignment import writable
 from .basics import (
     DATA,
     DESCRIPTION,
@@ -43,19 +43,16 @@ from .evaluation import (
     new_array,
     new_buffer,
 )
+from .indices import FEW_AT_ONCE, PLAIN, is_mask, selects_few
 from .picks import (
-    FEW_AT_ONCE,
     FEW_PICKED,
     HOLDER,
     LENGTH,
-    PLAIN,
     are_inside,
     copy_of,
     extent_of,
-    extents_of,
     is_front,
     is_given,
-    is_mask,
     knows,
     leaf_of,
     moved,
@@ -63,7 +60,7 @@ from .picks import (
     trues,
 )
 from .places import fact_of, is_usual
-from .readers import is_free, is_shared, waiting_for
+from .readers import is_free, is_shared, let_go, waiting_for
 from .scalars import fits
 from .views import is_index
 
@@ -312,23 +309,6 @@ def put_down(to: int, key: int, value: int) -> bool:
     return done
 
 
-def selects_few(key: int) -> bool:
-    """Tell whether an index has arrays of NumPy, or lists of ints, of few elements; and no others.
-
-    NumPy keeps the interpreter's lock for that many.
-    """
-    several, arrays, usual = load(key + CLASS) == word(w.TUPLE), 0, True
-    for k in range(load(key + SIZE) if several else 1):
-        one = item(key, k) if several else key
-        count = FEW_AT_ONCE
-        if load(one + CLASS) == word(w.NDARRAY):
-            count, arrays = extents_of(one), arrays + 1
-        elif load(one + CLASS) == word(w.LIST):
-            count, arrays = load(one + SIZE), arrays + 1
-        usual = usual and count <= FEW_AT_ONCE and is_numpys_item(one)
-    return usual and arrays != 0
-
-
 def put_by_numpy(to: int, key: int, value: int) -> bool:
     """Write few elements to those that arrays and lists select; tell whether it is done."""
     if not is_usual(to) or not selects_few(key):
@@ -345,6 +325,9 @@ def put_by_numpy(to: int, key: int, value: int) -> bool:
     c.Py_DecRef(made)
     return done
 
+
+#: Elements that are sorted at once.
+FEW_SORTED = 256
 
 #: Places of dtypes among truth values, whole numbers, floats and complex numbers; -1: another one.
 TRUTH, WHOLE, REAL, PAIR = range(4)
@@ -439,3 +422,26 @@ def stored_value(to: int, key: int, value: int) -> bool:
         c.PyErr_Clear()  # Python says what is wrong
     c.Py_DecRef(made)
     return done
+
+
+def sorted_inside(thing: int, args: int, keywords: int) -> int:
+    """``thing.sort()``, of a container of few numbers: in place, equal ones in their order."""
+    if keywords != 0 or load(args + SIZE) != 0 or not is_container(thing) or is_traced():
+        return 0
+    kind, size = get(thing, w.KIND), size_of(get(thing, w.SHAPE))
+    sort = rank_of_dtype(get(kind, w.DTYPE)) if rank_at(thing) != 0 and size > 0 else -1
+    if sort < 0 or size > FEW_SORTED:
+        return 0
+    let_go(thing, word(w.ZERO), word(w.NONE))
+    place, array = scratch(), 0
+    if is_free(get(thing, w.OWN_BUFFER), word(w.NONE)):
+        array = writable(thing)
+    store(place, array)
+    store(place + 8, word(w.MINUS_ONE))
+    store(place + 16, word(w.STABLE_NAME))
+    count = 1 if sort <= WHOLE else 3
+    if array == 0 or not is_free(get(thing, w.OWN_BUFFER), word(w.NONE)):
+        return 0
+    made = c.PyObject_VectorcallMethod(word(w.SORT_NAME), place, count, 0)
+    c.PyErr_Clear()  # Python says what is wrong
+    return made

@@ -64,7 +64,7 @@ def _later(count: int) -> range:
 NONE, FALSE, TRUE = map(_object, (None, False, True))
 ELLIPSIS, EMPTY = map(_object, (Ellipsis, ()))
 ALL = _object(slice(None))
-ZERO = _object(0)
+ZERO, MINUS_ONE = map(_object, (0, -1))
 PLUS, MINUS = map(_object, (1.0, -1.0))
 
 BOOL, INT, FLOAT, COMPLEX, STR = map(_object, (bool, int, float, complex, str))
@@ -73,6 +73,7 @@ NONE_TYPE, EXCEPTION, FUNCTION = map(_object, (type(None), Exception, FunctionTy
 NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC, NAMED = map(_object, (np.ndarray, np.dtype, np.generic, Named))
 NUMPY_FLOAT64, UINT8 = map(_object, (np.float64, np.dtype(np.uint8)))
 NUMPY_BOOL, NUMPY_INT64 = map(_object, (np.bool_, np.int64))
+NUMPY_COMPLEX128 = _object(np.complex128)
 NUMPY_EMPTY, NUMPY_ARRAY = _object(np.empty), _object(np.array)
 AS_STRIDED = _object(np.lib.stride_tricks.as_strided.__code__)
 FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, bool_))
@@ -81,6 +82,7 @@ FLOAT16, COMPLEX64 = map(_object, (float16, complex64))
 #: Names of methods and attributes.
 VIEW_NAME, ITEM_NAME, COPY_NAME = map(_object, map(sys.intern, ("view", "item", "copy")))
 STRUCT_NAME, READONLY_NAME = map(_object, map(sys.intern, ("__array_struct__", "readonly")))
+SORT_NAME, STABLE_NAME = map(_object, map(sys.intern, ("sort", "stable")))
 TRANSPOSE_NAME = _object(sys.intern("transpose"))
 MADE_NAME, MOVING_NAME = map(_object, map(sys.intern, ("made", "_moving")))
 
@@ -114,6 +116,7 @@ SCALAR_COMPLEX = _class("XComplex128")
 SCALAR_FLOAT = _class("XFloat64")
 SCALAR_HELD = _class("XHeld")
 SCALAR_INTEGER = _class("XInteger")
+SCALAR_KERNEL = _class("ScalarKernel")
 TENSOR = _class("XTensor")
 TENSOR_FIXED = _class("XTensorFixed")
 TENSOR_VIEW = _class("XTensorView")
@@ -127,6 +130,8 @@ OPERANDS = _slot("XExpression", "_operands")
 OWN_BUFFER = _slot("XContainer", "_buffer")
 OWN_DTYPE = _slot("XContainer", "_dtype")
 SCALAR_VALUE = _slot("XHeld", "_value")
+KERNEL_KIND = _slot("ScalarKernel", "kind")
+KERNEL_CLASSES = _slot("ScalarKernel", "classes")
 OWN_ARRAY = _slot("XContainer", "_array")
 START = _slot("XContainer", "_start")
 FORCED = _slot("XArray", "_forced")
@@ -215,6 +220,9 @@ MATMUL, DOT, STRIDED_DOT, SCALARS, FRONTS, NOTE = _later(6)
 
 #: What NumPy warns about, as a variable of contexts (None: elsewhere), and nothing of it.
 WARNING, SILENT = _later(2)
+
+#: Ways to the square of a value.
+(SQUARES,) = _later(1)
 
 #: What makes nodes of results that are their operands, computed (`arrays.recomputed`).
 (UNCHANGED,) = _later(1)

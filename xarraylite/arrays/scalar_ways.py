@@ -1,0 +1,97 @@
+"""Ways of operations on values that are known beforehand: NumPy's scalars do as expressions do."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from math import isfinite, sqrt
+from typing import Any
+
+import numpy as np
+
+from ..ir.simplify import POWER
+from ..ops.op import Op
+
+Way = Callable[..., Any]
+Ways = dict[tuple[type, ...], Way]
+
+#: Codes of whole numbers, of real ones but float64, and with complex ones.
+_WHOLE = "bhilqBHILQ"
+_REAL = "ef" + _WHOLE
+_ALL = _REAL + "FD"
+
+#: Python's numbers beside which a dtype stays what it is, by its code.
+_WEAK: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(_WHOLE, (int,)),
+    **dict.fromkeys("ef", (float, int)),
+    **dict.fromkeys("FD", (complex, float, int)),
+}
+
+#: Powers of a finite float, as `simplify.POWERS` has them for this exponent.
+POWERS: dict[float, Way] = {
+    1: operator.pos,
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+    -1: lambda x: 1.0 / x,
+    0.5: lambda x: abs(sqrt(x)),
+}
+
+
+def _short_power(base: Any, exponent: Any) -> Any:
+    """Return a power of a float32 by products, or a root, which rounded twice are rounded once."""
+    if not isfinite(base) or (base < 0 and exponent == 0.5):
+        raise KeyError
+    return np.float32(POWERS[exponent](base))
+
+
+def _whole_power(base: Any, exponent: Any) -> Any:
+    """Return a power of whole numbers, by an exponent that all of them can be."""
+    if 0 <= exponent < 128:
+        return base**exponent
+    raise KeyError
+
+
+#: Operations that NumPy's scalars, of dtypes with these codes, do as expressions do.
+_PYTHON: dict[str, tuple[Way, str]] = {
+    "add": (operator.add, _ALL),
+    "subtract": (operator.sub, _ALL),
+    "negative": (operator.neg, _ALL),
+    "positive": (operator.pos, _ALL),
+    "equal": (operator.eq, _ALL),
+    "not_equal": (operator.ne, _ALL),
+    "multiply": (operator.mul, _REAL),
+    "divide": (operator.truediv, _REAL),
+    "abs": (operator.abs, _REAL),
+    "less": (operator.lt, _REAL),
+    "less_equal": (operator.le, _REAL),
+    "greater": (operator.gt, _REAL),
+    "greater_equal": (operator.ge, _REAL),
+    "floor_divide": (operator.floordiv, _WHOLE),
+    "remainder": (operator.mod, _WHOLE),
+    "bitwise_and": (operator.and_, _WHOLE),
+    "bitwise_or": (operator.or_, _WHOLE),
+    "bitwise_xor": (operator.xor, _WHOLE),
+    "bitwise_left_shift": (operator.lshift, _WHOLE),
+    "bitwise_right_shift": (operator.rshift, _WHOLE),
+    "bitwise_invert": (operator.invert, _WHOLE),
+    POWER.name: (_whole_power, _WHOLE),
+}
+
+
+def of_numpy(op: Op) -> Ways:
+    """Return an operation's ways by the types of its operands, one dtype or a number beside it."""
+    if op.name not in _PYTHON:
+        return {}
+    function, chars = _PYTHON[op.name]
+    ways: Ways = {}
+    for char in chars:
+        own = np.dtype(char).type
+        if op.arity == 1:
+            ways[own,] = function
+            continue
+        ways[own, own] = function
+        for weak in _WEAK[char]:
+            ways[own, weak] = ways[weak, own] = function
+    if op is POWER:
+        ways |= dict.fromkeys([(np.float32, float), (np.float32, int)], _short_power)
+    return ways
