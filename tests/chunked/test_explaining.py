@@ -206,6 +206,22 @@ def test_the_more_memory_there_is_the_less_is_read(
 
 
 @pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("chunks", [(8, 2000), (3000, 16), (64, 2000)])
+def test_what_is_transposed_is_folded_along_its_chunks(chunks: tuple[int, int]) -> None:
+    """With the least budget and more it reads as much as the operand as it lies."""
+    a = xl.open(Kept(np.broadcast_to(1.0, (3000, 2000)), chunks))
+    for fold, axis in ((xl.sum, 0), (xl.sum, None), (xl.max, 0), (xl.max, 1)):
+        turned = fold(xl.permute_dims(a, (1, 0)), axis=axis)
+        plain = fold(a, axis=None if axis is None else 1 - axis)
+        with pytest.raises(xl.SizeError) as caught:
+            xl.explain(plain, memory=1)
+        least = int(str(caught.value).split("least that does is ")[1])
+        for budget in (least, 2 * least):
+            read = [xl.explain(e, memory=budget).passes[0].read for e in (turned, plain)]
+            assert read[0] <= read[1]
+
+
+@pytest.mark.usefixtures("compiled")
 def test_a_budget_that_would_read_chunks_once_may_be_too_small() -> None:
     """The one that is tried first is what the first block needs, and one at a joint needs more."""
     kept = [Kept(np.broadcast_to(1.0, (270, 596)), c) for c in ((126, 213), (184, 219))]

@@ -268,7 +268,7 @@ class _Dry(Idle):
         own.add(piece, times, held, pieces.carried)
         if self._once == len(self.passes) - 1 and times == 1 and own.again:
             raise _AgainError
-        if number == 0:
+        if number == 0 and not own.steps:
             plain = all([isinstance(s, range) for load in piece.loads for s in load.box])
             whole_chunks = all([keeps(load.source) for load in piece.loads])
             if isinstance(pieces.make, Parts) and plain and whole_chunks and not pieces.make.kept:

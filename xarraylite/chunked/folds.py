@@ -36,7 +36,7 @@ from .parcel import Parcel
 from .pipeline import Run, computed, run_blocks
 from .plan import Choice, Cuts, Cutter, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, shape_of, whole, window_of
-from .trees import Parts, tree_in_memory
+from .trees import Parts, in_loop_order, tree_in_memory
 
 #: How a reduction can be folded: bytes that are read for it, and its results.
 Way = tuple[float, Iterator[Result]]
@@ -96,6 +96,7 @@ def fold(
     if not rounds(node) or engine.uses_reference():
         yield from _joined(_Asked(node, None, run, chunks, begin, known))
         return
+    node = in_loop_order(node)
     tree = tree_in_memory(node)
     asked = _Asked(node, tree, run, chunks, begin, known)
     one = tree is not None and len(tree.parts) == 1

@@ -12,7 +12,7 @@ from .._errors import ShapeError
 from ..index.broadcast import as_shape
 from ..ir.build import describe
 from ..ir.node import Node
-from .cut import requests
+from .cut import cut, requests
 from .places import name_of
 
 
@@ -57,9 +57,26 @@ def chunks_for(
 
 
 def lengths_of(root: Node) -> tuple[int, ...]:
-    """Return the chunks of an operand of an expression's shape, or rank; of none, a guess."""
-    found = [stored for stored in requests(root) if len(stored.shape) == len(root.shape)]
-    for stored in sorted(found, key=lambda stored: stored.shape != root.shape):
-        source: Any = stored.source
-        return tuple([max(1, min(c, n)) for c, n in zip(source.chunks, root.shape, strict=True)])
-    return tuple([min(n, 1024) for n in root.shape])
+    """Return how long blocks along each dimension are to read whole chunks; a guess where none do.
+
+    Of several operands one that has as many elements as the expression, or dimensions, is asked
+    first.  What two neighbours read tells which dimension of it lies along one of the expression.
+    """
+    shape = root.shape
+    found = [min(n, 1024) for n in shape]
+    for axis, extent in enumerate(shape):
+        two = [range(min(n, 2 if k == axis else 1)) for k, n in enumerate(shape)]
+        asked: list[Any] = [node.source for node in requests(cut(root, tuple(two)))]
+        sides = [
+            (
+                math.prod(x.source.shape) != math.prod(shape),
+                len(x.box) != len(shape),
+                -(-c // s.step),
+            )
+            for x in asked
+            for s, c in zip(x.box, x.source.chunks, strict=True)
+            if len(s) == 2 and isinstance(s, range)
+        ]
+        if sides:
+            found[axis] = max(1, min(extent, min(sides, key=lambda side: side[:2])[2]))
+    return tuple(found)

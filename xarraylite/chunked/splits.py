@@ -1,4 +1,4 @@
-"""Expressions with a dimension split in two: parts, and what is in them.
+"""Expressions with a dimension split in two, parts and what is in them, or in another order.
 
 Neighbouring dimensions are merged, some positions of what they become are selected, and these are
 divided into parts of equal length.  Done at the operands, so that what is folded is memory as it
@@ -8,8 +8,10 @@ would be of the whole.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
+from ..index.transform import permute
 from ..ir import build
 from ..ir.node import Elementwise, Node
 from ..ir.walk import depth_first
@@ -48,12 +50,9 @@ def split(root: Node, dims: tuple[int, int], start: int, count: int, unit: int) 
         window = select(merged, box)
         return build.reshape(window, (*node.shape[:at], count, unit, *node.shape[end:]))
 
-    def parts(node: Node) -> tuple[Node, ...]:
-        return node.operands if isinstance(node, Elementwise) else ()
-
     made: dict[Node, Node] = {}
     try:
-        for node in depth_first([root], parts):
+        for node in depth_first([root], _parts):
             if isinstance(node, Elementwise):
                 shape = _shape_split(node.shape, rank, dims, count, unit)
                 operands = tuple([made[arg] for arg in node.operands])
@@ -63,6 +62,24 @@ def split(root: Node, dims: tuple[int, int], start: int, count: int, unit: int) 
     except _Stretched:
         return None
     return made[root]
+
+
+def turned(root: Node, order: Sequence[int]) -> Node:
+    """Return an expression with its dimensions in another order, done at the operands."""
+    rank, made = len(root.shape), dict[Node, Node]()
+    for node in depth_first([root], _parts):
+        full = (1,) * (rank - len(node.shape)) + node.shape
+        if isinstance(node, Elementwise):
+            operands = tuple([made[arg] for arg in node.operands])
+            shape = tuple([full[k] for k in order])
+            made[node] = replace(node, shape=shape, operands=operands)
+        else:
+            made[node] = build.view(build.reshape(node, full), permute(full, order))
+    return made[root]
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    return node.operands if isinstance(node, Elementwise) else ()
 
 
 class _Stretched(Exception):

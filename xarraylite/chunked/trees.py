@@ -20,7 +20,7 @@ import numpy as np
 
 from ..codegen.emit.folding import Form
 from ..compiler.graph import canonical
-from ..compiler.tree import Tree, tree_of
+from ..compiler.tree import Tree, loop_order, tree_of
 from ..dtypes.names import NumpyArray
 from ..ir import build
 from ..ir.node import Leaf, Node, Reduce
@@ -35,7 +35,7 @@ from .parcel import Parcel
 from .pipeline import part_of
 from .plan import Compute, Piece
 from .selection import Box, shape_of, whole
-from .splits import split
+from .splits import split, turned
 
 _NOWHERE = Buffer.allocate(0)
 
@@ -67,6 +67,17 @@ def imagined(node: Node, spread: bool = False) -> Node:
 def tree_in_memory(node: Node, spread: bool = False) -> Tree | None:
     """Return the tree of a reduction of operands in memory."""
     return tree_of(canonical(imagined(node, spread), None, True))
+
+
+def in_loop_order(node: Reduce) -> Reduce:
+    """Return a reduction whose dimensions are in the order in which loops over memory fold them.
+
+    A sum of all of a transposed operand is one of the operand.
+    """
+    order = [*range(len(node.arg.shape))]
+    for k, axis in zip(node.axes, loop_order(canonical(imagined(node), None, True)), strict=True):
+        order[k] = axis
+    return node if order == sorted(order) else replace(node, arg=turned(node.arg, order))
 
 
 def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf:

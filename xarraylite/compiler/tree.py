@@ -8,6 +8,8 @@ each of them planned as usual, if the pieces' trees are parts of the whole one's
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from typing import cast
 
 from .._records import record
 from ..codegen.emit.body import Body
@@ -16,6 +18,7 @@ from ..ir.node import Reduce
 from .arguments import rows, streams_of
 from .boxes import still
 from .graph import Graph
+from .lower import Lowered
 from .planner import Planner
 from .steps import Range, chunk_ranges, form_of, nests_of
 
@@ -48,19 +51,12 @@ def tree_of(graph: Graph) -> Tree | None:
 
     Also None if its loops run in another order than the dimensions, or its operation keeps one.
     """
-    root = len(graph.nodes) - 1
-    node = graph.nodes[root]
-    if not isinstance(node, Reduce) or node.op.ordered:
+    found = _lowered(graph)
+    if found is None:
         return None
-    planner = Planner(graph)
-    planner.find_materialised(root)
-    arg, axes = graph.args[root][0], node.axes
-    parts = planner.divided(arg, root, rows(-1, node.shape, node.dtype), axes)
-    if parts is None or len(parts) != 1:
-        return None
-    lowered, axes = parts[0].lowered, parts[0].loops(axes)
-    shape, streams = lowered.shape, streams_of(lowered)
-    reach = [sum([abs(w.strides[k]) for w in streams]) for k in axes if shape[k] != 1]
+    lowered, axes, node = found
+    shape = lowered.shape
+    reach = _reach(lowered, [k for k in axes if shape[k] != 1])
     if any([outer < inner for outer, inner in itertools.pairwise(reach)]):
         return None
     reduced = nests_of(lowered, still(shape, axes), 1, axes)[1]
@@ -76,6 +72,37 @@ def tree_of(graph: Graph) -> Tree | None:
             ]
         ),
     )
+
+
+def loop_order(graph: Graph) -> tuple[int, ...]:
+    """Return the dimensions that a graph folds in the order that its loops run over them."""
+    node = cast("Reduce", graph.nodes[-1])
+    found = _lowered(graph)
+    if found is None or len(found[1]) != len(node.axes):
+        return tuple(node.axes)
+    reach = _reach(*found[:2])
+    return tuple([node.axes[k] for k in sorted(range(len(reach)), key=lambda k: -reach[k])])
+
+
+def _lowered(graph: Graph) -> tuple[Lowered, tuple[int, ...], Reduce] | None:
+    """Return the loops of a reduction, those over what is folded, and its node."""
+    root = len(graph.nodes) - 1
+    node = graph.nodes[root]
+    if not isinstance(node, Reduce) or node.op.ordered:
+        return None
+    planner = Planner(graph)
+    planner.find_materialised(root)
+    arg, axes = graph.args[root][0], node.axes
+    parts = planner.divided(arg, root, rows(-1, node.shape, node.dtype), axes)
+    if parts is None or len(parts) != 1:
+        return None
+    return parts[0].lowered, parts[0].loops(axes), node
+
+
+def _reach(lowered: Lowered, axes: Sequence[int]) -> list[int]:
+    """Return how far operands step along some loops."""
+    streams = streams_of(lowered)
+    return [sum([abs(w.strides[k]) for w in streams]) for k in axes]
 
 
 def _block(form: Form, body: Body, node: Reduce) -> int:
