@@ -159,3 +159,74 @@ def test_resizing_beside_reads_and_writes(installed: bool) -> None:
     assert not errors
     c[...] = 7.0
     assert float(xl.sum(c)) == 7.0 * c.size
+
+
+def write_number(x: Any, y: Any, k: float) -> None:
+    x[...] = k
+
+
+def write_memory(x: Any, y: Any, k: float) -> None:
+    x[...] = y[::-1]
+
+
+def write_list(x: Any, y: Any, k: float) -> None:
+    x[0:2] = [k, k + 1]
+
+
+def write_array(x: Any, y: Any, k: float) -> None:
+    x[...] = np.full(x.size, k)
+
+
+def write_itself(x: Any, y: Any, k: float) -> None:
+    x[1:] = x[:-1] * 0.5 + k
+
+
+def write_total(x: Any, y: Any, k: float) -> None:
+    x[...] = xl.sum(y) + k
+
+
+def update(x: Any, y: Any, k: float) -> None:
+    x += y * 2
+
+
+def write_at(x: Any, y: Any, k: float) -> None:
+    np.add.at(x, [1, 2], 1.0)
+
+
+def put(x: Any, y: Any, k: float) -> None:
+    np.put(x, [1, 2], k)
+
+
+WRITES = [
+    *(write_number, write_memory, write_list, write_array, write_itself),
+    *(write_total, update, write_at, put),
+]
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["own", "shared"])
+def test_an_expression_means_the_same_each_time(shared: bool) -> None:
+    """Without a lock it may be of the values before a write or after it, but never of both."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    memory, y = np.zeros(8), xl.asarray(np.arange(8.0))
+    x = xl.adapt(memory) if shared else xl.zeros(8)
+    other = xl.adapt(memory[:]) if shared else x
+    done = threading.Event()
+
+    def write() -> None:
+        for k in range(ROUNDS // 2):
+            for one in WRITES:
+                one(x, y, float(k))
+        done.set()
+
+    def read(of: Any) -> None:
+        while not done.is_set():
+            e = of * 2
+            first = np.asarray(xl.eval(e)).tolist()
+            of.sum()
+            assert np.asarray(xl.eval(e)).tolist() == first
+
+    try:
+        assert together(write, lambda: read(x), lambda: read(other)) == []
+    finally:
+        sys.setswitchinterval(before)

@@ -30,7 +30,7 @@ from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import read
 from ..memory.arrays import write as write_elements
 from ..memory.buffer import ALONE, Buffer
-from ..memory.snapshots import Snapshot
+from ..memory.snapshots import Snapshot, count_threads, own_threads
 from ..operands import tracing
 from ..operands.convert import LayoutLike, is_quick, store, values_node
 from ..operands.gathers import index_leaf, is_index_array
@@ -56,7 +56,6 @@ else:
 
 
 _count = sys.getrefcount
-
 _NumpyArray = np.ndarray
 
 
@@ -354,7 +353,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if key.__class__ is int or (key.__class__ is tuple and basic_indexing.is_plain(key)):
                 buffer = self._buffer  # as `elements.stored` does, in the fewest steps
                 try:
-                    usual = not (buffer.special or buffer.shared)
+                    others = count_threads() > own_threads.count
+                    usual = not (others or buffer.special or buffer.shared)
                     if usual and _count(buffer._snapshot) == ALONE:
                         self._array[key] = number
                         return

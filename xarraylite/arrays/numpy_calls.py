@@ -21,6 +21,7 @@ from ..assignment import elements, readers
 from ..assignment.assign import check_update, check_writable
 from ..assignment.readers import protect
 from ..ir.kind import NODE
+from ..memory.snapshots import are_others
 from ..operands.namespace import namespace
 from ..operands.nodes import HasNode, Lifted, OneValue, is_foreign, unwrapped
 from ..operands.non_numeric import is_other
@@ -197,7 +198,7 @@ def at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
     else:
         check_writable(array, f"{ufunc.__name__}.at")  # type: ignore[arg-type]
         target = elements.array_of(array)
-        if readers.freed(array._buffer):  # with no call between, where another thread could read
+        if readers.freed(array._buffer) and not are_others():
             ufunc.at(target, key, *rest)
         else:
             with protect(array._buffer, array.node, None, None, True):

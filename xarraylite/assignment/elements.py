@@ -20,6 +20,7 @@ from ..ir.kind import NODE, row_major
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..memory.slabs import take
+from ..memory.snapshots import are_others
 from ..operands import tracing
 from ..operands.convert import listed
 from ..runtime.floating_errors import silently
@@ -101,7 +102,11 @@ def stored(to: Any, key: Any, value: Any) -> bool:
 
     The number is of a class that the kind of ``to`` stores as NumPy does.
     """
-    return selects(to, key) and readers.freed(to._buffer) and put(to, key, value)
+    if not selects(to, key):
+        return False
+    if are_others():
+        return readers.wrote(to._buffer, 0, put, to, key, value)
+    return readers.freed(to._buffer) and put(to, key, value)
 
 
 def put(to: Any, key: Any, value: Any) -> bool:
@@ -124,8 +129,6 @@ def put_at(to: Any, key: Any, value: Any) -> bool:
         return False
     if to._kind is NODE or tracing.is_active() or not selects(to, key):
         return False
-    if not readers.freed(to._buffer):
-        return False
     try:
         place = array_of(to)[key]
         values = array_of(value) if own else value
@@ -134,9 +137,19 @@ def put_at(to: Any, key: Any, value: Any) -> bool:
         values = in_dtype(values, to._dtype)
         if values is None:
             return False
-        place[...] = values.copy() if np.may_share_memory(place, values) else values
+        values = values.copy() if np.may_share_memory(place, values) else values
+        if are_others():
+            return readers.wrote(to._buffer, 0, _fill, place, values)
+        done = readers.freed(to._buffer)
+        if done:
+            place[...] = values
     except REFUSED:
         return False
+    return done
+
+
+def _fill(place: NumpyArray, values: Any) -> bool:
+    place[...] = values
     return True
 
 

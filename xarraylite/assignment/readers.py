@@ -16,13 +16,14 @@ an error, never another value.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
 from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
 from ..memory.buffer import ALONE, Buffer
+from ..memory.snapshots import being_written, count_threads, own_threads
 from ..operands.nodes import HasNode
 from . import totals
 
@@ -48,12 +49,13 @@ def protect(
     """
     totals.settle(buffer)
     kept = held and getattr(value, "lasting", False)
-    consumed = buffer.release(*(0, 0) if kept else _own(buffer, root, top, value))
-    try:
-        yield
-    finally:
-        if consumed is not None:
-            consumed.expire("its own assignment has consumed it")
+    with being_written(buffer):
+        consumed = buffer.release(*(0, 0) if kept else _own(buffer, root, top, value))
+        try:
+            yield
+        finally:
+            if consumed is not None:
+                consumed.expire("its own assignment has consumed it")
 
 
 def _own(buffer: Buffer, root: Node, top: Node | None, value: object) -> tuple[int, int]:
@@ -229,6 +231,23 @@ def freed(buffer: Buffer, own: int = 0) -> bool:
     totals.settle(buffer)
     buffer.release()
     return waiting_for(buffer) == 0
+
+
+def wrote(buffer: Buffer, own: int, write: Callable[..., Any], *args: Any) -> bool:
+    """Call what writes a buffer, with arguments, where it is `freed`; tell whether it has written.
+
+    Where other threads may read meanwhile, nobody gets a snapshot of the bytes before that is done.
+    """
+    if not freed(buffer, own):
+        return False
+    if count_threads() <= own_threads.count:
+        return bool(write(*args))
+    with being_written(buffer):
+        kept = buffer.release(own, id(getattr(buffer, "_snapshot", None)))
+        done = bool(write(*args))
+        if kept is not None and not buffer.shared:
+            buffer._give_back([kept])
+    return done
 
 
 def own_of(buffer: Buffer, e: Any, made_of: Any = None) -> int:

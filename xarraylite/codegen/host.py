@@ -26,7 +26,7 @@ from typing import Any
 
 from .._lazy_import import imported
 from .._records import record
-from . import worker
+from . import store, worker
 
 #: What the key leaves out: files, messages and threads, none of which reaches compiled code.
 _HARMLESS = frozenset(
@@ -48,6 +48,9 @@ _HARMLESS = frozenset(
 
 #: Read by Numba from the current directory.
 _FILE = Path(".numba_config.yaml")
+
+#: A number of the time since the machine was started.
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 #: What object code is made for that comes with the package: the instructions that every processor
 #: of the kind has.
@@ -187,7 +190,6 @@ def _file() -> bytes:
 
 
 def _described(variables: tuple[tuple[str, str], ...], file: bytes) -> Host:
-    binding = llvm()
     environ = dict(variables)
 
     def take(name: str, read: Callable[[str], Any], default: Any) -> Any:
@@ -197,19 +199,52 @@ def _described(variables: tuple[tuple[str, str], ...], file: bytes) -> Host:
         except ValueError:  # Numba, too, takes the default, and warns when it is imported
             return default
 
-    cpu = take("CPU_NAME", str, binding.get_host_cpu_name())
+    triple, own, found, version = _processor()
+    cpu = take("CPU_NAME", str, own)
     avx = take("ENABLE_AVX", int, cpu not in _WITHOUT_AVX)
-    features = take("CPU_FEATURES", str, "" if cpu.lower() == "generic" else None)
+    own = found if avx else found.replace("+avx", "-avx")
+    features = take("CPU_FEATURES", str, "" if cpu.lower() == "generic" else own)
     return Host(
-        triple=binding.get_process_triple(),
+        triple=triple,
         cpu=cpu,
-        features=_features(binding, bool(avx)) if features is None else features,
+        features=features,
         opt=take("OPT", _level, 3),
         loop_vectorize=bool(take("LOOP_VECTORIZE", int, 1)),
         slp_vectorize=bool(take("SLP_VECTORIZE", int, 0)),
-        llvm=f"{importlib.import_module('llvmlite').__version__} {binding.llvm_version_info}",
+        llvm=version,
         others=repr((sorted(environ.items()), file)),
     )
+
+
+@cache
+def _processor() -> tuple[str, str, str, str]:
+    """Return the triple, the processor, its features, and versions, all as LLVM has them.
+
+    They stay what they are until the machine starts anew, so processes tell later ones, which need
+    LLVM for nothing else where their kernels are on disk.
+    """
+    package = importlib.import_module("llvmlite")
+    try:
+        known = package.__version__, package.__file__, _BOOT.read_bytes()
+    except OSError:  # another system than Linux
+        return _asked(package)
+    key = store.cache_key(["processor", repr(known)])
+    told = (store.load(key) or b"").decode().split("\n")
+    if len(told) != 4:
+        told = list(_asked(package))
+        store.save(key, "\n".join(told).encode())
+    triple, cpu, features, version = told
+    return triple, cpu, features, version
+
+
+def _asked(package: Any) -> tuple[str, str, str, str]:
+    binding = llvm()
+    try:
+        features = str(binding.get_host_cpu_features().flatten())
+    except RuntimeError:  # a processor that LLVM does not know
+        features = ""
+    version = f"{package.__version__} {binding.llvm_version_info}"
+    return binding.get_process_triple(), binding.get_host_cpu_name(), features, version
 
 
 def _level(text: str) -> int:
@@ -218,15 +253,3 @@ def _level(text: str) -> int:
     if text not in ("0", "1", "2", "3"):
         raise ValueError
     return int(text)
-
-
-def _features(binding: Any, avx: bool) -> str:
-    try:
-        features = binding.get_host_cpu_features()
-    except RuntimeError:  # a processor that LLVM does not know
-        return ""
-    if not avx:
-        for name in features:
-            if name.startswith("avx"):
-                features[name] = False
-    return str(features.flatten())

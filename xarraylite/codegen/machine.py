@@ -1,9 +1,9 @@
 """LLVM in this process: IR text to object code for this CPU, object code to an address.
 
-Only ``llvmlite.binding`` is needed, and it is imported when the first kernel is asked for: it
-takes as long to import as NumPy.  Every module has a context of its own, so that nothing of a
-kernel but its code stays in memory.  Everything here is called on the worker (``worker``), and made
-for the machine that ``host`` describes.
+Only ``llvmlite.binding`` is needed, and it is imported when the first kernel is compiled, or an
+object is not one that `linking` knows: it takes half as long to import as NumPy.  Every module has
+a context of its own, so that nothing of a kernel but its code stays in memory.  Everything here is
+called on the worker (``worker``), and made for the machine that ``host`` describes.
 
 The optimiser runs LLVM's standard pipeline with the loop vectoriser.  The vectoriser of
 straight-line code (SLP) stays off: bodies are scalar so that loops around them become vectors.
@@ -20,6 +20,7 @@ from typing import Any
 from .._records import record
 from . import worker
 from .host import Host, host, llvm
+from .linking import linked
 
 #: A kernel takes the address of its argument block and returns 0, or what a user's function did.
 _PROTOTYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
@@ -216,13 +217,17 @@ def load(key: str, image: bytes, called: Mapping[str, int] | None = None) -> Cod
     RuntimeError
         If it refers to something that this process does not have.
     """
-    builder = llvm().JITLibraryBuilder()
-    builder.add_object_img(image).add_current_process().export_symbol("kernel")
-    for name, address in (called or {}).items():
-        builder.import_symbol(name, address)
-    library = builder.link(_linker(host()), f"{key}.{next(_numbers)}")
-    address = int(library["kernel"])
+    address, library = linked(image, "kernel", called or {}) or _by_llvm(key, image, called or {})
     run = _PROTOTYPE(address)
     # Whoever can call it keeps it mapped; it is unmapped by the worker.
-    run.library = worker.Closing(Library(library))  # type: ignore[attr-defined]
+    run.library = worker.Closing(library)  # type: ignore[attr-defined]
     return Code(address, run)
+
+
+def _by_llvm(key: str, image: bytes, called: Mapping[str, int]) -> tuple[int, Library]:
+    builder = llvm().JITLibraryBuilder()
+    builder.add_object_img(image).add_current_process().export_symbol("kernel")
+    for name, address in called.items():
+        builder.import_symbol(name, address)
+    library = builder.link(_linker(host()), f"{key}.{next(_numbers)}")
+    return int(library["kernel"]), Library(library)

@@ -41,6 +41,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
 from .._locks import new_lock, wait_before_fork
+from ..memory.snapshots import own_threads
 from .latch import Latch
 
 T = TypeVar("T")
@@ -227,10 +228,12 @@ def _serve(state: _State) -> None:
     _local.worker = True  # before it is: a finaliser may run anywhere from here on
     if not state.role.acquire(blocking=False):
         return
+    own_threads.count += 1
     try:
         while not _closed.is_set:
             _serve_one(state.queue.get())
     finally:
+        own_threads.count -= 1
         state.role.release()
 
 

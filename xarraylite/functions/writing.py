@@ -22,6 +22,7 @@ from ..assignment.assign import check_cast
 from ..dtypes.names import NumpyArray, bool_, dtype_name
 from ..ir.build import WEAK_TYPES, describe
 from ..ir.kind import NODE
+from ..memory.snapshots import are_others
 from ..nullable.array import Memory
 from ..nullable.masked import write_where
 from ..operands import tracing
@@ -59,7 +60,7 @@ def _memory(
     if not isinstance(to, XContainer) or to._kind is NODE or tracing.running.value:
         return None
     new = elements.in_dtype(values, to.dtype)
-    if new is None or not readers.freed(to._buffer):
+    if new is None or not readers.freed(to._buffer) or are_others():
         return None
     array = elements.array_of(to)
     apart = not any([np.may_share_memory(array, x) for x in (new, *others)])

@@ -13,10 +13,10 @@ stay, to expire when the bytes are gone.  References are counted after the snaps
 an expression that another thread writes meanwhile belongs to the next one, and is neither lost nor
 marked stale.
 
-Borrowed buffers can share memory, with each other and with buffers whose memory was given to NumPy
-(`share`).  Their snapshots are known by weak references too, and a writer asks for those of every
-such buffer whose bytes intersect, unless none was made since it asked (``asked``).  Where
-references cannot be counted (free-threaded builds) all buffers do so.
+Borrowed buffers can share memory, with each other and with buffers that NumPy was given (`share`).
+Their snapshots are known by weak references too, and a writer asks for those of every such buffer
+whose bytes intersect, unless none was made since (``asked``).  So do all where references cannot be
+counted (free-threaded builds).
 
 **Fork.**  Slabs and allocated buffers are private memory: the child has its own copy-on-write
 copy and its own list of free places, so both processes go on cutting without meeting.
@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import DTypeError
+from . import snapshots as readers
 from .block import Memory, byte_reach
 from .pool import Bytes, Range, Raw, address_of
 from .slabs import take
@@ -211,8 +212,10 @@ class Buffer(Memory):
     # --- who reads ------------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot:
-        """Return the current `Snapshot` of this buffer, made if there is none."""
+        """Return the current `Snapshot`, made if there is none; of a copy if others write."""
         with guard.held:
+            if readers.writes and readers.is_being_written(self):
+                return Snapshot.of_copy(self)
             known = self._known()
             if known is not None:
                 return known
@@ -402,18 +405,15 @@ class Buffer(Memory):
         return found
 
     def __repr__(self) -> str:
-        kind = "borrowed" if self.owner is not None else "owned"
-        access = ", read-only" if self.readonly else ""
-        return f"<Buffer of {self.nbytes} bytes, {kind}{access}>"
+        kind = "owned" if self.owner is None else "borrowed"
+        return f"<Buffer of {self.nbytes} bytes, {kind}{', read-only' if self.readonly else ''}>"
 
 
 _new = Buffer.__new__
 
 #: A buffer without bytes, for those who need one but no memory.
 NOWHERE = Buffer.allocate(0)
-
 _NOBODY = weakref.ref(Snapshot.of(NOWHERE))
-
 
 #: Bytes of memory that is kept by what was made of it; machine code keeps as many.
 KEPT = 1 << 16

@@ -8,6 +8,10 @@ A snapshot's address changes in one store.  Kernels take it where no other threa
 pinned snapshot waits until no other thread's kernel reads through it.  Snapshots are made, moved
 and pinned under one lock, which nobody holds while a kernel runs, nor while waiting.
 
+Between a writer's question who waits and its last store another thread may read.  So while memory
+is written, other threads get snapshots of copies (`being_written`), as it is at that moment:
+nobody waits for anybody, and an expression has one meaning from its first evaluation on.
+
 An interrupt may come wherever the main thread calls something.  So the lock is one of C, whose
 ``with`` statements no interrupt comes between (those of `threading.Condition` run Python), what
 waits looks again every `GLANCE`, and nothing is between two states while anything is called.
@@ -15,6 +19,7 @@ waits looks again every `GLANCE`, and nothing is between two states while anythi
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import ctypes
 import os
@@ -49,10 +54,67 @@ making = ctypes.c_int64(0)
 flying = (ctypes.c_int64 * 2)()
 
 
+#: What threads are writing, by something that stands for the write.
+writes: dict[object, tuple[int, Memory]] = {}
+
+
+class _Own:
+    """How many threads there are that read nobody's arrays: the package's own."""
+
+    __slots__ = ("count",)
+
+    count: int
+
+
+own_threads = _Own()
+own_threads.count = 0
+
+
+#: All threads but the main one, in the thirtieth part of a microsecond.
+count_threads = _thread._count
+
+
+def are_others() -> bool:
+    """Tell whether there are threads of the user's besides the main one."""
+    return count_threads() > own_threads.count
+
+
+@contextlib.contextmanager
+def being_written(memory: Memory) -> Iterator[None]:
+    """Have other threads' new snapshots of memory be of copies while the block writes it.
+
+    Those that are there are the block's to take away (`Buffer.release`), as its first step.
+    """
+    write = object()
+    try:
+        writes[write] = threading.get_ident(), memory
+        making.value += 1  # machine code makes no snapshots
+        yield
+    finally:
+        if write in writes:
+            del writes[write]
+            making.value -= 1
+
+
+def is_being_written(memory: Memory) -> bool:
+    """Tell whether another thread writes some of these bytes."""
+    me, low, high = threading.get_ident(), memory.address, memory.address + memory.nbytes
+    return any(
+        [
+            thread != me and its.address < high and low < its.address + its.nbytes
+            for thread, its in [*writes.values()]
+        ]
+    )
+
+
 def _forget_threads() -> None:
     """Forget in a forked child what other threads were doing."""
     pins.clear()
-    making.value = flying[0] = flying[1] = 0
+    me, own = threading.get_ident(), writes.copy()
+    writes.clear()
+    writes.update({write: found for write, found in own.items() if found[0] == me})
+    making.value, flying[0], flying[1] = len(writes), 0, 0
+    own_threads.count = _thread._count()  # which goes on counting those of the parent
 
 
 if hasattr(os, "register_at_fork"):
@@ -91,6 +153,15 @@ class Snapshot(Memory):
         made = Snapshot.__new__(Snapshot)
         made._memory, made._start = memory._memory, memory._start
         made.address, made.nbytes, made.origin = memory.address, memory.nbytes, None
+        return made
+
+    @staticmethod
+    def of_copy(memory: Memory) -> Snapshot:
+        """Return a snapshot of what some bytes are now."""
+        made, (own, start, address) = Snapshot.of(memory), take(memory.nbytes)
+        np.copyto(own[start : start + memory.nbytes], made.run())
+        made._memory, made._start, made.address = own, start, address
+        counters.snapshots += 1
         return made
 
     @staticmethod

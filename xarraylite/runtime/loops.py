@@ -42,6 +42,7 @@ from ..codegen.emit.routine import CREW
 from ..codegen.kernel import code_of
 from ..codegen.machine import Code
 from ..dtypes.names import NumpyArray
+from ..memory.snapshots import own_threads
 from .launch import from_python, keep_forever, word_at
 from .natives import can_load
 from .threads import current_core, keep_off, pool
@@ -97,6 +98,7 @@ class _Helpers:
         return min(count, self.started)
 
     def _serve(self, run: Callable[[int], object], request: int) -> None:
+        own_threads.count += 1
         self.known.append(threading.get_native_id())
         keep_off(self.avoided)
         run(request)

@@ -42,6 +42,7 @@ from typing import Any, Generic, TypeVar
 from .._locks import wait_before_fork
 from ..codegen import worker
 from ..codegen.latch import Latch
+from ..memory.snapshots import own_threads
 
 T = TypeVar("T")
 
@@ -275,6 +276,7 @@ class Pool:
 
 
 def _serve(crew: _Crew) -> None:
+    own_threads.count += 1
     avoided = -1
     while True:
         job = crew.inbox.get()

@@ -35,7 +35,7 @@ from ..memory.arrays import read
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from ..memory.histories import held
-from ..memory.snapshots import Snapshot
+from ..memory.snapshots import Snapshot, are_others
 from ..operands import tracing
 from ..operands.gathers import FEW, copied_from
 from ..operands.learning import key_of
@@ -259,7 +259,8 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         """Write a number, or elements of this dtype and shape; tell whether it is done."""
         base = self._base
         kind = base._kind
-        if kind is NODE or tracing.running.value or readers.waiting_for(base._buffer):
+        waits = are_others() or readers.waiting_for(base._buffer)
+        if kind is NODE or tracing.running.value or waits:
             return False
         values = ready(base, value, self._shape)
         if values is None:
