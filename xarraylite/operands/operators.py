@@ -8,6 +8,7 @@ so an operator is one call and looks nothing up.  `ufunc_table` finds the rows o
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,9 @@ from .tracing import is_active
 
 _UFUNCS: dict[np.ufunc, Op] = {}
 
+#: What numbers do with differences of times.
+_SCALING = ("multiply", "divide", "floor_divide")
+
 
 def ufunc_table() -> dict[np.ufunc, Op]:
     """Return which operation stands for which NumPy ufunc: an explicit column of the op table."""
@@ -36,15 +40,20 @@ def ufunc_table() -> dict[np.ufunc, Op]:
 
 
 def with_strangers(op: Op, *operands: Any) -> Any:
-    """Return an operation with an array of another library that has ufuncs of its own.
+    """Return an operation with an array that has ufuncs of its own, or a difference that it scales.
 
     It is NumPy's ufunc on our values, so the other library says what comes out (Dask's arrays stay
-    lazy, pandas' keep their index).  NotImplemented where there is no such array.
+    lazy, pandas' keep their index).  NotImplemented where there is neither.
     """
     ufunc = getattr(np, op.name, op.numpy)
-    if not any([is_foreign(x) for x in operands]) or not isinstance(ufunc, np.ufunc):
+    stranger = timedelta if op.name in _SCALING else ()
+    strange = any([is_foreign(x) or isinstance(x, stranger) for x in operands])
+    if not strange or not isinstance(ufunc, np.ufunc):
         return NotImplemented
-    return ufunc(*[np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands])
+    values = [np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands]
+    if any([getattr(x, "ndim", 0) for x in values]):  # an array of pandas' would have its objects
+        values = [getattr(x, "to_timedelta64", lambda x=x: x)() for x in values]
+    return ufunc(*values)
 
 
 Method: TypeAlias = Callable[..., Any]
