@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import operator
 from typing import Any
 
@@ -82,13 +82,13 @@ def test_operators_leave_strangers_alone() -> None:
 
 
 def test_differences_of_times_are_multiplied_as_by_numpy() -> None:
-    class Timedelta(datetime.timedelta):  # as pandas' class
+    class Timedelta(dt.timedelta):  # as pandas' class
         __array_priority__ = 100
 
         def to_timedelta64(self) -> np.timedelta64:
             return np.timedelta64(self)
 
-    days, n = datetime.timedelta(days=2), np.array([3, 1])
+    days, n = dt.timedelta(days=2), np.array([3, 1])
     span = Timedelta(days=2).to_timedelta64()
     for i in (xl.asarray(n), xl.asarray(n) * 1):
         assert (days * i).tolist() == (i * days).tolist() == (days * n).tolist()
