@@ -244,6 +244,7 @@ def load(
     fix_imports: bool = True,
     encoding: str = "ASCII",
     *,
+    max_header_size: int = 10_000,
     dtype: object = None,
     max_ratio: float = 200.0,
 ) -> Any:
@@ -261,8 +262,9 @@ def load(
     mmap_mode : {"r", "r+", "c"}, optional
         Map the array of a file that is given by its path, as NumPy does, instead of reading it.
         Its header is checked as one that is read.
-    allow_pickle, fix_imports, encoding : optional
-        Taken as NumPy takes them, and of no effect: objects are refused whatever is allowed.
+    allow_pickle, fix_imports, encoding, max_header_size : optional
+        Taken as NumPy takes them, and of no effect: objects are refused whatever is allowed, and
+        no header is evaluated.
     dtype : dtype or mapping of str to dtype, optional
         What elements are that the file does not name, as ``np.save`` leaves bfloat16; by name if
         the arrays of an archive differ.  Elements are never converted.
