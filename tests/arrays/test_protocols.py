@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import operator
 from typing import Any
 
@@ -86,6 +87,27 @@ def test_operators_leave_strangers_alone() -> None:
                     (compute(other, one), compute(other, values)),
                 ):
                     np.testing.assert_array_equal(made, wanted, strict=True)
+
+
+def test_differences_of_times_are_multiplied_as_by_numpy() -> None:
+    class Timedelta(dt.timedelta):  # as pandas' class
+        __array_priority__ = 100
+
+        def to_timedelta64(self) -> np.timedelta64:
+            return np.timedelta64(self)
+
+    days, n = dt.timedelta(days=2), np.array([3, 1])
+    span = Timedelta(days=2).to_timedelta64()
+    for i in (xl.asarray(n), xl.asarray(n) * 1):
+        assert (days * i).tolist() == (i * days).tolist() == (days * n).tolist()
+        assert (days // i).tolist() == (days // n).tolist()
+        for made, wanted in ((Timedelta(days=2) * i, span * n), (Timedelta(days=2) / i, span / n)):
+            assert (made.dtype, made.tolist()) == (wanted.dtype, wanted.tolist())
+        assert days * i[0] == i[0] * days == i.max() * days == days * 3
+        for function in (operator.add, operator.sub, operator.lt):
+            with pytest.raises(TypeError, match="timedelta"):
+                function(i, days)
+        assert (i == days) is False
 
 
 def test_subclasses_of_python_numbers() -> None:

@@ -184,6 +184,8 @@ def test_broadcast_arrays() -> None:
     first, second, third = xl.broadcast_arrays(xl.ones((3, 1)), np.arange(4), 2.5)
     assert first.shape == second.shape == third.shape == (3, 4)
     assert_same_bits(second, np.broadcast_to(np.arange(4), (3, 4)))
+    assert xl.broadcast_arrays(second, subok=True)[0].strides == second.strides == (0, 1)
+    assert xl.broadcast_to(second[0], (3, 4), subok=True).strides == (0, 1)
     assert xl.broadcast_shapes((3, 1), (4,), ()) == (3, 4)
 
 

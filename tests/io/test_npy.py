@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -259,10 +258,11 @@ def test_what_cannot_be_saved(tmp_path: Path, values: object, error: type[Except
 )
 def test_labels_beside_numbers_are_numpys_arrays(tmp_path: Path, labels: Any) -> None:
     """As NumPy writes them, and back; what is cut short is refused."""
-    xl.savez(tmp_path / "a.npz", labels, x=xl.arange(3))
-    xl.save(tmp_path / "b.npy", labels.T)
+    xl.savez(tmp_path / "a.npz", labels, x=xl.arange(3), allow_pickle=False)
+    xl.save(tmp_path / "b.npy", labels.T, allow_pickle=False)
     for load in (xl.load, np.load):
         found = load(tmp_path / "a.npz")
+        assert found.files == ["arr_0", "x"]
         assert found["x"].tolist() == [0, 1, 2]
         for made, wanted in ((found["arr_0"], labels), (load(tmp_path / "b.npy"), labels.T)):
             assert type(made) is np.ndarray
@@ -401,12 +401,9 @@ def test_calls_that_mean_nothing(tmp_path: Path) -> None:
 def test_no_way_to_a_pickle() -> None:
     objects = io.BytesIO()
     np.save(objects, np.asarray([None], dtype=object), allow_pickle=True)
-    for options in ({}, {"allow_pickle": True}):
+    for options in ({}, {"allow_pickle": True, "max_header_size": 10**6}):
         with pytest.raises(xl.FormatError, match="pickles, which can run any code"):
             loaded(objects.getvalue(), **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert saved(allow_pickle=xl.ones(1))[:2] == b"PK"  # a name like any other
 
 
 def test_ways_to_map_that_numpy_does_not_know_are_refused(tmp_path: Path) -> None:

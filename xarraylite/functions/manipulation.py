@@ -38,7 +38,7 @@ def _same(array: XExpression) -> XExpression:
 
 @memoised
 @moves
-def broadcast_to(array: object, shape: Axes) -> XExpression:
+def broadcast_to(array: object, shape: Axes, subok: bool = False) -> XExpression:
     """Return a view of ``array`` stretched to ``shape``; stretched dimensions have stride 0.
 
     Parameters
@@ -47,6 +47,8 @@ def broadcast_to(array: object, shape: Axes) -> XExpression:
         What to stretch.
     shape : sequence of int
         A shape that ``array`` broadcasts to.
+    subok : bool, default False
+        Taken for NumPy's sake, and of no effect.
 
     Returns
     -------
@@ -77,7 +79,7 @@ def broadcast_to(array: object, shape: Axes) -> XExpression:
 
 
 @or_numpy
-def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
+def broadcast_arrays(*arrays: object, subok: bool = False) -> tuple[XExpression, ...]:
     """Return all arrays in their common shape.
 
     Returns
@@ -89,6 +91,8 @@ def broadcast_arrays(*arrays: object) -> tuple[XExpression, ...]:
     ----------
     *arrays : array or expression
         Any number of arrays.
+    subok : bool, default False
+        As of `broadcast_to`.
 
     Raises
     ------

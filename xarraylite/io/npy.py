@@ -38,6 +38,7 @@ _MISSING = _Missing()
 def save(
     file: FilePath | BinaryWriter,
     arr: object = _MISSING,
+    allow_pickle: bool = True,
     *,
     compressed: bool = False,
     **arrays: object,
@@ -56,11 +57,12 @@ def save(
     arr : array, expression, scalar, nested lists, or mapping of str to any of them
         One array, in column-major order if it has that; or several by name.  Expressions are
         evaluated.
+    allow_pickle : optional
+        Taken as NumPy takes it, and of no effect: objects are refused.
     compressed : bool, default False
         Compress the arrays of an ``.npz``.
     **arrays
-        Several arrays, by keyword: any but ``file``, ``arr`` and ``compressed``, names that a
-        mapping may have.
+        Several arrays, by keyword; those named like other parameters need a mapping.
 
     Raises
     ------
@@ -104,9 +106,7 @@ def save(
     if arr is _MISSING and not arrays:
         raise TypeError("save: nothing to save; give an array, a mapping, or keyword arrays")
     if compressed and not several:
-        raise ValueError(
-            "save: compressed=True is for several arrays; a .npy file has no such form"
-        )
+        raise ValueError("save: compressed=True is for several arrays; a .npy file has none")
     write = (
         _archive_writer(arr if isinstance(arr, Mapping) else arrays, compressed)
         if several
@@ -152,7 +152,9 @@ def _with_suffix(path: str | bytes, several: bool) -> str:
     return path if path.endswith(right) else path + right
 
 
-def savez(file: FilePath | BinaryWriter, *args: object, **kwds: object) -> None:
+def savez(
+    file: FilePath | BinaryWriter, *args: object, allow_pickle: bool = True, **kwds: object
+) -> None:
     """Save several arrays as `numpy.savez` does: those by position as ``arr_0``, ``arr_1``...
 
     Examples
@@ -168,7 +170,9 @@ def savez(file: FilePath | BinaryWriter, *args: object, **kwds: object) -> None:
     _savez(file, args, kwds, False)
 
 
-def savez_compressed(file: FilePath | BinaryWriter, *args: object, **kwds: object) -> None:
+def savez_compressed(
+    file: FilePath | BinaryWriter, *args: object, allow_pickle: bool = True, **kwds: object
+) -> None:
     """Save several arrays, compressed; see `savez`.
 
     Examples
@@ -240,6 +244,7 @@ def load(
     fix_imports: bool = True,
     encoding: str = "ASCII",
     *,
+    max_header_size: int = 10_000,
     dtype: object = None,
     max_ratio: float = 200.0,
 ) -> Any:
@@ -257,8 +262,9 @@ def load(
     mmap_mode : {"r", "r+", "c"}, optional
         Map the array of a file that is given by its path, as NumPy does, instead of reading it.
         Its header is checked as one that is read.
-    allow_pickle, fix_imports, encoding : optional
-        Taken as NumPy takes them, and of no effect: objects are refused whatever is allowed.
+    allow_pickle, fix_imports, encoding, max_header_size : optional
+        Taken as NumPy takes them, and of no effect: objects are refused whatever is allowed, and
+        no header is evaluated.
     dtype : dtype or mapping of str to dtype, optional
         What elements are that the file does not name, as ``np.save`` leaves bfloat16; by name if
         the arrays of an archive differ.  Elements are never converted.

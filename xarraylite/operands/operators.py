@@ -8,6 +8,7 @@ so an operator is one call and looks nothing up.  `ufunc_table` finds the rows o
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +23,9 @@ from .non_numeric import say
 from .tracing import is_active
 
 _UFUNCS: dict[np.ufunc, Op] = {}
+
+#: What numbers do with differences of times.
+_SCALING = ("multiply", "divide", "floor_divide")
 
 
 def ufunc_table() -> dict[np.ufunc, Op]:
@@ -41,18 +45,24 @@ _TEXT: frozenset[type] = frozenset((str, bytes))
 
 
 def with_strangers(op: Op, *operands: Any) -> Any:
-    """Return an operation with an array of another library that has ufuncs of its own.
+    """Return an operation with an array that has ufuncs of its own, or a difference that it scales.
 
     It is NumPy's ufunc on our values, so the other library says what comes out (Dask's arrays stay
-    lazy, pandas' keep their index).  Text is equal to no element.  NotImplemented for all else.
+    lazy, pandas' keep their index).  Text is equal to no element.  NotImplemented where there is
+    neither.
     """
     if op.name in _EQUALITY and not _TEXT.isdisjoint(map(type, operands)):
         (array,) = [x for x in operands if type(x) not in _TEXT]
         return np.full(array.shape, op.name == "not_equal")[()]
     ufunc = getattr(np, op.name, op.numpy)
-    if not any([is_foreign(x) for x in operands]) or not isinstance(ufunc, np.ufunc):
+    stranger = timedelta if op.name in _SCALING else ()
+    strange = any([is_foreign(x) or isinstance(x, stranger) for x in operands])
+    if not strange or not isinstance(ufunc, np.ufunc):
         return NotImplemented
-    return ufunc(*[np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands])
+    values = [np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands]
+    if any([getattr(x, "ndim", 0) for x in values]):  # an array of pandas' would have its objects
+        values = [getattr(x, "to_timedelta64", lambda x=x: x)() for x in values]
+    return ufunc(*values)
 
 
 Method: TypeAlias = Callable[..., Any]
