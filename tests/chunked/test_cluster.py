@@ -338,7 +338,7 @@ def test_targets_that_workers_cannot_reach_are_written_here(
 
 def test_small_blocks_that_come_back_share_tasks(client: Any) -> None:
     """More and more of them, as long as the budget has room for two waves of their results."""
-    client.wait_for_workers(2)  # one that was killed may not be back, and waves are of threads
+    client.wait_for_workers(2, timeout=60)  # one that was killed may not be back
     target, e = np.zeros(VALUES.shape), xl.open(Kept(VALUES, (3, 7))) * 2
     with (
         mock.patch.object(plan, "SMALLEST", 1),

@@ -83,6 +83,8 @@ def test_views_of_one_memory() -> None:
     for e in (xl.open(x)[:-1] * 1, xl.open(x[:-1]) * 1, xl.open(x[:0:-1]), xl.adapt(x)[:-1] + 0):
         with pytest.raises(xl.OverlapError, match="other blocks write"):
             xl.store(e, x[1:])
+    with pytest.raises(xl.OverlapError, match=r"^explain: .* other blocks write"):
+        xl.explain(xl.open(x)[:-1] * 1, x[1:])
     xl.store(xl.open(x[::2]) + xl.adapt(x)[::2], x[::2])
     xl.store(xl.open(x[::2]) - 1, x[1::2])
     np.testing.assert_array_equal(x, [0, -1, 4, 3, 8, 7, 12, 11])

@@ -378,8 +378,8 @@ class Elsewhere:
     .filter(lambda shape: 9000 < math.prod(shape) < 400_000 and shape[-1] > 1),
     parts=st.lists(st.integers(1, 5), min_size=3, max_size=3),
     written=st.sampled_from([
-        lambda a: xl.sum(a * 2), lambda a: xl.sum(a[..., 1:] - 1), lambda a: xl.sum(a * 2, axis=-1)
-    ]),
+        lambda a: xl.sum(a * 2), lambda a: xl.sum(a[..., 1:] - 1), lambda a: xl.sum(a * 2, axis=-1),
+        lambda a: xl.sum(a * 2, axis=0), lambda a: xl.prod(1 + a * 1e-3, axis=0)]),
     many=st.integers(1, 3), backwards=st.booleans(), dtype=st.sampled_from(["f4", "f8"]),
 )  # fmt: skip
 @settings(max_examples=20)

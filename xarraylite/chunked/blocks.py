@@ -1,4 +1,4 @@
-"""Sums in blocks of any shape, as the chunks are, whose values are put into leaves (`leaves`).
+"""Sums and products in blocks as the chunks are, whose values are put into leaves (`leaves`).
 
 A task of a cluster takes blocks that follow each other, one at a time.  Of several results it has
 all blocks of some.  Of a total it gives back what its leaves come to, and the values of leaves that
@@ -23,7 +23,7 @@ from .cut import requests
 from .division import Begin, Result
 from .grid import Grid
 from .idle import Idle
-from .leaves import Leaves, Places
+from .leaves import Leaves, Places, leaves_of
 from .lengths import lengths_of
 from .parcel import Parcel
 from .pipeline import Run, run_blocks
@@ -41,27 +41,32 @@ class Values(Cutter):
     ----------
     parcel : Parcel
         The values.
+    back : tuple of int, optional
+        In which order of a block's dimensions its values lie in memory.
     once : int
         Bytes in flight where a block has whole chunks.
     """
 
-    __slots__ = ("once",)
+    __slots__ = ("back", "once")
 
-    def __init__(self, parcel: Parcel, once: int = 0) -> None:
+    def __init__(self, parcel: Parcel, back: tuple[int, ...] = (), once: int = 0) -> None:
         super().__init__(parcel)
-        self.once = once
+        self.back, self.once = back, once
 
     def __call__(self, box: Box) -> Piece:
         """Return the block in a box, whose values are not kept."""
-        return replace(super().__call__(box), taken=True)
+        piece = super().__call__(box)
+        if self.back:
+            piece = replace(piece, node=build.view(piece.node, permute(shape_of(box), self.back)))
+        return replace(piece, taken=True)
 
     def __reduce__(self) -> Any:
-        return type(self), (self.parcel, self.once)
+        return type(self), (self.parcel, self.back, self.once)
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """How a sum is folded in blocks of any shape, which have the dimensions of results first.
+    """How a fold is divided into blocks of any shape, which have the dimensions of results first.
 
     Attributes
     ----------
@@ -91,7 +96,7 @@ class Blocks:
         chunks: Sequence[int] | None = None,
         known: Sequence[int] | None = None,
     ) -> Blocks | None:
-        """Return the blocks of a sum; None if its leaves are others, or chunks differ.
+        """Return the blocks of a fold; None if its leaves are others, or chunks differ.
 
         Raises
         ------
@@ -120,7 +125,8 @@ class Blocks:
         def fits(box: Box) -> bool:
             return all([len(s) <= n for s, n in zip(box, known or (), strict=False)])
 
-        make = Values(Parcel(build.view(arg, permute(arg.shape, order))))
+        back = tuple(map(order.index, range(len(order)))) if places.across else ()
+        make = Values(Parcel(build.view(arg, permute(arg.shape, order))), back)
         chunk = tuple(map(min, lengths, shape))
         make.once = make(whole(chunk)).need + aside(Grid(shape, chunk))
         choice = choose(make, shape, lengths, run.budget, chunks is not None, fits,
@@ -139,7 +145,7 @@ class Blocks:
         if ready and not own:
             return
         boxes = (box for box in grid if corner(box[:own]) not in ready) if ready else grid
-        begun = functools.partial(Leaves, node, self.tree, self.places)
+        begun = functools.partial(leaves_of, node, self.tree, self.places)
         made: dict[Box, Leaves] = {}
         found: list[Result] = []
 
@@ -192,7 +198,7 @@ def _sums(parcel: Parcel, tree: Tree, places: Places, blocks: Iterable[Any]) -> 
     node, made = cast("Reduce", parcel.node), cast("Any", None)
     for block in blocks:
         own = block[0].box[: len(node.shape)]
-        made = made or Leaves(node, tree, places, shape_of(own), len(own) > 0)
+        made = made or leaves_of(node, tree, places, shape_of(own), len(own) > 0)
         made.take(*block)
         del block  # the next one is computed before it is assigned
     return made.result() if node.shape else made.given()

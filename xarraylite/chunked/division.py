@@ -219,10 +219,11 @@ def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | Non
             found = _tried(on, grid, step, left, True)
             if found is not None and found.need <= budget:
                 return found
-            smaller = None if found is None or step <= even else _one(on, grid, step // 2)
+            less = max(even, step // 2)
+            smaller = None if found is None or step <= even else _one(on, grid, less)
             if smaller is None:
                 break
-            step, best = step // 2, smaller
+            step, best = less, smaller
     kept = first.shared
     if run.keeps and kept + first.need <= budget:
         step, _ = _grown(plan, grid, leaf, first, budget - kept, _MANY // 2)

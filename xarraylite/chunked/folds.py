@@ -96,6 +96,8 @@ def fold(
     if not rounds(node) or engine.uses_reference():
         yield from _joined(_Asked(node, None, run, chunks, begin, known))
         return
+    report, what = run.report, _told(node)
+    run = replace(run, report=lambda told, blocks: report(what, blocks))
     node = in_loop_order(node)
     tree = tree_in_memory(node)
     asked = _Asked(node, tree, run, chunks, begin, known)
@@ -113,6 +115,10 @@ def fold(
     if not found:
         raise min(short, key=lambda error: error.least)
     yield from min(found, key=lambda way: way[0])[1]
+
+
+def _told(node: Reduce) -> str:
+    return f"{node.op.name} over axes {node.axes}"
 
 
 class _Asked(NamedTuple):
@@ -195,7 +201,7 @@ def _joined(asked: _Asked) -> Iterator[Result]:
     choice = choose(make, shape, lengths, run.budget, chunks is not None, fits, keep=keep)
     grid, counts = choice.grid, choice.grid.counts
     ready = begin(grid.block[:own])
-    run.report(f"{node.op.name} over axes {node.axes}", len(grid))
+    run.report(_told(node), len(grid))
     boxes = (box for box in grid if corner(box[:own]) not in ready) if ready else grid
     found: list[NumpyArray] = []
     idle = isinstance(run.cluster, Idle)
@@ -266,7 +272,7 @@ def _blocks(node: Reduce, make: Cutter, choice: Choice, run: Run, begin: Begin) 
     grid = choice.grid
     ready = begin(grid.block)
     boxes = [box for box in grid if corner(box) not in ready]
-    run.report(f"{node.op.name} over axes {node.axes}", len(grid))
+    run.report(_told(node), len(grid))
     found: list[NumpyArray] = []
     for box, piece in zip(
         boxes,

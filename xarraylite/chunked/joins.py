@@ -1,10 +1,11 @@
 """Joining what was folded in pieces, in the order in which the engine joins it.
 
 The engine folds a part of a tree leaf by leaf: blocks of values along a row, or `ROWS` rows across
-many results.  Along a row, what the leaves give is added with what every addition rounds off kept
-apart (TwoSum); across, it goes through a binary counter, in which results of as many rows meet.
-Parts are added with TwoSum again.  So a piece may be some parts, or some leaves of one part where
-that is too much for the memory there is, and the bits are those of the whole.
+many results.  Along a row, what the leaves of a sum give is added with what every addition rounds
+off kept apart (TwoSum).  Otherwise it goes through a binary counter, in which results of as many
+leaves meet; a few values at the end of a row, or fewer rows, are folded onto what that has not.
+Parts of sums are added with TwoSum again.  So a piece may be some parts, or some leaves of one part
+where that is too much for the memory there is, and the bits are those of the whole.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..dtypes.names import NumpyArray
 from ..ir import build
 from ..ir.node import Leaf, Reduce
 from ..operands.nodes import borrow_array
-from ..ops.reductions import SUM, undivided
+from ..ops.reductions import PROD, SUM, undivided
 from .pipeline import computed
 
 #: Dtypes in which sums are kept between leaves as they are stored.
@@ -29,6 +30,16 @@ KEPT = "fdFD"
 def leaf_of(values: NumpyArray) -> Leaf:
     """Return a leaf over values in memory."""
     return borrow_array(values, "eval")
+
+
+def has_leaves(node: Reduce) -> bool:
+    """Tell whether the leaves of a reduction are known: of sums, and of products of real floats."""
+    return node.dtype.char in {SUM: KEPT, PROD: "fd"}.get(node.op, "")
+
+
+def ufunc_of(node: Reduce) -> np.ufunc:
+    """Return NumPy's function that joins two values of a reduction that has leaves."""
+    return np.add if node.op is SUM else np.multiply
 
 
 def leaf_length(node: Reduce, tree: Tree, inner: int) -> int | None:
@@ -43,7 +54,7 @@ def leaf_length(node: Reduce, tree: Tree, inner: int) -> int | None:
     inner : int
         Trips of the loops inside the one that positions are counted along; 1 if all are merged.
     """
-    if node.op is not SUM or node.dtype.char not in KEPT:
+    if not has_leaves(node):
         return None
     if tree.form is Form.ACROSS:
         return None if ROWS % inner else ROWS // inner
@@ -56,7 +67,7 @@ def leaf_length(node: Reduce, tree: Tree, inner: int) -> int | None:
 def rest_lengths(node: Reduce, rest: int, along: bool = True) -> list[int]:
     """Return how many of the last values, less than a leaf, are folded at a time.
 
-    A few floats along a row are added half by half (`Fold.halves`), others as leaves are.
+    A few floats along a row are added half by half (`Fold.halves`), others folded as leaves are.
 
     Examples
     --------
@@ -66,7 +77,7 @@ def rest_lengths(node: Reduce, rest: int, along: bool = True) -> list[int]:
     [120, 64, 71]
     """
     found = []
-    halves = along and node.dtype.char in "fd" and rest <= SHORT
+    halves = along and node.op is SUM and node.dtype.char in "fd" and rest <= SHORT
     while rest:
         half = rest // 2
         found.append(half - half % SIDES if halves and rest > PAIRWISE else rest)
@@ -98,13 +109,15 @@ class Join:
         """Join results of whole parts, one after another along the first dimension."""
         self._parts.take(parts)
 
-    def take_leaves(self, leaves: NumpyArray, short: bool, last: bool) -> None:
-        """Join results of leaves of one part; ``short`` ones are of less, and ``last`` ends it."""
+    def take_leaves(self, leaves: NumpyArray, width: int, last: bool) -> None:
+        """Join results of leaves of one part, of so many values or rows; the ``last`` ends it."""
+        along = self._tree.form is Form.ALONG
         if self._inner is None:
-            new = _Sum if self._tree.form is Form.ALONG else _Counter
-            self._inner = new(leaves.shape[1:], leaves.dtype)
-        if short and isinstance(self._inner, _Counter):
-            self._inner.rest = leaves[0].copy()
+            shape, dtype = leaves.shape[1:], leaves.dtype
+            sums = along and self._node.op is SUM
+            self._inner = _Sum(shape, dtype) if sums else _Counter(self._node, shape, dtype)
+        if isinstance(self._inner, _Counter) and (width <= SHORT if along else width < ROWS):
+            self._inner.take_rest(leaves)
         else:
             self._inner.take(leaves)
         if last:
@@ -150,38 +163,38 @@ class _Sum:
 
 
 class _Counter:
-    """Adds sums of equally many rows in pairs, as carries run through a binary counter.
+    """Joins results of equally many rows in pairs, as carries run through a binary counter."""
 
-    Attributes
-    ----------
-    rest : numpy.ndarray
-        The sum of fewer rows, at the end.
-    """
+    __slots__ = ("_held", "_number", "_op", "_rest")
 
-    __slots__ = ("_held", "_number", "rest")
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
+    def __init__(self, node: Reduce, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> None:
         self._held: list[NumpyArray] = []
-        self._number = 0
-        self.rest: NumpyArray = np.zeros(shape, dtype)
+        self._number, self._op = 0, ufunc_of(node)
+        self._rest: NumpyArray = np.full(shape, self._op.identity, dtype)
 
     def take(self, parts: NumpyArray) -> None:
         """Count in one after another along the first dimension."""
         with np.errstate(all="ignore"):
             for part in parts:
-                carry, held = self._number, part.copy()
+                carry, held = self._number, np.array(part)
                 while carry & 1:
-                    np.add(self._held.pop(), held, out=held)
+                    self._op(self._held.pop(), held, out=held)
                     carry >>= 1
                 self._held.append(held)
                 self._number += 1
 
+    def take_rest(self, parts: NumpyArray) -> None:
+        """Take some that are not counted in."""
+        with np.errstate(all="ignore"):
+            for part in parts:
+                self._rest = self._op(self._rest, part)
+
     def result(self) -> NumpyArray:
-        """Return the sum."""
-        total = self.rest
+        """Return all of them."""
+        total = self._rest
         with np.errstate(all="ignore"):
             for held in reversed(self._held):
-                total = held + total
+                total = self._op(held, total)
         return np.asarray(total)
 
 

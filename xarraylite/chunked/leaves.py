@@ -1,6 +1,6 @@
-"""Sums whose rows of chunks are too much for the budget, block by block.
+"""Sums and products whose rows of chunks are too much for the budget, block by block.
 
-Leaves of a sum (`joins`) are neighbours in memory, so they lie in parts of several chunks beside
+Leaves (`joins`) are neighbours in memory, so they lie in parts of several chunks beside
 each other, and most begin inside of a row and end in the next one.  A piece of whole leaves has
 whole rows; where a row of chunks is more than the budget has room for, pieces decode each chunk
 again and again.  Here blocks are as the chunks are: their values are put into leaves as the kernels
@@ -9,7 +9,8 @@ is there, which is the end of the row above; so two leaves have only some of the
 row that a block has.  Where rows are shorter than leaves, all that a row of blocks touches wait.
 Of what is cut out of rows, or stretched along them, each row begins with a leaf of its own.
 Where there are several results, all that a block has are folded at once: dimensions of results come
-first, so that the blocks of the same ones follow each other.
+first, so that the blocks of the same ones follow each other.  Across many results, leaves are some
+rows of values, which are folded one after another (`Rows`).
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ from typing import Any
 import numpy as np
 
 from ..codegen.emit.folding import FOLDED, Form
+from ..codegen.emit.reduction import ROWS
 from ..compiler.tree import Tree
 from ..dtypes.names import NumpyArray
 from ..ir import build
 from ..ir.node import Reduce
-from ..ops.reductions import SUM, undivided
+from ..ops.reductions import undivided
 from .grid import Grid
-from .joins import KEPT, Join, leaf_of, rest_lengths
+from .joins import Join, has_leaves, leaf_of, rest_lengths, ufunc_of
 from .pipeline import computed
 from .plan import Piece
 
@@ -54,6 +56,8 @@ class Places:
         Rows of a part that has whole ones.
     leaf : int
         Values of a leaf; less of the last one of a row or part.
+    across : int
+        Parts whose leaves are rows across results; 0 where they are neighbours.
     """
 
     shape: tuple[int, ...]
@@ -61,20 +65,22 @@ class Places:
     part: int
     rows: int
     leaf: int
+    across: int = 0
 
     @staticmethod
     def of(node: Reduce, tree: Tree) -> Places | None:
         """Return where leaves are; None if they are others, or so short that pieces have many."""
-        shape = tuple([node.arg.shape[k] for k in node.axes])
+        shape, across = tuple([node.arg.shape[k] for k in node.axes]), tree.form is Form.ACROSS
         first, until, low, high = tree.parts[0]
+        if not has_leaves(node):
+            return None
+        if across:  # one dimension, whose rows are neighbours in time
+            found = Places(shape, math.prod(shape), until - first, 1, ROWS, len(tree.parts))
+            return found if math.prod(shape) == max(shape) == tree.loops[0] else None
         found = Places(shape, tree.loops[-1], high - low, until - first, tree.block)
-        if (
-            node.op is not SUM
-            or node.dtype.char not in KEPT
-            or tree.form is not Form.ALONG
-            or found.row < tree.block // FOLDED
-            or found.row not in [math.prod(shape[k:]) for k in range(len(shape))]
-        ):
+        if found.row < tree.block // FOLDED or found.row not in [
+            math.prod(shape[k:]) for k in range(len(shape))
+        ]:
             return None
         return found
 
@@ -102,6 +108,9 @@ class Places:
         has a leaf at its beginning, whose first values come last, and one where the blocks are; but
         no more than all indices from the first to the last one touch.
         """
+        if self.across:  # what a block has whole leaves of, the counter, and results of parts
+            levels = (self.part // ROWS).bit_length()
+            return math.prod(block) // ROWS + 2 + levels + self.across
         begun, leaf = self.leaf // FOLDED, min(self.leaf, self.part)
         step = math.prod(self.shape)
         wide = [k for k, n in enumerate(block) if n > 1]
@@ -142,7 +151,7 @@ class Leaves:
     Parameters
     ----------
     node : Reduce
-        The sum.
+        The sum, or product.
     tree : Tree
         Its order.
     places : Places
@@ -223,8 +232,10 @@ class Leaves:
     def _go_on(self) -> None:
         """Join the leaves that follow those that are joined."""
         while self._next in self._done:
+            width = -self._next
             folded, self._next = self._done.pop(self._next)
-            self._join.take_leaves(folded, False, self._places.ends_part(self._next))
+            width += self._next
+            self._join.take_leaves(folded, width, self._places.ends_part(self._next))
 
     def _settle(self, leaf: _Leaf) -> None:
         """Fold leaves if all is there."""
@@ -257,7 +268,8 @@ class Leaves:
         if leaf is None:
             short = until - start < self._places.leaf  # folded otherwise
             count = self._results * len(starts)
-            leaf = (_Short if short else _Leaf)(starts, until - start, count, own.dtype)
+            new, op = _Short if short else _Leaf, ufunc_of(self._node)
+            leaf = new(starts, until - start, count, own.dtype, op)
         leaf.take(places, own)
         self._settle(leaf)
 
@@ -266,8 +278,53 @@ class Leaves:
         return self._join.result().reshape(self._shape)
 
 
+class Rows(Leaves):
+    """Folds rows of values across many results, `ROWS` one after another, and joins these.
+
+    Blocks come in the order of rows.
+    """
+
+    __slots__ = ("_sums",)
+
+    def __init__(self, node: Reduce, tree: Tree, places: Places, shape: tuple[int, ...]) -> None:
+        super().__init__(node, tree, places, shape)
+        self._join = Join(node, tree, shape)
+
+    def take(self, piece: Piece, values: NumpyArray) -> None:
+        """Take the values of a block, whose dimensions are as the operand has them."""
+        node, part, op = self._node, self._places.part, ufunc_of(self._node)
+        along = max(node.axes, key=lambda k: node.arg.shape[k])
+        rows = np.moveaxis(values, along, 0).reshape(-1, *self._shape)
+        with np.errstate(all="ignore"):
+            while len(rows):
+                at = self._next % part
+                begun, left = at % ROWS, min(len(rows), part - at)
+                many, width = (1, min(left, ROWS - begun)) if begun else (left // ROWS, ROWS)
+                if not many:
+                    many, width = 1, left
+                own, rows = rows[: many * width], rows[many * width :]
+                if not begun:
+                    self._sums = np.full((many, *self._shape), op.identity, values.dtype)
+                for k in range(width):
+                    op(self._sums, own[k::width], out=self._sums)
+                self._next += many * width
+                done = (self._next - 1) % part + 1
+                last = done == part or self.ended
+                if last or done % ROWS == 0:
+                    self._join.take_leaves(self._sums, (done - 1) % ROWS + 1, last)
+
+
+def leaves_of(
+    node: Reduce, tree: Tree, places: Places, shape: tuple[int, ...] = (), joins: bool = True
+) -> Leaves:
+    """Return the leaves of some results, of which there is nothing yet; as of `Leaves`."""
+    if places.across:
+        return Rows(node, tree, places, shape)
+    return Leaves(node, tree, places, shape, joins)
+
+
 class _Leaf:
-    """Values of leaves: those from their beginning on added up, row by row, and others.
+    """Values of leaves: those from their beginning on folded, row by row, and others.
 
     Attributes
     ----------
@@ -279,9 +336,22 @@ class _Leaf:
         How many of each are not there.
     """
 
-    __slots__ = ("_first", "_others", "_parts", "_rows", "_there", "left", "length", "starts")
+    __slots__ = (
+        "_first",
+        "_op",
+        "_others",
+        "_parts",
+        "_rows",
+        "_there",
+        "left",
+        "length",
+        "starts",
+    )
 
-    def __init__(self, starts: NumpyArray, length: int, count: int, dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self, starts: NumpyArray, length: int, count: int, dtype: np.dtype[Any], op: np.ufunc
+    ) -> None:
+        self._op = op
         self.starts, self.length, self.left = starts, length, length
         self._rows: NumpyArray = np.empty((count, length // FOLDED), dtype)
         self._others: NumpyArray | None = None  # from some place on
@@ -326,7 +396,7 @@ class _Leaf:
             if self._there < width:
                 to[...] = some
             else:
-                to += some
+                self._op(to, some, out=to)
             self._there += some.shape[1]
 
     def folded(self, node: Reduce) -> NumpyArray:
@@ -334,7 +404,7 @@ class _Leaf:
         rows, wide = self._rows, self._rows.shape[1]
         while wide > 1:
             half = (wide + 1) // 2 | (wide > 16)
-            rows[:, : wide - half] += rows[:, half:wide]
+            self._op(rows[:, : wide - half], rows[:, half:wide], out=rows[:, : wide - half])
             wide = half
         return rows[:, :1].copy()
 

@@ -253,16 +253,16 @@ def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
         if isinstance(node, Reduce):
             continue
         if any([_relation(x, array) is not None for x in _multiplied(node)]):
-            _refuse(node, array)
+            _refuse(node, sink)
         same = _relation(node, array)
         if same is not None:
             moved.add(id(node))
             if not same or node.shape != root.shape:
-                _refuse(node, array)
+                _refuse(node, sink)
         elif any([id(arg) in moved for arg in node.args]):
             moved.add(id(node))
             if not isinstance(node, Elementwise) or node.shape != root.shape:
-                _refuse(node, array)
+                _refuse(node, sink)
 
 
 def _written(sink: Sink) -> Any:
@@ -318,9 +318,10 @@ def _refuse_replacing(root: Node, place: Path | str) -> None:
             )
 
 
-def _refuse(node: Node, what: Any) -> None:
+def _refuse(node: Node, sink: Sink) -> None:
+    operation = "explain" if isinstance(sink.array, Nowhere) else "store"
     raise OverlapError(
-        f"store: the target {type(what).__name__} is an operand, and {describe(node)} reads "
-        "elements of it that other blocks write; only operations element by element may be stored "
-        "into their operand"
+        f"{operation}: the target {type(_written(sink)).__name__} is an operand, and "
+        f"{describe(node)} reads elements of it that other blocks write; only "
+        "operations element by element may be stored into their operand"
     )

@@ -70,14 +70,21 @@ def tree_in_memory(node: Node, spread: bool = False) -> Tree | None:
 
 
 def in_loop_order(node: Reduce) -> Reduce:
-    """Return a reduction whose dimensions are in the order in which loops over memory fold them.
+    """Return a reduction whose dimensions are in the order in which memory has them.
 
-    A sum of all of a transposed operand is one of the operand.
+    A sum of a transposed operand is one of the operand.  Results stay as they are.
     """
-    order = [*range(len(node.arg.shape))]
-    for k, axis in zip(node.axes, loop_order(canonical(imagined(node), None, True)), strict=True):
-        order[k] = axis
-    return node if order == sorted(order) else replace(node, arg=turned(node.arg, order))
+    axes, shape = node.axes, node.arg.shape
+    order = list(loop_order(canonical(imagined(node), None, True)))
+    kept = [k for k in order if k not in axes]
+    if kept != sorted(kept):
+        folds = iter([k for k in order if k in axes])
+        order = [next(folds) if k in axes else k for k in range(len(shape))]
+    wide = [k for k in order if shape[k] != 1]
+    if wide == sorted(wide):
+        return node
+    moved = tuple([at for at, k in enumerate(order) if k in axes])
+    return replace(node, arg=turned(node.arg, order), axes=moved)
 
 
 def _imagined(shape: tuple[int, ...], dtype: np.dtype[Any], number: int) -> Leaf:
@@ -302,7 +309,7 @@ class Parts:
                 join.take(moved)
             else:
                 last = high % self.unit == 0 or high == self.length
-                join.take_leaves(moved, high - low < self.leaf, last)
+                join.take_leaves(moved, min(self.leaf, high - low) * self.inner, last)
         return join.result()
 
     def __call__(self, key: tuple[int, int, Box]) -> Piece:

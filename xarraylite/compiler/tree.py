@@ -75,13 +75,16 @@ def tree_of(graph: Graph) -> Tree | None:
 
 
 def loop_order(graph: Graph) -> tuple[int, ...]:
-    """Return the dimensions that a graph folds in the order that its loops run over them."""
-    node = cast("Reduce", graph.nodes[-1])
-    found = _lowered(graph)
-    if found is None or len(found[1]) != len(node.axes):
-        return tuple(node.axes)
-    reach = _reach(*found[:2])
-    return tuple([node.axes[k] for k in sorted(range(len(reach)), key=lambda k: -reach[k])])
+    """Return the dimensions of what a graph folds, those first that operands step farthest along.
+
+    In this order loops run over those that are folded, and over the others too.
+    """
+    shape = cast("Reduce", graph.nodes[-1]).arg.shape
+    found, dims = _lowered(graph), range(len(shape))
+    if found is None or found[0].shape != shape:
+        return tuple(dims)
+    reach = _reach(found[0], dims)
+    return tuple(sorted(dims, key=lambda k: -reach[k]))
 
 
 def _lowered(graph: Graph) -> tuple[Lowered, tuple[int, ...], Reduce] | None:
