@@ -257,7 +257,10 @@ def test_arrays_of_other_libraries_have_the_last_word() -> None:
             return "theirs"
 
     a = xl.asarray(V)
-    assert (np.add(a, Theirs()), np.concatenate([a, Theirs()]), a + Theirs()) == ("theirs",) * 3
+    x = Theirs()
+    made = [np.add(a, x), np.concatenate([a, x]), a + x, xl.add(x, a), xl.exp(x)]
+    made += [xl.add.reduce(x), xl.maximum.outer(x, a), xl.multiply.accumulate(x, axis=0)]
+    assert made == ["theirs"] * len(made)
 
 
 def test_numpy_in_place_with_our_operand() -> None:

@@ -381,9 +381,8 @@ def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
         if known and method == "at" and not (options or any(map(_has_a_way, args))):
             return at(getattr(np, name), array, *args)
         # What is written is the array itself; what is no numbers has no container.
-        if not known and not (
-            isinstance(array, np.ndarray) and (method == "at" or is_not_ours(array))
-        ):
+        theirs = isinstance(array, np.ndarray) and (method == "at" or is_not_ours(array))
+        if not (known or theirs or is_foreign(array)):
             array = XArray(array)
         return getattr(getattr(np, name), method)(array, *args, **options)
 
