@@ -18,6 +18,7 @@ from .._records import record
 from ..dtypes.names import bool_, kind
 from ..ops.op import Op
 from ..ops.table import OPS
+from .namespace import namespace
 from .nodes import HasNode, Lifted, OneValue, is_foreign, is_operand
 from .non_numeric import say
 from .tracing import is_active
@@ -53,7 +54,8 @@ def with_strangers(op: Op, *operands: Any) -> Any:
     """
     if op.name in _EQUALITY and not _TEXT.isdisjoint(map(type, operands)):
         (array,) = [x for x in operands if type(x) not in _TEXT]
-        return np.full(array.shape, op.name == "not_equal")[()]
+        differs = np.bool_(op.name == "not_equal")
+        return namespace(None).full(array.shape, differs) if array.shape else differs
     ufunc = getattr(np, op.name, op.numpy)
     stranger = timedelta if op.name in _SCALING else ()
     strange = any([is_foreign(x) or isinstance(x, stranger) for x in operands])
