@@ -7,7 +7,7 @@ import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -147,9 +147,60 @@ def test_the_check_behind_the_constructor_is_made() -> None:
         Checked(-1.0)
 
 
+def test_dataclasses_finds_the_fields_of_records() -> None:
+    told = ["name", "type", "default", "default_factory", "init", "repr", "compare", "kw_only"]
+    for ours, theirs in zip(fields(Point), fields(Wanted), strict=True):
+        assert [getattr(ours, of) for of in told] == [getattr(theirs, of) for of in told]
+    assert Point.__match_args__ == Wanted.__match_args__
+    assert (Point.__slots__, Point.__qualname__) == (Wanted.__slots__, "Point")
+    assert Derived.__slots__ == ("two",)
+
+    @dataclass(frozen=True)
+    class More(Point):
+        """A data class of a record."""
+
+        z: int = 4
+
+    assert repr(More(1, 2)) == f"{More.__qualname__}(x=1, y=2, z=4)"
+    with pytest.raises(TypeError, match="cannot inherit non-frozen dataclass from a frozen one"):
+        dataclass(type("Loose", (Point,), {}))
+
+
+def test_fields_of_records_with_a_dictionary() -> None:
+    @record
+    class Open:
+        """A default, a factory, and neither."""
+
+        x: int = field(repr=False)
+        y: int = field(default=2, repr=False)
+        z: list[int] = field(default_factory=list)
+
+    assert (Open.y, hasattr(Open, "x"), hasattr(Open, "z")) == (2, False, False)
+    assert vars(Open(1)) == {"x": 1, "y": 2, "z": []}
+
+
+def test_what_no_record_can_be_is_refused() -> None:
+    class Shared:
+        """With a variable of the class."""
+
+        x: ClassVar[int] = 1
+
+    class Mutable:
+        """With a list that all would share."""
+
+        x: list[int] = []  # noqa: RUF012
+
+    for cls, said in ((Shared, "Shared.x is no field but ClassVar"), (Mutable, "Mutable.x is mut")):
+        with pytest.raises((TypeError, ValueError), match=said):
+            record(cls)
+    with pytest.raises(TypeError, match="either Loose is frozen or Point is"):
+        record(type("Loose", (Point,), {}))
+
+
 @pytest.mark.parametrize("made", [Point(1, (2,), "n"), Bag([1]), Checked(1.0)])
 def test_records_are_copied_pickled_and_replaced(made: Any) -> None:
-    for again in (copy.copy(made), pickle.loads(pickle.dumps(made)), replace(made)):
+    copies = copy.copy(made), pickle.loads(pickle.dumps(made)), replace(made), made.__replace__()
+    for again in copies:
         assert again == made
         assert again is not made
     assert replace(Point(1, 2), x=3) == Point(3, 2)

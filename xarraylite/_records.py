@@ -4,7 +4,8 @@
 for each of a hundred classes, of most of which a process makes no instance.  A record has
 the same fields, signature and behaviour.  Comparing, hashing, printing and pickling are functions
 that all records share, which read the fields from the class; the constructor alone is compiled,
-once it is called often.
+once it is called often.  The fields are noted where `dataclasses` looks for them, by a shorter way
+than its own, which searches every annotation for what is no field.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["record"]
 
 _set = object.__setattr__
+
+#: How `dataclasses` marks what is a field.
+_FIELD: Any = dataclasses._FIELD  # type: ignore[attr-defined]
 
 
 def _repr(self: Any) -> str:
@@ -111,18 +116,67 @@ class _Signature:
         return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
-def _methods(cls: type, frozen: bool, slots: bool, eq: bool) -> None:
-    """Give a class what all records share, but what it defines itself."""
-    given: dict[str, Any] = {"__repr__": _repr}
+def _methods(frozen: bool, slots: bool, eq: bool) -> dict[str, Any]:
+    """Return what all records share."""
+    shared: dict[str, Any] = {"__repr__": _repr, "__replace__": dataclasses.replace}
     if eq:
-        given |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
+        shared |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
     if frozen:
-        given |= {"__setattr__": _refuse_set, "__delattr__": _refuse_delete}
+        shared |= {"__setattr__": _refuse_set, "__delattr__": _refuse_delete}
     if frozen and slots:
-        given |= {"__getstate__": _getstate, "__setstate__": _setstate}
-    for name, method in given.items():
-        if name not in vars(cls):
-            setattr(cls, name, method)
+        shared |= {"__getstate__": _getstate, "__setstate__": _setstate}
+    return shared
+
+
+#: What `dataclasses` asks of the classes that others are derived from.
+_PARAMETERS = {
+    frozen: SimpleNamespace(
+        init=False, repr=False, eq=False, order=False, unsafe_hash=False, frozen=frozen
+    )
+    for frozen in (False, True)
+}
+
+#: Annotations that are no fields.
+_OTHERS = ("ClassVar", "typing.ClassVar", "InitVar", "KW_ONLY")
+
+
+def _fields(cls: Any, frozen: bool) -> dict[str, Any]:
+    """Return the fields of a record by their names, those of its bases first."""
+    found: dict[str, Any] = {}
+    for base in cls.__mro__[:0:-1]:
+        inherited = vars(base).get("__dataclass_fields__")
+        if inherited is not None and base.__dataclass_params__.frozen is not frozen:
+            raise TypeError(f"record: either {cls.__name__} is frozen or {base.__name__} is")
+        found |= inherited or {}
+    for name, kind in (vars(cls).get("__annotations__") or inspect.get_annotations(cls)).items():
+        if str(kind).startswith(_OTHERS):
+            raise TypeError(f"record: {cls.__name__}.{name} is no field but {kind}")
+        made: Any = vars(cls).get(name, dataclasses.MISSING)
+        if not isinstance(made, dataclasses.Field):
+            made = dataclasses.field(default=made)
+        if made.default.__class__.__hash__ is None:
+            raise ValueError(f"record: the default of {cls.__name__}.{name} is mutable")
+        made.name, made.type, made.kw_only, made._field_type = name, kind, False, _FIELD
+        found[name] = made
+    return found
+
+
+def _finished(cls: Any, fields: dict[str, Any], given: dict[str, Any], slots: bool) -> Any:
+    """Return the class with more attributes; where slots are asked for it is another one."""
+    if not slots:
+        for name in [name for name, field in fields.items() if vars(cls).get(name) is field]:
+            delattr(cls, name)
+            if fields[name].default is not dataclasses.MISSING:
+                given[name] = fields[name].default
+        for name, value in given.items():
+            setattr(cls, name, value)
+        return cls
+    others = {"__dict__", "__weakref__", *fields}
+    body = {name: value for name, value in vars(cls).items() if name not in others}
+    taken = {name for base in cls.__mro__[1:-1] for name in vars(base).get("__slots__", ())}
+    body["__slots__"] = tuple([name for name in fields if name not in taken])
+    body["__qualname__"] = cls.__qualname__
+    return type(cls)(cls.__name__, cls.__bases__, body | given)
 
 
 if TYPE_CHECKING:
@@ -146,15 +200,18 @@ else:
         """
         if cls is None:
             return lambda cls: record(cls, frozen=frozen, slots=slots, eq=eq)
-        _methods(cls, frozen, slots, eq)
-        cls = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
-        fields = dataclasses.fields(cls)
-        cls._shown = tuple([field.name for field in fields if field.repr])
-        names = [field.name for field in fields if field.compare]
+        fields = _fields(cls, frozen)
         # Of one name alone the getter would return no tuple.
-        cls._key = attrgetter(*(names or ["__class__"]), "__class__")
+        names = [name for name, field in fields.items() if field.compare] or ["__class__"]
+        given = _methods(frozen, slots, eq) | {
+            "__match_args__": tuple(fields),
+            "__dataclass_fields__": fields,
+            "__dataclass_params__": _PARAMETERS[frozen],
+            "_shown": tuple([name for name, field in fields.items() if field.repr]),
+            "_key": attrgetter(*names, "__class__"),
+        }
 
-        defaults = {field.name: field.default for field in fields}
+        defaults = {name: field.default for name, field in fields.items()}
         left = 0 if hasattr(cls, "__post_init__") else _FEW
 
         def __init__(self, *args, **kwargs):
@@ -164,7 +221,10 @@ else:
                 cls.__init__ = made = _constructor(cls, frozen)
                 made(self, *args, **kwargs)
 
-        if "__init__" not in vars(cls):
-            cls.__init__ = __init__
+        own = vars(cls)
+        if "__init__" not in own:
+            given["__init__"] = __init__
+        cls = _finished(cls, fields, {n: v for n, v in given.items() if n not in own}, slots)
+        if cls.__init__ is __init__:
             cls.__signature__ = _Signature(cls, frozen)
         return cls

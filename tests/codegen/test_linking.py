@@ -117,3 +117,37 @@ def test_what_another_process_told_is_checked(
     told = worker.run(host._processor.__wrapped__)
     assert kept == ["\n".join(told).encode()]
     assert told[1] == host.host().cpu
+
+
+SAID = (
+    "vendor_id\t: A\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: B\nstepping\t: 1\n"
+    "flags\t\t: {}\n\n"
+)
+
+
+def test_another_processor_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that goes on from a snapshot has not been started anew."""
+    kept: dict[str, bytes] = {}
+    monkeypatch.setattr(host.store, "load", kept.get)
+    monkeypatch.setattr(host.store, "save", kept.__setitem__)
+    monkeypatch.setattr(host, "_PROCESSORS", tmp_path / "cpuinfo")
+    asked: list[object] = []
+
+    def ask(package: object) -> tuple[str, ...]:
+        asked.append(package)
+        return ("told",) * 4
+
+    monkeypatch.setattr(host, "_asked", ask)
+
+    def after(text: str) -> int:
+        (tmp_path / "cpuinfo").write_text(text)
+        assert host._processor.__wrapped__() == ("told",) * 4
+        return len(asked)
+
+    assert [after(SAID.format(flags) * 2) for flags in ("fpu", "fpu", "fpu avx")] == [1, 1, 2]
+    assert after(SAID.format("fpu avx") + SAID.format("fpu")) == 2
+    for missing in (SAID.replace("model\t", "other\t"), SAID.format("fpu")[:-1], ""):
+        before = len(asked)
+        assert [after(missing), after(missing)] == [before + 1, before + 2]

@@ -49,8 +49,11 @@ _HARMLESS = frozenset(
 #: Read by Numba from the current directory.
 _FILE = Path(".numba_config.yaml")
 
-#: A number of the time since the machine was started.
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
+#: A number of the time since the machine was started, and what it says of its processors.
+_BOOT, _PROCESSORS = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/cpuinfo")
+
+#: Lines that say which processor it is, and what it has.
+_NAMED = ("vendor_id", "cpu family", "model", "stepping", "flags")
 
 #: What object code is made for that comes with the package: the instructions that every processor
 #: of the kind has.
@@ -220,13 +223,13 @@ def _described(variables: tuple[tuple[str, str], ...], file: bytes) -> Host:
 def _processor() -> tuple[str, str, str, str]:
     """Return the triple, the processor, its features, and versions, all as LLVM has them.
 
-    They stay what they are until the machine starts anew, so processes tell later ones, which need
-    LLVM for nothing else where their kernels are on disk.
+    They stay what they are until the machine starts anew, or goes on elsewhere from a snapshot.  So
+    processes tell later ones, which need LLVM for nothing else where their kernels are on disk.
     """
     package = importlib.import_module("llvmlite")
     try:
-        known = package.__version__, package.__file__, _BOOT.read_bytes()
-    except OSError:  # another system than Linux
+        known = package.__version__, package.__file__, _BOOT.read_bytes(), _said()
+    except (OSError, KeyError):  # another system than Linux, or another kind of processor
         return _asked(package)
     key = store.cache_key(["processor", repr(known)])
     told = (store.load(key) or b"").decode().split("\n")
@@ -235,6 +238,15 @@ def _processor() -> tuple[str, str, str, str]:
         store.save(key, "\n".join(told).encode())
     triple, cpu, features, version = told
     return triple, cpu, features, version
+
+
+def _said() -> list[str]:
+    """Return what the machine says of its first processor; KeyError where it does not say all."""
+    with _PROCESSORS.open("rb", buffering=0) as file:
+        first, ends, _ = file.read(8192).decode("latin-1").partition("\n\n")
+    lines = [line.partition(":") for line in first.split("\n")] if ends else []
+    said = {name.strip(): value.strip() for name, _, value in lines}
+    return [said[name] for name in _NAMED]
 
 
 def _asked(package: Any) -> tuple[str, str, str, str]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
@@ -117,7 +117,6 @@ class Layout:
 
     minor_to_major: tuple[int, ...]
     tiles: tuple[Tile, ...] = ()
-    _: KW_ONLY
     tail_padding_alignment_in_elements: int = 1
     element_size_in_bits: int = 0
     memory_space: int = 0
@@ -128,6 +127,8 @@ class Layout:
     physical_shape: Any = None
     padded_dimensions: tuple[int, ...] | None = None
     padding_value: PaddingValue | None = None
+
+    __match_args__ = ("minor_to_major", "tiles")
 
     def __init__(
         self,

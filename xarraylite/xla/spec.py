@@ -15,7 +15,7 @@ the places of split configs and the number of elements are left to whoever compu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, fields, replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Final, TypeAlias, cast
 
@@ -99,9 +99,10 @@ class ArraySpec(Making, Bitcasts, Reshapes, Suggestions, Relayouts, Comparisons,
     element_type: ElementType
     dimensions: Ints = ()
     layout: Layout | None = None
-    _: KW_ONLY
     dynamic: Flags = ()
     tuple_shapes: Specs = ()
+
+    __match_args__ = ("element_type", "dimensions", "layout")
 
     def __init__(
         self,
