@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -50,9 +49,6 @@ class Bands(Cutter):
     def __init__(self, parcel: Parcel, trees: Trees, spread: bool) -> None:
         super().__init__(parcel, spread)
         self.trees = trees
-
-    def __reduce__(self) -> Any:
-        return Bands, (self.parcel, self.trees, self.spread)
 
     def __call__(self, box: Box) -> Piece:
         """Return the block in a box."""

@@ -26,8 +26,8 @@ from .idle import Idle
 from .leaves import Leaves, Places, leaves_of
 from .lengths import lengths_of
 from .parcel import Parcel
-from .pipeline import Run, run_blocks
-from .plan import Choice, Cuts, Cutter, Piece, choose
+from .pipeline import Cuts, Run, run_blocks
+from .plan import Choice, Cutter, Piece, choose
 from .selection import Box, corner, shape_of, whole
 
 #: Values that joining takes for each result.
@@ -59,9 +59,6 @@ class Values(Cutter):
         if self.back:
             piece = replace(piece, node=build.view(piece.node, permute(shape_of(box), self.back)))
         return replace(piece, taken=True)
-
-    def __reduce__(self) -> Any:
-        return type(self), (self.parcel, self.back, self.once)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,8 @@ from .extras import imported
 from .grid import Grid, Uneven, grid_of
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
-from .pipeline import Run, computed, over
-from .plan import Cuts, Maker, Piece, piece_of
+from .pipeline import Cuts, Maker, Run, computed, over
+from .plan import Piece, piece_of
 from .selection import Box, chunks_text, text_of
 from .stream import reduced
 from .trees import imagined

@@ -21,8 +21,8 @@ from .cut import Marks, joints
 from .grid import Grid, halved, spaced
 from .idle import Idle
 from .lengths import lengths_of
-from .pipeline import Run, run_blocks
-from .plan import TRIED, WORTH, Cuts, Piece, is_small, piece_of
+from .pipeline import Cuts, Run, run_blocks
+from .plan import TRIED, WORTH, Piece, is_small, piece_of
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
 from .trees import Parts, Spans

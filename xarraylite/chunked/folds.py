@@ -33,8 +33,8 @@ from .joins import leaf_of
 from .lengths import lengths_of
 from .loads import gathered
 from .parcel import Parcel
-from .pipeline import Run, computed, run_blocks
-from .plan import Choice, Cuts, Cutter, Piece, choose, piece_of
+from .pipeline import Cuts, Run, computed, run_blocks
+from .plan import Choice, Cutter, Piece, choose, piece_of
 from .selection import Box, as_slices, corner, shape_of, whole, window_of
 from .trees import Parts, in_loop_order, tree_in_memory
 
@@ -180,7 +180,8 @@ class Folder(Cutter):
         own = dict(zip(self.order, box, strict=True))
         piece = piece_of(node.arg, tuple([own[k] for k in range(len(box))]))
         shape = shape_of(box)[: len(node.shape)]
-        return replace(piece, box=box, node=replace(node, shape=shape, arg=piece.node))
+        node = replace(node, shape=shape, arg=piece.node)
+        return replace(piece, box=box, node=node, alone=self.alone)
 
 
 def _joined(asked: _Asked) -> Iterator[Result]:
@@ -238,7 +239,7 @@ class _Uncut(Cutter):
             return with_args(node, args)
 
         node = rebuild(self.parcel.node, asked)
-        return Piece(whole(node.shape), node, gathered(requests(node)))
+        return Piece(whole(node.shape), node, gathered(requests(node)), alone=self.alone)
 
 
 def _complete(asked: _Asked) -> list[Way]:

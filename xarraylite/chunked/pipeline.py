@@ -13,7 +13,7 @@ import functools
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -33,7 +33,7 @@ from .cache import ChunkCache, Held
 from .cut import bind
 from .frames import new_array
 from .loads import Load, within
-from .plan import BEHIND, Cuts, Piece
+from .plan import BEHIND, Piece
 from .retries import give_up_at
 from .selection import Box, select
 from .source import READERS
@@ -113,6 +113,39 @@ def _seconds_in_memory() -> float:
 
 #: What passes on this machine have read, computed and written.
 measured = Rate()
+
+
+class Maker(Protocol):
+    """Cuts blocks: a `Cutter`, or the parts of a reduction."""
+
+    @property
+    def even(self) -> bool:
+        """As of a cutter."""
+
+    def __call__(self, key: Any, /) -> Piece:
+        """Return a block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Blocks, cut as they are needed.
+
+    Attributes
+    ----------
+    make : Maker
+        Cuts one.
+    keys : iterable
+        What it is given: where a block lies.
+    carried : bool, default False
+        Whether a block begins with what the one before has read last.
+    """
+
+    make: Maker
+    keys: Iterable[Any]
+    carried: bool = False
+
+    def __iter__(self) -> Iterator[Piece]:
+        return map(self.make, self.keys)
 
 
 class Cluster(Protocol):

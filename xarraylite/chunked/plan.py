@@ -3,6 +3,8 @@
 A block is a box of the result, aligned to the chunks it is written in, so that none is written
 twice.  From one chunk on, or a part of it, larger ones are looked at, as long as what is in flight
 fits the budget: operands of two blocks, of which one is read ahead, and results being written.
+Where fewer bytes are read then, or nothing else fits, blocks are as large as they can be while none
+is read ahead.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +72,8 @@ class Piece:
         Whether operands lie in memory as parts of the whole arrays do (`Load.apart`).
     taken : bool
         Whether its values are gone when the next block is computed; others are written meanwhile.
+    alone : bool
+        Whether no block is read while it is computed, nor it while another one is.
     """
 
     box: Box
@@ -78,6 +82,7 @@ class Piece:
     fold: Callable[[Node, Compute], Node] | None = None
     spread: bool = False
     taken: bool = False
+    alone: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -95,9 +100,14 @@ class Piece:
         return sum([load.moved for load in self.loads])
 
     @property
+    def reads(self) -> bool:
+        """Whether its operands are only read; products are computed when they are."""
+        return all([isinstance(x.source, StoredArray) for x in self.loads])
+
+    @property
     def ahead(self) -> int:
-        """Blocks that are read while it is computed; products are computed when they are read."""
-        return AHEAD if all([isinstance(x.source, StoredArray) for x in self.loads]) else 0
+        """Blocks that are read while it is computed."""
+        return AHEAD if self.reads and not self.alone else 0
 
     @property
     def operands(self) -> int:
@@ -166,20 +176,23 @@ class Cutter:
         The expression.
     spread : bool, default False
         As of `Piece`.
+
+    Attributes
+    ----------
+    alone : bool
+        As of `Piece`; `choose` decides it.
     """
 
-    __slots__ = ("parcel", "spread")
+    __slots__ = ("alone", "parcel", "spread")
 
     def __init__(self, parcel: Parcel, spread: bool = False) -> None:
         self.parcel = parcel
         self.spread = spread
-
-    def __reduce__(self) -> Any:
-        return type(self), (self.parcel, self.spread)
+        self.alone = False
 
     def __call__(self, box: Box) -> Piece:
         """Return the block in a box."""
-        return piece_of(self.parcel.node, box, self.spread)
+        return replace(piece_of(self.parcel.node, box, self.spread), alone=self.alone)
 
     @property
     def divided(self) -> Node:
@@ -190,39 +203,6 @@ class Cutter:
     def even(self) -> bool:
         """Whether blocks of the same extents need as much as each other."""
         return is_even(self.divided)
-
-
-class Maker(Protocol):
-    """Cuts blocks: a `Cutter`, or the parts of a reduction."""
-
-    @property
-    def even(self) -> bool:
-        """As of a cutter."""
-
-    def __call__(self, key: Any, /) -> Piece:
-        """Return a block."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cuts:
-    """Blocks, cut as they are needed.
-
-    Attributes
-    ----------
-    make : Maker
-        Cuts one.
-    keys : iterable
-        What it is given: where a block lies.
-    carried : bool, default False
-        Whether a block begins with what the one before has read last.
-    """
-
-    make: Maker
-    keys: Iterable[Any]
-    carried: bool = False
-
-    def __iter__(self) -> Iterator[Piece]:
-        return map(self.make, self.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +241,10 @@ class Choice:
         return self.piece.inputs + self.piece.nbytes
 
 
+#: Blocks, read ahead and alone; where they are products, the same twice.
+Ways = list[Choice]
+
+
 def choose(
     make: Cutter,
     shape: tuple[int, ...],
@@ -278,7 +262,7 @@ def choose(
     Parameters
     ----------
     make : Cutter
-        Cuts a block.
+        Cuts a block; told whether blocks are read alone.
     shape : tuple of int
         What is divided.
     chunks : sequence of int
@@ -314,6 +298,7 @@ def choose(
     while not even and (worst := _counted(make, best, widened)).need > budget:
         search.learn(worst)
         best = search.within(budget)
+    make.alone = best.piece.alone
     return best if even else worst
 
 
@@ -327,7 +312,7 @@ class _Search:
     def __init__(
         self,
         make: Cutter,
-        tried: Callable[[tuple[int, ...]], Choice],
+        tried: Callable[[tuple[int, ...]], Ways],
         once: float,
         chunk: tuple[int, ...],
         fixed: bool,
@@ -339,34 +324,38 @@ class _Search:
         self._fixed, self._fits, self._keep = fixed, fits, keep
         self._walks = functools.cache(functools.partial(walks, make=make, even=make.even))
         self._once = once  # others may read more
-        self._known = known = dict[tuple[int, ...], Piece]()
+        self._known = known = dict[tuple[tuple[int, ...], bool], Piece]()
 
-        def least(block: tuple[int, ...]) -> Choice:
-            own = tried(block)
-            return replace(own, piece=known.get(block, own.piece), rate=max(own.rate, once))
+        def least(block: tuple[int, ...]) -> Ways:
+            found = [(own, known.get((block, own.piece.alone), own.piece)) for own in tried(block)]
+            return [replace(x, piece=piece, rate=max(x.rate, once)) for x, piece in found]
 
         self._tried = least
 
     def learn(self, worst: Choice) -> None:
         """Count blocks by the one of them that needs most, from now on."""
-        self._known[worst.grid.block] = worst.piece
+        self._known[worst.grid.block, worst.piece.alone] = worst.piece
 
     def within(self, budget: int) -> Choice:
         """Return blocks that need no more than a budget."""
         starts = [self._tried(self._chunk)]
-        again = starts[0].rate > self._once
-        while not self._fixed and (again or starts[-1].need > budget):
-            less = smaller(starts[-1].grid.block, self._chunk)
-            if less is None or is_small(starts[-1].piece):
+        again = starts[0][0].rate > self._once
+        while not self._fixed and (again or starts[-1][0].need > budget):
+            last = starts[-1][0]
+            less = smaller(last.grid.block, self._chunk)
+            if less is None or is_small(last.piece):
                 break
             starts.append(self._tried(less))  # may need more: it may lie in more chunks
-        best = least = min(starts, key=lambda choice: choice.need)
+        first = [*itertools.chain(*zip(*starts, strict=True))]  # those read alone come last
+        kinds: Iterable[tuple[Choice, ...]] = zip(*starts, strict=True)
+        leasts = [min(own, key=lambda choice: choice.need) for own in kinds]
+        best = least = leasts[-1]
         if least.need > budget:
             raise too_small(least.piece, budget, least.need)
-        fine = again and self._make.even and least.piece.ahead > 0  # products take long to count
-        sides, strip = self._sides(starts, fine), least.grid.block
-        seen, number = {choice.grid.block for choice in starts}, itertools.count()
-        queue = [(choice.need, next(number), choice.grid.block, choice) for choice in starts]
+        fine = again and self._make.even and least.piece.reads  # products take long to count
+        sides, strip = self._sides(first, fine), least.grid.block
+        seen, number = {choice.grid.block for choice in first}, itertools.count()
+        queue = [(choice.need, next(number), choice.grid.block, choice) for choice in first]
         heapq.heapify(queue)
         while queue and queue[0][0] <= budget and len(seen) < MOST:
             _, _, box, choice = heapq.heappop(queue)
@@ -377,12 +366,14 @@ class _Search:
             for wide in wider(box, sides):
                 if wide not in seen:
                     seen.add(wide)
-                    strips = self._as_strips(least, wide) if again else ()
-                    for way in filter(None, (self._as_block(wide), *strips)):
+                    ways = self._as_block(wide)
+                    for own in leasts if again else ():
+                        ways.extend(self._as_strips(own, wide))
+                    for way in ways:
                         heapq.heappush(queue, (way.need, next(number), wide, way))
         if best.kept:
-            ways = (self._within(self._as_strips(start, strip), budget) for start in starts)
-            best = next((x for x in ways if x is not None and x.rate <= best.rate), best)
+            some = (self._within(self._as_strips(start, strip), budget) for start in first)
+            best = next((x for x in some if x is not None and x.rate <= best.rate), best)
             best = self._thickened(best, strip, sides, budget)
         return best
 
@@ -392,7 +383,7 @@ class _Search:
         for axis, (own, extent) in enumerate(zip(self._chunk, first.grid.shape, strict=True)):
             units, block = [own], list(self._chunk)
             block[axis] = min(2 * own, extent)
-            wide = self._tried(tuple(block)).piece.loads if fine else ()
+            wide = self._tried(tuple(block))[0].piece.loads if fine else ()
             for a, b in zip(first.piece.loads, wide, strict=False):
                 for s, t, unit in zip(a.box, b.box, a.source.units, strict=False):
                     if isinstance(s, range) and len(s) != len(t):
@@ -403,9 +394,9 @@ class _Search:
             found.append(Side([*sorted([n for n in some if n < extent]), extent], units))
         return found
 
-    def _as_block(self, box: tuple[int, ...]) -> Choice | None:
+    def _as_block(self, box: tuple[int, ...]) -> Ways:
         """Return blocks of some extents, if there may be such."""
-        return self._tried(box) if self._fits(window_of([0] * len(box), box)) else None
+        return self._tried(box) if self._fits(window_of([0] * len(box), box)) else []
 
     def _as_strips(self, choice: Choice, strip: tuple[int, ...]) -> Iterator[Choice]:
         """Yield blocks in strips that keep chunks, the more the less is read, if they may."""
@@ -438,7 +429,8 @@ class _Search:
                 block = list(best.grid.block)
                 larger = [n for n in own.lengths if n > block[axis] and strip[axis] % n == 0]
                 block[axis] = min(larger, default=0)
-                if larger and (whole_one := self._as_block(tuple(block))):
+                if larger and (ways := self._as_block(tuple(block))):
+                    whole_one = ways[-1 if best.piece.alone else 0]
                     thick = self._within(self._as_strips(whole_one, strip), budget)
                     if thick and thick.rate <= best.rate:
                         best = thick
@@ -451,10 +443,13 @@ class _Search:
 def _is_better(new: Choice, old: Choice) -> bool:
     """Tell whether blocks that need more memory than others are worth it.
 
-    Chunks that are kept are copied, and large blocks leave the caches.
+    Chunks that are kept are copied, and large blocks leave the caches; blocks that are read alone
+    wait for it.
     """
     if new.rate > old.rate:
         return False
+    if new.piece.alone != old.piece.alone:
+        return old.piece.alone or new.rate < WORTH * old.rate
     if new.kept:
         return new.rate < (1 if old.kept else WORTH) * old.rate or old.size > 2 * ENOUGH
     if old.kept:
@@ -465,7 +460,8 @@ def _is_better(new: Choice, old: Choice) -> bool:
 def _counted(make: Cutter, choice: Choice, widened: bool) -> Choice:
     """Return the same blocks, and the one that needs most."""
     boxes = choice.grid.telling(joints(make.divided))
-    pieces = (make(choice.grid.widened(box) if widened else box) for box in boxes)
+    cuts = (make(choice.grid.widened(box) if widened else box) for box in boxes)
+    pieces = (replace(piece, alone=choice.piece.alone) for piece in cuts)
     worst = max(itertools.chain([choice.piece], pieces), key=lambda piece: piece.need)
     return replace(choice, piece=worst)
 
@@ -482,19 +478,21 @@ def _tried(
     even: bool,
     widened: bool,
     block: tuple[int, ...],
-) -> Choice:
-    """Return blocks of some extents, and one that needs as much as any.
+) -> Ways:
+    """Return blocks of some extents, and one that needs as much as any; and the same read alone.
 
     Where all operations are even, that is one that is cut on all sides; elsewhere some are tried,
     and all are counted when the extents are chosen.
     """
     grid = Grid(shape_of(whole_one.box), block)
     middle = make(grid.middle())
-    several = not even or not middle.ahead  # products read as much for smaller blocks
+    several = not even or not middle.reads  # products read as much for smaller blocks
     ends = grid.ends(True) if widened and len(grid) > 1 else ()
     pieces = [middle, *map(make, [*(grid.some(TRIED) if several else ()), *ends])]
     told = pieces[1:] if several else pieces[:1]
     exact = several and len(grid) <= TRIED  # these are all
     read = sum([x.moved if exact else usual(x.loads, whole_one.loads) for x in told])
     rate = round(read / max(1, sum([size_of(x.box) for x in told])), 6)
-    return Choice(grid, max(pieces, key=lambda x: x.need), rate, aside=aside(grid))
+    alone = [replace(x, alone=True) for x in pieces] if middle.reads else pieces
+    worst = [max(some, key=lambda x: x.need) for some in (pieces, alone)]
+    return [Choice(grid, piece, rate, aside=aside(grid)) for piece in worst]

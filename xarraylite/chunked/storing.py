@@ -27,9 +27,9 @@ from .cut import in_pass
 from .idle import Nowhere, with_least
 from .journal import Corner
 from .lengths import chunks_for
-from .pipeline import WRITERS, Run, run_blocks
+from .pipeline import WRITERS, Cuts, Run, run_blocks
 from .places import holds, kept_in, same_place
-from .plan import Cuts, Piece
+from .plan import Piece
 from .progress import Progress
 from .selection import corner, shape_of
 from .stream import divided, reduced

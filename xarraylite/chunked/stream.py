@@ -35,9 +35,9 @@ from .cut import has_stored, read_by
 from .joins import leaf_of
 from .lengths import chunks_for
 from .parcel import Parcel, identity
-from .pipeline import Run, computed, run_blocks
+from .pipeline import Cuts, Run, computed, run_blocks
 from .places import kept_in
-from .plan import Choice, Cuts, Cutter, Piece, choose
+from .plan import Choice, Cutter, Piece, choose
 from .selection import whole, window
 from .source import decodes
 
