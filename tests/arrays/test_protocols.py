@@ -87,6 +87,11 @@ def test_operators_leave_strangers_alone() -> None:
                     (compute(other, one), compute(other, values)),
                 ):
                     np.testing.assert_array_equal(made, wanted, strict=True)
+    for one, two in ((np.array(["a", "b"]), "a"), (["a"], "a"), (np.array([b"a"]), b"a")):
+        assert xl.equal(one, two).tolist() == np.equal(one, two).tolist()  # type: ignore[arg-type]
+    for numbers in (a, a + 1, V):
+        with pytest.raises(TypeError):
+            xl.equal(numbers, "text")  # type: ignore[arg-type]
 
 
 def test_differences_of_times_are_multiplied_as_by_numpy() -> None:

@@ -136,6 +136,7 @@ DEPTHS = (
     *("a[()] = [[1, 2, 3]]", "a[1, ...] = [7]", "a[1, ...] = A([7])", "a[None] = [[1, 2, 3]]"),
     *("a[0:0] = [[1]]", "a[1:2] = [A([3])]", "a[1] = [A(3)]", "a[1:2] = [[A(3)[()]]]"),
     *("m[[0]] = [[[1, 2, 3]]]", "m[0, [0, 1]] = [[1, 2]]", "a[...] = m[:1]", "m[:] = [[1, 2, 3]]"),
+    *("a[5] = [7]", "a[5] = A([7])", "m[0, 0, 0] = [7]", "a[...] = [range(3)]", "a[1] = range(1)"),
 )
 
 
@@ -145,10 +146,17 @@ def test_lists_are_no_deeper_than_what_is_selected(dtype: str) -> None:
         a, m = xp.zeros(3, dtype), xp.zeros((3, 3), dtype)
         try:
             exec(statement, {"np": np, "A": xp.asarray, "a": a, "m": m})
-        except (TypeError, ValueError) as error:
-            told = TypeError if isinstance(error, TypeError) else ValueError
+        except (TypeError, ValueError, IndexError) as error:
+            (told,) = [c for c in (TypeError, ValueError, IndexError) if isinstance(error, c)]
             return told, np.asarray(a).tolist(), np.asarray(m).tolist()
         return np.asarray(a).tolist(), np.asarray(m).tolist()
 
     for statement in DEPTHS:
         assert outcome(xl, statement) == outcome(np, statement), statement
+
+
+def test_an_array_of_one_is_an_element_of_bools() -> None:
+    for value in (np.array([7]), xl.asarray([[7]]), xl.asarray([7]) * 1):
+        flags = xl.zeros(3, bool)
+        flags[1] = value
+        assert flags.tolist() == [False, True, False]

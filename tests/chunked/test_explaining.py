@@ -17,6 +17,7 @@ import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
 from xarraylite.chunked import explaining, idle, pipeline, plan
 from xarraylite.chunked import target as target_
+from xarraylite.chunked.lengths import lengths_of
 
 VALUES = np.ones((400, 600))
 
@@ -220,6 +221,16 @@ def test_what_is_transposed_is_folded_along_its_chunks(chunks: tuple[int, int]) 
         for budget in (least, 2 * least):
             read = [xl.explain(e, memory=budget).passes[0].read for e in (turned, plain)]
             assert read[0] <= read[1]
+
+
+@pytest.mark.parametrize("chunks", [(300, 200), (100, 50)])
+def test_blocks_of_what_is_shuffled_are_as_long_as_chunks(chunks: tuple[int, int]) -> None:
+    """Though the first two elements lie far apart, or no two of the first ones are neighbours."""
+    a = xl.open(Kept(np.broadcast_to(1.0, (3000, 2000)), chunks))
+    order = np.random.default_rng(3).permutation(3000)
+    order[:2] = 0, 2999
+    for e in (a[order] * 1, xl.roll(a, 1, axis=0) + 1, xl.concat([a[:1], a]) + 1):
+        assert lengths_of(e.node) == chunks
 
 
 @pytest.mark.usefixtures("compiled")

@@ -205,7 +205,7 @@ WRITES = [
 
 @pytest.mark.parametrize("shared", [False, True], ids=["own", "shared"])
 def test_an_expression_means_the_same_each_time(shared: bool) -> None:
-    """Without a lock it may be of the values before a write or after it, but never of both."""
+    """Without a lock it is of the values before a write or after it, and stays what it was."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     memory, y = np.zeros(8), xl.asarray(np.arange(8.0))
@@ -214,10 +214,12 @@ def test_an_expression_means_the_same_each_time(shared: bool) -> None:
     done = threading.Event()
 
     def write() -> None:
-        for k in range(ROUNDS // 2):
-            for one in WRITES:
-                one(x, y, float(k))
-        done.set()
+        try:
+            for k in range(ROUNDS // 2):
+                for one in WRITES:
+                    one(x, y, float(k))
+        finally:
+            done.set()
 
     def read(of: Any) -> None:
         while not done.is_set():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import xarraylite as xl
 from tests.cases import together
@@ -82,3 +83,13 @@ def test_argsort_of_many(dtype: str, axis: int | None) -> None:
         last = np.asarray(xl.argsort(xl.asarray(values.T), axis, descending=True))
         if dtype not in ("bool", "complex64"):
             np.testing.assert_array_equal(last, np.argsort(-values.T, axis, kind="stable"))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_zeros_keep_their_signs_and_order(descending: bool) -> None:
+    """Of many too, which NumPy sorts in a way that does not tell them apart."""
+    values = np.random.default_rng(0).standard_normal((50, 400))
+    values[:, 3], values[:, 50] = -0.0, 0.0
+    for row in values:
+        made = np.asarray(xl.sort(row, descending=descending))
+        assert np.signbit(made[made == 0]).tolist() == [True, False]

@@ -35,7 +35,7 @@ from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of
 from ..operands.nodes import Gathers, HasNode, Lifted, as_node, as_operand, is_operand, unwrapped
 from ..operands.non_numeric import as_other, call_numpy
-from ..operands.operators import Operators, with_strangers
+from ..operands.operators import Operators, by_operator
 from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
@@ -152,13 +152,13 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         one = used(self)
         self, other = one, one if other is self else used(other)
         if not is_operand(other):
-            return with_strangers(op, self, other)
+            return by_operator(op, self, other)
         return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
         self, other = used(self), used(other)
         if not is_operand(other):
-            return with_strangers(op, other, self)
+            return by_operator(op, other, self)
         if isinstance(other, HasNode):  # only who calls the method by its name
             return again((op, key_of(self)), op, other, self)
         return again((op.reflected, key_of(other)), op, other, self)

@@ -274,8 +274,9 @@ def given(to: Any, key: Any, value: Any) -> Any:
     classes = [*map(type, items)]
     left = len(to._shape) - classes.count(int) + classes.count(type(None))
     one = left == 0 and classes.count(int) == len(classes)
-    if deep <= left or not (several or one) or (one and several and to._dtype is bool_):
+    if deep <= left or not (several or one) or (one and to._dtype is bool_):
         return value
+    parse_index(key, to._shape, is_index_array)  # an index that is wrong is told of first
     numbers = "iuc" if several else "c"
     error = DTypeError if one and kind(to._dtype) in numbers else BroadcastError
     raise error(
@@ -287,9 +288,10 @@ def given(to: Any, key: Any, value: Any) -> Any:
 def _depth(value: Any) -> int:
     """Return how many dimensions values have, of lists by their first items."""
     depth = 0
-    while value.__class__ in (list, tuple):
+    while value.__class__ in (list, tuple, range):
         depth, value = depth + 1, value[0] if value else None
-    return depth + len(getattr(value, "shape", ()))
+    shape = getattr(value, "shape", ())
+    return depth + (len(shape) if isinstance(shape, tuple) else 0)
 
 
 def stored(to: Any, key: Any, value: XExpression, held: bool) -> bool:

@@ -31,7 +31,7 @@ from ..ir.translation import of as kind_of
 from ..ir.translation import scalars_of
 from ..operands.nodes import OneValue, is_number, is_operand
 from ..operands.non_numeric import call_numpy
-from ..operands.operators import with_strangers
+from ..operands.operators import by_operator
 from ..ops.op import Op
 from ..runtime.evaluate import uses_reference
 from ..runtime.floating_errors import silently
@@ -371,7 +371,7 @@ def _general(op: Op, reflected: bool) -> Way:
         if isinstance(other, Number):  # a fraction, say, which Python's numbers know
             plain = [x.value.item() if isinstance(x, OneValue) else x for x in (one, two)]
             return np.asarray(op.numpy(*map(_as_object, plain))).item()
-        return (apply if is_operand(other) else with_strangers)(op, one, two)
+        return (apply if is_operand(other) else by_operator)(op, one, two)
 
     return method
 

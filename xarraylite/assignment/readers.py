@@ -244,7 +244,12 @@ def wrote(buffer: Buffer, own: int, write: Callable[..., Any], *args: Any) -> bo
         return bool(write(*args))
     with being_written(buffer):
         kept = buffer.release(own, id(getattr(buffer, "_snapshot", None)))
-        done = bool(write(*args))
+        try:
+            done = bool(write(*args))
+        except BaseException:
+            if kept is not None:
+                kept.expire("its own assignment has consumed it")
+            raise
         if kept is not None and not buffer.shared:
             buffer._give_back([kept])
     return done

@@ -68,7 +68,7 @@ class Blocks:
     Attributes
     ----------
     node : Reduce
-        The sum.
+        The sum or product.
     tree : Tree
         Its order.
     places : Places

@@ -42,7 +42,7 @@ _MANY = 128
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the leaves of a sum are, in row-major order of what is summed into one result.
+    """Where the leaves of a sum or product are, in row-major order of what makes one result.
 
     Attributes
     ----------

@@ -60,22 +60,23 @@ def lengths_of(root: Node) -> tuple[int, ...]:
     """Return how long blocks along each dimension are to read whole chunks; a guess where none do.
 
     Of several operands one that has as many elements as the expression, or dimensions, is asked
-    first.  What two neighbours read tells which dimension of it lies along one of the expression.
+    first.  What a line of elements reads tells which dimension of it lies along one of the
+    expression, and how far apart neighbours are on average.
     """
     shape = root.shape
     found = [min(n, 1024) for n in shape]
     for axis, extent in enumerate(shape):
-        two = [range(min(n, 2 if k == axis else 1)) for k, n in enumerate(shape)]
-        asked: list[Any] = [node.source for node in requests(cut(root, tuple(two)))]
+        line = [range(n if k == axis else min(n, 1)) for k, n in enumerate(shape)]
+        asked: list[Any] = [node.source for node in requests(cut(root, tuple(line)))]
         sides = [
             (
                 math.prod(x.source.shape) != math.prod(shape),
                 len(x.box) != len(shape),
-                -(-c // s.step),
+                -(-c * (len(s) - 1) // (s[-1] - s[0])),
             )
             for x in asked
             for s, c in zip(x.box, x.source.chunks, strict=True)
-            if len(s) == 2 and isinstance(s, range)
+            if len(s) > 1
         ]
         if sides:
             found[axis] = max(1, min(extent, min(sides, key=lambda side: side[:2])[2]))

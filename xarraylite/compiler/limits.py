@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-#: Steps below this cost, an eighth of a millisecond, run at once: nobody waits long for them.
+#: Steps below this cost, an eighth of a millisecond, are launched and written at once, with the
+#: interpreter's lock held: nobody waits long for them.
 PARALLEL_FROM = 1 << 20
 
 #: Steps from this cost on, some 0.3 to 0.5 milliseconds, are shared among threads.  It takes 30 to

@@ -85,11 +85,9 @@ def sort(
         return np.flip(made, axis) if descending else made
     keep = stable and kind in (None, "stable", "mergesort")
     made = np.array(a)  # whose methods cost less than NumPy's functions
-    # Integers that are equal are the same.
-    fast = made.size >= _CHECKED or made.dtype.kind in "biu"
+    # Integers that are equal are the same; NumPy's fastest sort does not tell zeros apart.
+    fast = made.dtype.kind in "biu" or (made.size >= _CHECKED and not _has_negative_zero(made))
     made.sort(axis=axis, kind=kind if not keep else None if fast else "stable")
-    if keep and fast and _has_negative_zero(made):
-        made = np.sort(a, axis=axis, kind="stable")
     if descending:
         if keep and _has_negative_zero(made):
             made = np.sort(np.flip(a, axis), axis=axis, kind="stable")

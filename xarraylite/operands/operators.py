@@ -49,13 +49,8 @@ def with_strangers(op: Op, *operands: Any) -> Any:
     """Return an operation with an array that has ufuncs of its own, or a difference that it scales.
 
     It is NumPy's ufunc on our values, so the other library says what comes out (Dask's arrays stay
-    lazy, pandas' keep their index).  Text is equal to no element.  NotImplemented where there is
-    neither.
+    lazy, pandas' keep their index).  NotImplemented where there is neither.
     """
-    if op.name in _EQUALITY and not _TEXT.isdisjoint(map(type, operands)):
-        (array,) = [x for x in operands if type(x) not in _TEXT]
-        differs = np.bool_(op.name == "not_equal")
-        return namespace(None).full(array.shape, differs) if array.shape else differs
     ufunc = getattr(np, op.name, op.numpy)
     stranger = timedelta if op.name in _SCALING else ()
     strange = any([is_foreign(x) or isinstance(x, stranger) for x in operands])
@@ -65,6 +60,14 @@ def with_strangers(op: Op, *operands: Any) -> Any:
     if any([getattr(x, "ndim", 0) for x in values]):  # an array of pandas' would have its objects
         values = [getattr(x, "to_timedelta64", lambda x=x: x)() for x in values]
     return ufunc(*values)
+
+
+def by_operator(op: Op, one: Any, two: Any) -> Any:
+    """Return what an operator gives for what is no operand: text is equal to no element."""
+    if op.name in _EQUALITY and not _TEXT.isdisjoint((type(one), type(two))):
+        array, differs = two if type(one) in _TEXT else one, np.bool_(op.name == "not_equal")
+        return namespace(None).full(array.shape, differs) if array.shape else differs
+    return with_strangers(op, one, two)
 
 
 Method: TypeAlias = Callable[..., Any]

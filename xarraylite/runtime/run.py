@@ -112,7 +112,8 @@ def run_kernel(step: KernelStep, addresses: list[int], nodes: Nodes, buffers: li
         return
     threads = 1 if work.ordered else settings.threads
     least = LARGEST if threads == 1 else GRAIN
-    pool.run(pieces(work, least) if work.chunks else _known_pieces(work, least), make, threads)
+    few = not work.chunks and cost < MANY * LARGEST
+    pool.run(_known_pieces(work, least) if few else pieces(work, least), make, threads)
 
 
 def run_bands(step: BandedStep, addresses: list[int], nodes: Nodes, buffers: list[Memory]) -> None:
