@@ -23,11 +23,12 @@ def test_pandas_keeps_its_index() -> None:
         assert list(made.index) == ["a", "b", "c"]
         assert made.tolist() == [2, 4, 6]
     assert (s >= a).all()
-    for made in (xl.log(s), xl.add(a, s), xl.maximum(s, 2)):
+    for made in (xl.log(s), xl.add(a, s), xl.maximum(s, 2), xl.modf(s)[0], xl.float_power(s, a)):
         assert isinstance(made, pd.Series)
         assert list(made.index) == ["a", "b", "c"]
     assert xl.log(s).tolist() == np.log(V).tolist()
     assert xl.divide(s, 2, out=xl.zeros(3)).tolist() == (V / 2).tolist()
+    assert xl.clip(s, 1.5, 2, out=xl.zeros(3)).tolist() == [1.5, 2, 2]
     frame = pd.DataFrame({"x": a, "y": a * 2})
     assert frame["y"].tolist() == [2, 4, 6]
     given = a.to_numpy("f4", copy=True)

@@ -265,6 +265,8 @@ def test_arrays_of_other_libraries_have_the_last_word() -> None:
     x = Theirs()
     made = [np.add(a, x), np.concatenate([a, x]), a + x, xl.add(x, a), xl.exp(x)]
     made += [xl.add.reduce(x), xl.maximum.outer(x, a), xl.multiply.accumulate(x, axis=0)]
+    made += [xl.gcd(a, x), xl.divmod(x, a), xl.float_power(a, x), xl.modf(x), xl.matmul(a, x)]
+    made += [xl.vecdot(x, a), xl.logaddexp2(x, a), xl.ldexp(a, x)]
     assert made == ["theirs"] * len(made)
 
 

@@ -34,7 +34,7 @@ from ..dtypes.promotion import result_type as promoted
 from ..ir import build
 from ..ir.build import WEAK_TYPES
 from ..operands.moving import maps
-from ..operands.nodes import as_node, is_number
+from ..operands.nodes import as_node, has_own, is_number
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arguments import check_numbers
@@ -298,6 +298,8 @@ def divmod(
     >>> [part.tolist() for part in xl.divmod(xl.asarray([7, -7]), 3)]
     [[2, -3], [1, 2]]
     """
+    if has_own(x1, "divmod") or has_own(x2, "divmod"):
+        raise DTypeError("divmod: an array of another library has one of its own")
     made = (_of("floor_divide", x1, x2), _of("remainder", x1, x2))
     return _both(made, outs, out, where, "divmod")
 

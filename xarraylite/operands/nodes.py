@@ -22,6 +22,7 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.op import Op
+from ..ops.table import OPS
 
 
 class HasNode:
@@ -194,8 +195,14 @@ def is_foreign(value: object) -> bool:
 
 
 def has_own(value: object, function: str) -> bool:
-    """Tell whether a function is the method of a foreign array, as it is to NumPy."""
-    return function in METHODS and is_foreign(value) and hasattr(value, function)
+    """Tell whether a foreign array has a function, as a method or as what its ufuncs say.
+
+    Rows of the op table ask it first, and take it for plain values where there is ``out``.
+    """
+    if not is_foreign(value):
+        return False
+    ufunc = function not in OPS and isinstance(getattr(np, function, None), np.ufunc)
+    return ufunc or (function in METHODS and hasattr(value, function))
 
 
 def is_operand(value: object) -> bool:

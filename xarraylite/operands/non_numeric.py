@@ -147,10 +147,17 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
     if not fits or not callable(function):
         raise  # noqa: PLE0704
     plain = [[*map(_plain, x)] if isinstance(x, list) else _plain(x) for x in args]
+    out: Any = options.get("out")
+    ours = isinstance(out, HasNode) and not isinstance(function, np.ufunc)  # it would ask us again
+    options = {key: x for key, x in options.items() if not (ours and key == "out")}
     try:
         named = {key: x if key == "out" else _plain(x) for key, x in options.items()}
         with np.errstate(all="ignore"):
-            return function(*plain, **named)
+            made = function(*plain, **named)
+        if not ours:
+            return made
+        out[...] = made
+        return out
     except (TypeError, AttributeError):  # an object has no such method
         pass
     raise  # noqa: PLE0704
