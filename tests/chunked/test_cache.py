@@ -64,7 +64,7 @@ def test_folds_of_a_stencil_read_every_chunk_once(
     np.testing.assert_allclose(target, expected, rtol=1e-12 if engine == "reference" else 0)
     assert part.read == kept.moved
     assert part.again == 0
-    assert part.blocks > 1
+    assert part.blocks > 1 or fold is xl.sum  # which fits as a whole, read alone
 
 
 def test_a_sum_along_rows_reads_every_chunk_once(engine: str) -> None:

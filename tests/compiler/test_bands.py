@@ -34,7 +34,6 @@ def scaled(x: Any, xp: Any = xl) -> Any:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     """Return a switch: whether little work runs in bands of two rows, and is shared."""
-    monkeypatch.setattr(run, "PARALLEL_FROM", 1)
     monkeypatch.setattr(run, "SHARED_FROM", 1)
 
     def switch(on: bool) -> None:

@@ -177,16 +177,8 @@ def write_array(x: Any, y: Any, k: float) -> None:
     x[...] = np.full(x.size, k)
 
 
-def write_itself(x: Any, y: Any, k: float) -> None:
-    x[1:] = x[:-1] * 0.5 + k
-
-
 def write_total(x: Any, y: Any, k: float) -> None:
     x[...] = xl.sum(y) + k
-
-
-def update(x: Any, y: Any, k: float) -> None:
-    x += y * 2
 
 
 def write_at(x: Any, y: Any, k: float) -> None:
@@ -198,8 +190,8 @@ def put(x: Any, y: Any, k: float) -> None:
 
 
 WRITES = [
-    *(write_number, write_memory, write_list, write_array, write_itself),
-    *(write_total, update, write_at, put),
+    *(write_number, write_memory, write_list, write_array),
+    *(write_total, write_at, put),
 ]
 
 
