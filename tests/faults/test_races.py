@@ -207,7 +207,7 @@ def test_an_expression_means_the_same_each_time(shared: bool) -> None:
 
     def write() -> None:
         try:
-            for k in range(ROUNDS // 2):
+            for k in range(ROUNDS // 4):
                 for one in WRITES:
                     one(x, y, float(k))
         finally:
