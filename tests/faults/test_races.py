@@ -17,6 +17,7 @@ import pytest
 
 import xarraylite as xl
 from tests.threads import run_all
+from xarraylite.memory.pool import counters
 from xarraylite.transforms import natives
 
 ROUNDS = int(os.environ.get("XARRAYLITE_FAULT_ROUNDS", "200"))
@@ -224,3 +225,23 @@ def test_an_expression_means_the_same_each_time(shared: bool) -> None:
         assert together(write, lambda: read(x), lambda: read(other)) == []
     finally:
         sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("size", [100, 300_000])
+def test_memory_written_beside_other_threads_is_not_copied(size: int) -> None:
+    """Given memory too, of which snapshots are known by weak references."""
+    end = threading.Event()
+    other = threading.Thread(target=end.wait)
+    other.start()
+    try:
+        for x in (xl.zeros(size), xl.adapt(np.zeros(size))):
+            made = []
+            for _ in range(5):
+                before = counters.bytes
+                x[1:] = x[:-1] * 0.5 + 1
+                made.append(counters.bytes - before)
+            assert made[2:] == [0, 0, 0]
+    finally:
+        end.set()
+        other.join()

@@ -243,14 +243,14 @@ def wrote(buffer: Buffer, own: int, write: Callable[..., Any], *args: Any) -> bo
     if count_threads() <= own_threads.count:
         return bool(write(*args))
     with being_written(buffer):
-        kept = buffer.release(own, id(getattr(buffer, "_snapshot", None)))
+        kept = buffer.release(own, id(buffer._known()))
         try:
             done = bool(write(*args))
         except BaseException:
             if kept is not None:
                 kept.expire("its own assignment has consumed it")
             raise
-        if kept is not None and not buffer.shared:
+        if kept is not None and not (done and buffer.shared):
             buffer._give_back([kept])
     return done
 
