@@ -10,7 +10,8 @@ and pinned under one lock, which nobody holds while a kernel runs, nor while wai
 
 Between a writer's question who waits and its last store another thread may read.  So while memory
 is written, other threads get snapshots of copies (`being_written`), as it is at that moment:
-nobody waits for anybody, and an expression has one meaning from its first evaluation on.
+nobody waits for anybody, and an expression has one meaning from its first evaluation on (what is
+not covered is in docs/developer/architecture.md).
 
 An interrupt may come wherever the main thread calls something.  So the lock is one of C, whose
 ``with`` statements no interrupt comes between (those of `threading.Condition` run Python), what
