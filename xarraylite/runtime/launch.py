@@ -195,9 +195,12 @@ def offset(cls: type, name: str) -> int:
     return 8 * place
 
 
-def assembly() -> Assembly:
-    """Return what `launch` is made of, for a process that has no methods in machine code."""
-    known = {w.ADDRESS: offset(Snapshot, "address"), w.TUPLE_ITEMS: tuple.__basicsize__}
+def assembly(items: int = tuple.__basicsize__) -> Assembly:
+    """Return what `launch` is made of, for a process that has no methods in machine code.
+
+    ``items`` is how far behind a tuple's address its items are: 24 bytes, and 32 since Python 3.14.
+    """
+    known = {w.ADDRESS: offset(Snapshot, "address"), w.TUPLE_ITEMS: items}
     words = ", ".join([f"i64 {known.get(k, 0)}" for k in range(max(known) + 1)])
     state = f"@{STATE} = internal constant [{max(known) + 1} x i64] [{words}]"
     return Assembly(LAUNCH, state, [_CALLER])

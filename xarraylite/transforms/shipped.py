@@ -32,7 +32,8 @@ from . import natives
 
 def assemblies() -> tuple[Assembly, ...]:
     """Return what object code is shipped of."""
-    return launch.assembly(), loops.assembly(), natives.assembly()
+    launches = [launch.assembly(items) for items in (24, 32)]
+    return *launches, loops.assembly(), natives.assembly()
 
 
 def compiled(assembly: Assembly) -> bytes:
