@@ -75,7 +75,7 @@ def _text(annotation: Any, known: dict[str, Any]) -> Any:
 
 def _of(word: str, known: dict[str, Any]) -> str:
     meant = known.get(word)
-    if word in _TAKEN and isinstance(meant, str):
+    if isinstance(meant, str):
         return meant
     if isinstance(meant, UnionType) or typing.get_origin(meant) in (typing.Literal, typing.Union):
         return _name(meant)
