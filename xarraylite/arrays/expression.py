@@ -39,16 +39,18 @@ from ..operands.operators import Operators, by_operator
 from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from . import matmul, ownership
+from . import ownership
 from .advanced_indexing import is_advanced, of_copy, selected, traced, with_ints
 from .array_object import ArrayObject
 from .numpy_interface import Described
 
 if TYPE_CHECKING:
     from ..labels import labelled, products
+    from . import matmul
 else:
     labelled = later(".labels.labelled")
     products = later(".labels.products")
+    matmul = later(".arrays.matmul")
 
 _new = object.__new__
 
