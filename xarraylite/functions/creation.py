@@ -6,7 +6,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
@@ -43,8 +43,8 @@ _ROW_MAJOR = ROW_MAJOR.value
 #: Elements up to which arrays of one number are copies of some that are kept, 4 MiB at most.
 _SMALL = 1024
 
-ShapeLike = SupportsIndex | Iterable[SupportsIndex]
-MemoryOrder = Literal["C", "F", "A", "K"] | None
+ShapeLike: TypeAlias = "SupportsIndex | Iterable[SupportsIndex]"
+MemoryOrder: TypeAlias = "Literal['C', 'F', 'A', 'K'] | None"
 
 
 def empty(

@@ -1,8 +1,8 @@
 """What `help` shows of a function's types: the types that their names in the source stand for.
 
-The source has names for types that occur often (``Axis``, ``LayoutLike``).  Who asks for help does
-not know them, so they are spelled out in the signature that `inspect` finds; annotations stay as
-they are written.
+The source has names for types that occur often (``Axis``, ``LayoutLike``), texts that say what they
+stand for.  Who asks for help does not know them, so they are spelled out in the signature that
+`inspect` finds; annotations stay as they are written.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-import typing
-from types import FunctionType, MappingProxyType, NoneType, UnionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 _WORD = r"'[^']*'|\"[^\"]*\"|[A-Za-z_][\w.]*"
@@ -69,27 +68,10 @@ def _text(annotation: Any, known: dict[str, Any]) -> Any:
     """Return an annotation as it is shown."""
     if not isinstance(annotation, str) or isinstance(annotation, _Spelled):
         return annotation
-    parts = re.sub(_WORD, lambda found: _of(found[0], known), annotation)
+
+    def meant(found: re.Match[str]) -> str:
+        text = known.get(found[0])
+        return re.sub(_WORD, meant, text) if isinstance(text, str) else found[0]
+
+    parts = re.sub(_WORD, meant, annotation)
     return _Spelled(" | ".join(dict.fromkeys(parts.split(" | "))) if "[" not in parts else parts)
-
-
-def _of(word: str, known: dict[str, Any]) -> str:
-    meant = known.get(word)
-    if isinstance(meant, str):
-        return meant
-    if isinstance(meant, UnionType) or typing.get_origin(meant) in (typing.Literal, typing.Union):
-        return _name(meant)
-    return word
-
-
-def _name(meant: Any) -> str:
-    """Return how a type is written."""
-    if isinstance(meant, UnionType) or typing.get_origin(meant) is typing.Union:
-        return " | ".join([_name(part) for part in typing.get_args(meant)])
-    if isinstance(meant, typing.ForwardRef):
-        return meant.__forward_arg__
-    if meant is NoneType:
-        return "None"
-    plain = isinstance(meant, type) and not typing.get_args(meant)
-    text = str(getattr(meant, "__name__", meant)) if plain else str(meant)
-    return re.sub(r"\b(?:typing|collections\.abc|\w+(?:\.\w+)+(?=\.))\.", "", text)
