@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from xarraylite._records import record
+from xarraylite._records import _FEW, record
 
 pytestmark = pytest.mark.once
 
@@ -240,9 +240,16 @@ def test_the_constructor_is_compiled_once_and_not_for_few_calls() -> None:
     for wrong in (Fresh, lambda: Fresh(1, [], 2, 3), lambda: Fresh(1, x=2)):
         with pytest.raises(TypeError):
             wrong()
-    for k in range(16):
+    for k in range(_FEW):
         assert Fresh(x=k).y == []
     assert Fresh.__init__ is not shared
     compiled = Fresh.__init__
     assert Fresh(2).x == 2
     assert Fresh.__init__ is compiled
+
+
+def test_what_checks_itself_does_so_compiled_or_not() -> None:
+    for k in range(2 * _FEW):
+        assert Checked(k).x == k
+        with pytest.raises(ValueError, match="negative"):
+            Checked(-1 - k)

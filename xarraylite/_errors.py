@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 
@@ -174,7 +173,7 @@ def _excerpt(text: str, limit: int = 200) -> str:
     return repr(text)
 
 
-_PACKAGE = f"{Path(__file__).parent}{os.sep}"
+_PACKAGE = os.path.join(os.path.dirname(__file__), "")
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

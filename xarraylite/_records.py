@@ -83,22 +83,27 @@ def _constructor(cls: type, frozen: bool) -> Callable[..., None]:
     return made
 
 
-#: Calls of a constructor for which it is not compiled: that takes as long as many of them.
-_FEW = 16
+#: Calls of a constructor for which it is not compiled: that takes as long as so many of them.
+_FEW = 64
 
 
-def _filled(self: Any, fields: dict[str, Any], args: Any, kwargs: dict[str, Any]) -> bool:
-    """Set the fields of a record; False, and none is set, where its constructor has more to say.
+def _filled(
+    self: Any, fields: dict[str, Any], made: dict[str, Any], args: Any, kwargs: dict[str, Any]
+) -> bool:
+    """Set the fields of a record; False where its constructor refuses what is given.
 
-    ``fields`` are their defaults by name.
+    ``fields`` are their defaults by name, ``made`` what makes one for each record.
     """
-    given = dict(zip(fields, args, strict=False))
-    values = {**fields, **given, **kwargs}
-    if len(args) > len(given) or len(values) > len(fields) or not given.keys().isdisjoint(kwargs):
+    values = dict(zip(fields, args, strict=False))
+    if len(args) > len(values) or not kwargs.keys() <= fields.keys() - values.keys():
         return False
-    if any([value is dataclasses.MISSING for value in values.values()]):
-        return False
+    if len(values) < len(fields):
+        values = {**fields, **values, **kwargs}
     for name, value in values.items():
+        if value is dataclasses.MISSING:
+            if name not in made:
+                return False
+            value = made[name]()
         _set(self, name, value)
     return True
 
@@ -212,14 +217,18 @@ else:
         }
 
         defaults = {name: field.default for name, field in fields.items()}
-        left = 0 if hasattr(cls, "__post_init__") else _FEW
+        factories = {name: field.default_factory for name, field in fields.items()}
+        made = {name: f for name, f in factories.items() if f is not dataclasses.MISSING}
+        checked, left = hasattr(cls, "__post_init__"), _FEW
 
         def __init__(self, *args, **kwargs):
             nonlocal left
             left -= 1
-            if left < 0 or not _filled(self, defaults, args, kwargs):
-                cls.__init__ = made = _constructor(cls, frozen)
-                made(self, *args, **kwargs)
+            if left < 0 or not _filled(self, defaults, made, args, kwargs):
+                cls.__init__ = compiled = _constructor(cls, frozen)
+                compiled(self, *args, **kwargs)
+            elif checked:
+                self.__post_init__()
 
         own = vars(cls)
         if "__init__" not in own:

@@ -10,7 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
-from xarraylite.arrays import expression
+from xarraylite.arrays import matmul
 from xarraylite.testing import assert_same_bits
 
 DTYPES = ["int64", "uint8", "bool", "float16", "bfloat16", "complex64", "complex128", "float64"]
@@ -85,7 +85,7 @@ def test_what_is_known_is_not_planned(dtype: str, monkeypatch: pytest.MonkeyPatc
     for _ in range(3):  # what is asked for again gets a plan
         first = a @ b
     told = str(xl.explain(first))
-    monkeypatch.setattr(expression.products, "product", None)
+    monkeypatch.setattr(matmul.products, "product", None)
     again = a @ b
     assert np.array_equal(np.asarray(again), np.asarray(first))
     assert str(xl.explain(again)) == told
@@ -127,7 +127,7 @@ def test_products_of_several_shapes_are_known_at_once(monkeypatch: pytest.Monkey
     pairs = [_operands("float64", pair) for pair in shapes]
     for _ in range(2):  # a table that is full begins anew
         expected = [np.asarray(a @ b) for a, b in pairs]
-    monkeypatch.setattr(expression.products, "product", None)
+    monkeypatch.setattr(matmul.products, "product", None)
     for _ in range(3):
         for (a, b), values in zip(pairs, expected, strict=True):
             assert np.asarray(a @ b).tobytes() == values.tobytes()
@@ -144,7 +144,7 @@ def test_vectors_of_any_length_are_not_planned(dtype: str, monkeypatch: pytest.M
         a[2, :7] @ y
     b = xl.asarray(m[:7, :7])
     b @ b
-    monkeypatch.setattr(expression.products, "product", None)
+    monkeypatch.setattr(matmul.products, "product", None)
     for n in (*range(30), 4, 4, 4):
         if n == 1 and dtype == "complex128":
             continue

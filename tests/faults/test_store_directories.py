@@ -83,9 +83,8 @@ def test_a_file_in_place_of_the_directory(place: Path) -> None:
 
 
 def test_no_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:
-    platformdirs = pytest.importorskip("platformdirs")
     monkeypatch.setattr(store, "_state", store._State())
-    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: Path("~/.cache/xarraylite"))
+    monkeypatch.setattr(store, "_usual_directory", lambda: "~/.cache")
     settings.cache, settings.cache_dir = True, ""
     refused(Path(), "no home directory")
     assert cache_info().directory == ""
@@ -125,12 +124,20 @@ def test_an_unknown_user_without_home_can_evaluate(tmp_path: Path, cache_dir: st
 def test_the_default_is_the_users_cache_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    platformdirs = pytest.importorskip("platformdirs")
-    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / "deep" / name)
+    monkeypatch.setattr(store, "_usual_directory", lambda: str(tmp_path / "deep"))
     settings.cache, settings.cache_dir = True, ""
     save(KEY, PAYLOAD)
     assert load(KEY) == PAYLOAD
     assert entry(tmp_path / "deep" / "xarraylite" / "kernels").exists()
+
+
+@pytest.mark.parametrize("named", ["", "relative", "absolute"])
+def test_the_users_cache_directory_is_where_platformdirs_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    platformdirs = pytest.importorskip("platformdirs")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path) if named == "absolute" else named)
+    assert store._usual_directory() == str(platformdirs.user_cache_path())
 
 
 def link_to_elsewhere(path: Path) -> None:

@@ -14,7 +14,6 @@ from .._lazy_import import later
 from ..assignment import results
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
-from ..layout.layout import Layout
 from ..layout.strided import DYNAMIC, Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.block import byte_reach
@@ -24,9 +23,11 @@ from ..operands.nodes import HasNode, Lifted, borrowed, has_array
 from .xarray import XArray
 
 if TYPE_CHECKING:
+    from ..layout import layout as layouts
     from ..overlap import overlap
     from ..xla import spec as specs
 else:
+    layouts = later(".layout.layout")
     overlap = later(".overlap.overlap")
     specs = later(".xla.spec")
 
@@ -196,7 +197,7 @@ def _parts_of(spec: specs.ArraySpec | str, *others: object) -> tuple[Any, Any, L
     parsed = specs.ArraySpec.parse(spec) if isinstance(spec, str) else spec
     if not (parsed.is_array and parsed.is_static):
         raise LayoutError(f"adapt: {parsed} is not the spec of one array of a fixed shape")
-    return parsed.dimensions, parsed.dtype, parsed.layout or Layout.row_major(parsed.rank)
+    return parsed.dimensions, parsed.dtype, parsed.layout or layouts.Layout.row_major(parsed.rank)
 
 
 def _check_reach(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._errors import DTypeError, NotWritableError
 from .._lazy_import import later
-from ..assignment import results, totals
+from ..assignment import totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.inplace import InPlace
 from ..assignment.readers import OWNED
@@ -39,16 +39,17 @@ from ..operands.operators import Operators, by_operator
 from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
-from . import matmul, ownership
+from . import ownership
 from .advanced_indexing import is_advanced, of_copy, selected, traced, with_ints
 from .array_object import ArrayObject
 from .numpy_interface import Described
 
 if TYPE_CHECKING:
-    from ..labels import labelled, products
+    from ..labels import labelled
+    from . import matmul
 else:
     labelled = later(".labels.labelled")
-    products = later(".labels.products")
+    matmul = later(".arrays.matmul")
 
 _new = object.__new__
 
@@ -444,21 +445,13 @@ class XExpression(
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
             return NotImplemented
-        known = matmul.product(XExpression, self, other)
-        if known is not None:
-            return known
-        left, right = self.node, as_node(other, "matmul")
-        made = self._container._filled(products.product("matmul", (left, right)), left, right)
-        matmul.learn(XExpression, (self, other), made, left, right)
-        results.count_launch()
-        return made
+        return matmul.of(XExpression, self, other)
 
     def __rmatmul__(self, other: object) -> Any:
         """Return the matrix product of another operand and this one, evaluated."""
         if not is_operand(other):
             return NotImplemented
-        left, right = as_node(other, "matmul"), self.node
-        return self._container._filled(products.product("matmul", (left, right)), left, right)
+        return matmul.planned(self._container, as_node(other, "matmul"), self.node)
 
     def astype(
         self,

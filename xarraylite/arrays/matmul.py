@@ -24,7 +24,7 @@ from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..operands import tracing
 from ..operands.learning import PRODUCT, is_learned, learn_product, learned_product, stretched_key
-from ..operands.nodes import unwrapped
+from ..operands.nodes import as_node, unwrapped
 from .ownership import values_of
 
 if TYPE_CHECKING:
@@ -49,6 +49,23 @@ _LONG = "long dot product"
 
 #: The key of shapes that were met lately, and how many these are.
 _MET, _SHAPES = "shapes of products", 8
+
+
+def of(plain: type[Any], left: Any, right: Any) -> Any:
+    """Return the matrix product of an expression and what may stand behind it, evaluated."""
+    known = product(plain, left, right)
+    if known is not None:
+        return known
+    one, other = left.node, as_node(right, "matmul")
+    made = planned(left._container, one, other)
+    learn(plain, (left, right), made, one, other)
+    results.count_launch()
+    return made
+
+
+def planned(owner: Any, left: Node, right: Node) -> Any:
+    """Return the matrix product of two nodes in a new container, or one that is lazy still."""
+    return owner._filled(products.product("matmul", (left, right)), left, right)
 
 
 def product(plain: type[Any], left: Any, right: Any) -> Any:

@@ -14,12 +14,10 @@ from ..dtypes.names import DType
 from ..index import transform as steps
 from ..index.box import is_vector
 from ..index.broadcast import as_shape, check_axes, infer_extent
-from ..layout.layout import Layout
-from ..layout.placement import map_of
-from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
-from ..operands.convert import LayoutLike, layout_of, raw
+from ..operands.convert import LayoutLike, Policy, layout_of, place_of, raw
 from .container import XContainer
 
 
@@ -28,7 +26,7 @@ class Owner(XContainer):
 
     __slots__ = ("_forced", "_policy", "_whose")
 
-    _policy: Order | Layout
+    _policy: Policy
     _forced: bool
     _whose: Self
 
@@ -107,12 +105,7 @@ class Owner(XContainer):
         self._lie_elsewhere(buffer, place, self._dtype)
 
     def _policy_layout(self, shape: tuple[int, ...], start: int = 0) -> Map:
-        if isinstance(self._policy, Layout):
-            place = map_of(self._policy, shape, self._dtype, "assign")
-            return replace(place, offset=start)
-        column = self._policy is COLUMN_MAJOR
-        kept = (Strided.column_major if column else Strided.row_major)(shape)
-        return replace(kept, offset=start)
+        return replace(place_of(self._policy, shape, self._dtype, "assign"), offset=start)
 
     def _check_owner(self, shape: tuple[int, ...], operation: str) -> None:
         if self._buffer.owner is not None and math.prod(shape) != self.size:

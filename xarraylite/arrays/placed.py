@@ -14,19 +14,20 @@ import numpy as np
 from .._errors import DTypeError, LayoutError, ReadOnlyError
 from .._lazy_import import later
 from ..dtypes.names import DType, as_dtype
-from ..layout.layout import Layout
-from ..layout.placement import layout_of_map
-from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
 from ..memory.shield import Shield
 from ..operands import dispatch
+from ..operands.convert import Policy
 from ..operands.namespace import namespace
 from ..operands.non_numeric import dtype_of
 
 if TYPE_CHECKING:
+    from ..layout import placement
     from ..xla import spec as specs
 else:
+    placement = later(".layout.placement")
     specs = later(".xla.spec")
 
 
@@ -188,7 +189,7 @@ class Placed:
         return self._map.offset
 
     @property
-    def layout(self) -> Order | Layout:
+    def layout(self) -> Policy:
         """How the elements lie now: row-major, column-major, an XLA layout, or none (dynamic)."""
         if isinstance(self._map, TiledMap):
             return self._map.layout if self._map.is_whole else DYNAMIC
@@ -211,7 +212,7 @@ class Placed:
         >>> str(xl.zeros((10, 300), dtype="bfloat16", layout="{1,0:T(8,128)(2,1)}").spec)
         'bf16[10,300]{1,0:T(8,128)(2,1)}'
         """
-        layout = layout_of_map(self._map)
+        layout = placement.layout_of_map(self._map)
         if layout is None:
             raise LayoutError(
                 f"spec: the elements of {self.summary()} lie as no layout says: it is a view that "

@@ -20,8 +20,6 @@ from ..index.broadcast import as_shape, infer_extent
 from ..ir.kind import NODE, OWNERS, owner_class, row_major
 from ..ir.node import FREE, Node
 from ..ir.walk import fixed_of
-from ..layout.layout import Layout
-from ..layout.placement import map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
 from ..memory.buffer import NOWHERE, Buffer
@@ -31,13 +29,14 @@ from ..operands.convert import (
     MISSING,
     SMALL,
     LayoutLike,
+    Policy,
     layout_of,
     pinned_dtype,
+    place_of,
     raw,
     store,
     values_node,
 )
-from ..operands.pickling import restore
 from ..runtime import evaluate as engine
 from .container import XContainer
 from .expression import XExpression
@@ -45,11 +44,12 @@ from .owner import Owner
 
 if TYPE_CHECKING:
     from ..labels import remembered
-    from ..operands import bitcast
+    from ..operands import bitcast, pickling
     from ..xla import spec as specs
 else:
     remembered = later(".labels.remembered")
     bitcast = later(".operands.bitcast")
+    pickling = later(".operands.pickling")
     specs = later(".xla.spec")
 
 
@@ -210,7 +210,7 @@ class XArray(Owner):
         buffer: Buffer,
         layout: Map,
         dtype: DType,
-        policy: Order | Layout,
+        policy: Policy,
         asked: LayoutLike = None,
     ) -> XArray:
         """Return a container over memory that is given to it, unchecked."""
@@ -258,14 +258,14 @@ class XArray(Owner):
         return owner._own(*result, ROW_MAJOR)
 
     @property
-    def static_layout(self) -> Order | Layout:
+    def static_layout(self) -> Policy:
         """The layout this container keeps; dynamic if it accepts any."""
         return self._policy
 
     @property
-    def layout(self) -> Order | Layout:
+    def layout(self) -> Policy:
         """How the elements lie now: row-major, column-major, an XLA layout, or none (dynamic)."""
-        return self._policy if isinstance(self._policy, Layout) else super().layout
+        return super().layout if isinstance(self._policy, Order) else self._policy
 
     @property
     def spec(self) -> specs.ArraySpec:
@@ -276,9 +276,9 @@ class XArray(Owner):
         LayoutError
             If the elements do not lie as any layout says.
         """
-        if isinstance(self._policy, Layout):
-            return specs.ArraySpec(self._dtype, self.shape, self._policy)
-        return super().spec
+        if isinstance(self._policy, Order):
+            return super().spec
+        return specs.ArraySpec(self._dtype, self.shape, self._policy)
 
     def copy(self, order: str = "K") -> XArray:
         """Return a container of the same kind with memory of its own; see `XContainer.copy`."""
@@ -330,10 +330,8 @@ class XArray(Owner):
 
     def _compact(self) -> Map:
         """Return the contiguous layout nearest to the present one."""
-        if isinstance(self._policy, Layout):
-            return map_of(self._policy, self.shape, self._dtype, "copy")
-        column = self.layout is COLUMN_MAJOR or self._policy is COLUMN_MAJOR
-        return (Strided.column_major if column else Strided.row_major)(self.shape)
+        policy = COLUMN_MAJOR if self.layout is COLUMN_MAJOR else self._policy
+        return place_of(policy, self.shape, self._dtype, "copy")
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         """Pickle the elements, the order of dimensions and the static layout.
@@ -344,9 +342,13 @@ class XArray(Owner):
         memory = store(self.node, place).data
         values = memory if operator.index(protocol) >= 5 else memory.tobytes()
         column = place != Strided.row_major(self.shape)
-        policy = self._policy if isinstance(self._policy, Layout) else self._policy.value
+        policy = self._policy.value if isinstance(self._policy, Order) else self._policy
         kept = (self._dtype, self.shape, column, policy, self._asked is not None)
-        return restore, (type(self)._origin(), values, *kept), self._own_attributes() or None
+        return (
+            pickling.restore,
+            (type(self)._origin(), values, *kept),
+            self._own_attributes() or None,
+        )
 
     def _own_attributes(self) -> dict[str, Any]:
         """Return the attributes of a class that is derived from this one, as they are kept."""

@@ -18,12 +18,11 @@ needed.
 
 from __future__ import annotations
 
-import pkgutil
+import os
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from pathlib import Path
 
 from ..ops import bodies
 from . import cpython
@@ -31,7 +30,7 @@ from .emit.routine import Routine
 from .host import PLATFORM
 from .verified_files import hasher
 
-FILE = Path(__file__).with_name("routines.bin")
+FILE = os.path.join(os.path.dirname(__file__), "routines.bin")
 
 
 #: Modules whose text decides what a routine's text is, beside those of the rooms of bodies.
@@ -67,9 +66,10 @@ _DICTIONARY = (
 def sources() -> tuple[str, ...]:
     """Return the names, in the package, of the modules that decide what a routine's text is."""
     found = [
-        f"{room}.{info.name}"
+        f"{room}.{file.removesuffix('.py')}"
         for room, package in (("ops.bodies", bodies), ("codegen.cpython", cpython))
-        for info in pkgutil.iter_modules(package.__path__)
+        for file in os.listdir(package.__path__[0])
+        if file.endswith(".py") and file != "__init__.py"
     ]
     return (*_SOURCES, *sorted(found))
 
@@ -77,10 +77,10 @@ def sources() -> tuple[str, ...]:
 @cache
 def digest_of_sources() -> bytes:
     """Return a digest of the text of those modules, without importing them."""
-    found, root = hasher(), Path(__file__).parents[1]
+    found, root = hasher(), os.path.dirname(os.path.dirname(__file__))
     read = getattr(bodies.__spec__.loader, "get_data", None)
     for name in sources():
-        text = b"" if read is None else read(str(root.joinpath(*name.split("."))) + ".py")
+        text = b"" if read is None else read(os.path.join(root, *name.split(".")) + ".py")
         found.update(name.encode() + b"\n" + text.replace(b"\r\n", b"\n"))
     return found.digest()
 
@@ -138,7 +138,8 @@ class Archive:
 def archive() -> Archive:
     """Return the archive beside this module; an empty one if it is not that of the sources."""
     try:
-        data = FILE.read_bytes()
+        with open(FILE, "rb") as file:
+            data = file.read()
     except OSError:
         data = b""
     return Archive(data, digest_of_sources() if data else b"")
@@ -161,10 +162,11 @@ def packed(texts: Mapping[Routine, str], objects: Mapping[bytes, bytes] | None =
 
 
 def write(
-    texts: Mapping[Routine, str], objects: Mapping[bytes, bytes] | None = None, path: Path = FILE
+    texts: Mapping[Routine, str], objects: Mapping[bytes, bytes] | None = None, path: str = FILE
 ) -> None:
     """Write an archive, the one in use from now on."""
-    path.write_bytes(packed(texts, objects))
+    with open(path, "wb") as file:
+        file.write(packed(texts, objects))
     archive.cache_clear()
 
 

@@ -21,7 +21,6 @@ import importlib
 import os
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from .._lazy_import import imported
@@ -47,10 +46,10 @@ _HARMLESS = frozenset(
 )
 
 #: Read by Numba from the current directory.
-_FILE = Path(".numba_config.yaml")
+_FILE = ".numba_config.yaml"
 
 #: A number of the time since the machine was started, and what it says of its processors.
-_BOOT, _PROCESSORS = Path("/proc/sys/kernel/random/boot_id"), Path("/proc/cpuinfo")
+_BOOT, _PROCESSORS = "/proc/sys/kernel/random/boot_id", "/proc/cpuinfo"
 
 #: Lines that say which processor it is, and what it has.
 _NAMED = ("vendor_id", "cpu family", "model", "stepping", "flags")
@@ -187,9 +186,15 @@ def _variables() -> tuple[tuple[str, str], ...]:
 
 def _file() -> bytes:
     try:
-        return _FILE.read_bytes()
+        return _read(_FILE)
     except OSError:  # usually there is none
         return b""
+
+
+def _read(path: str, most: int = -1) -> bytes:
+    """Return all bytes of a file, or the first ones."""
+    with open(path, "rb", buffering=0) as file:
+        return file.read(most)
 
 
 def _described(variables: tuple[tuple[str, str], ...], file: bytes) -> Host:
@@ -228,7 +233,7 @@ def _processor() -> tuple[str, str, str, str]:
     """
     package = importlib.import_module("llvmlite")
     try:
-        known = package.__version__, package.__file__, _BOOT.read_bytes(), _said()
+        known = package.__version__, package.__file__, _read(_BOOT), _said()
     except (OSError, KeyError):  # another system than Linux, or another kind of processor
         return _asked(package)
     key = store.cache_key(["processor", repr(known)])
@@ -242,8 +247,7 @@ def _processor() -> tuple[str, str, str, str]:
 
 def _said() -> list[str]:
     """Return what the machine says of its first processor; KeyError where it does not say all."""
-    with _PROCESSORS.open("rb", buffering=0) as file:
-        first, ends, _ = file.read(8192).decode("latin-1").partition("\n\n")
+    first, ends, _ = _read(_PROCESSORS, 8192).decode("latin-1").partition("\n\n")
     lines = [line.partition(":") for line in first.split("\n")] if ends else []
     said = {name.strip(): value.strip() for name, _, value in lines}
     return [said[name] for name in _NAMED]

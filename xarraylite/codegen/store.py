@@ -23,9 +23,9 @@ import contextlib
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
-from pathlib import Path
 
 from .._config import settings
 from .._errors import CacheWarning, warn_caller
@@ -81,7 +81,7 @@ class _State:
     damaged: int = 0
     errors: int = 0
     warned: bool = False
-    directory: Path | None = None  # directory of the last save
+    directory: str = ""  # directory of the last save
     estimate: int = 0  # bytes in it, as far as known
     until_scan: int = 0
 
@@ -145,7 +145,7 @@ def load(key: str) -> bytes | None:
     try:
         directory = _directory(create=False)
         if directory is not None:
-            payload = _verified(directory / name, key)
+            payload = _verified(os.path.join(directory, name), key)
     except (OSError, _Unusable) as error:
         _give_up("read", error)
     if payload is None:
@@ -195,7 +195,7 @@ def save(key: str, payload: bytes) -> None:
         if directory is None:
             return
         _make_room(directory, verified_files.HEADER + len(payload))
-        verified_files.write(directory / name, key, payload)
+        verified_files.write(os.path.join(directory, name), key, payload)
         _state.saves += 1
     except (OSError, _Unusable) as error:
         _give_up("written", error)
@@ -215,14 +215,14 @@ def discard(key: str) -> None:
     with contextlib.suppress(OSError, _Unusable):
         directory = _directory(create=False)
         if directory is not None:
-            verified_files.remove(directory / name)
+            verified_files.remove(os.path.join(directory, name))
 
 
 def cache_info() -> CacheInfo:
     """Return what is on disk and what this process did with it; never warns or raises."""
     shown, problem, files, nbytes = "", "", 0, 0
     try:
-        shown = str(_chosen_directory())
+        shown = _chosen_directory()
         directory = _directory(create=False)
         if directory is not None:
             for entry in verified_files.listed(directory):
@@ -251,10 +251,10 @@ def clear() -> int:
         directory = _directory(create=False)
         if directory is not None:
             removed = sum(
-                verified_files.remove(directory / entry.name)
+                verified_files.remove(os.path.join(directory, entry.name))
                 for entry in verified_files.listed(directory)
             )
-        _state.directory = None
+        _state.directory = ""
     except (OSError, _Unusable) as error:
         _give_up("cleared", error)
     return removed
@@ -266,37 +266,46 @@ def _file_name(key: str) -> str:
     return key + verified_files.SUFFIX
 
 
-def _chosen_directory() -> Path:
+def _chosen_directory() -> str:
     """Return where the directory is, or will be."""
     try:
         if settings.cache_dir:
-            named = os.path.expanduser(settings.cache_dir)  # noqa: PTH111
+            named = os.path.expanduser(settings.cache_dir)
             if named.startswith("~"):
                 raise _Unusable(f"there is no home directory for {named}")
             # abspath, because it also drops a trailing "/" or "/." that would follow a link
-            return Path(os.path.abspath(named))  # noqa: PTH100
-        import platformdirs  # noqa: PLC0415
-
-        directory = platformdirs.user_cache_path("xarraylite")
+            return os.path.abspath(named)
+        directory = _usual_directory()
     except (RuntimeError, LookupError, ValueError) as error:
         raise _Unusable(f"the system names none: {error}") from error
-    if not directory.is_absolute():  # an unknown user without HOME gets "~/.cache"
+    if not os.path.isabs(directory):  # an unknown user without HOME gets "~/.cache"
         raise _Unusable("this user has no home directory")
-    return directory / "kernels"
+    return os.path.join(directory, "xarraylite", "kernels")
 
 
-def _directory(*, create: bool) -> Path | None:
+def _usual_directory() -> str:
+    """Return where the system has what programs of the user's keep."""
+    if sys.platform != "linux":
+        import platformdirs  # noqa: PLC0415
+
+        return platformdirs.user_cache_dir()
+    # What that says there; its import takes 8 ms.
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    return named if os.path.isabs(named) else os.path.expanduser("~/.cache")
+
+
+def _directory(*, create: bool) -> str | None:
     """Return the directory, checked; None if it does not exist and is not to be created."""
     directory = _chosen_directory()
     try:
-        found = directory.lstat()
+        found = os.lstat(directory)
     except FileNotFoundError:
         if not create:
             return None
-        directory.parent.mkdir(parents=True, exist_ok=True)
+        os.makedirs(os.path.dirname(directory), exist_ok=True)
         with contextlib.suppress(FileExistsError):  # another process was faster
-            directory.mkdir(mode=0o700)
-        found = directory.lstat()
+            os.mkdir(directory, mode=0o700)
+        found = os.lstat(directory)
     if stat.S_ISLNK(found.st_mode):
         raise _Unusable(f"{directory} is a symbolic link")
     if not stat.S_ISDIR(found.st_mode):
@@ -307,7 +316,7 @@ def _directory(*, create: bool) -> Path | None:
     return directory
 
 
-def _verified(path: Path, key: str) -> bytes | None:
+def _verified(path: str, key: str) -> bytes | None:
     """Return the payload of a file; remove the file and return None if it is damaged."""
     try:
         return verified_files.read(path, key, LIMIT)
@@ -319,7 +328,7 @@ def _verified(path: Path, key: str) -> bytes | None:
         return None
 
 
-def _make_room(directory: Path, added: int) -> None:
+def _make_room(directory: str, added: int) -> None:
     """Remove what dead writers left, and the entries unused for longest if ``added`` is too much.
 
     The directory is listed at a process's first save, every 64 saves after it, and when the
@@ -342,7 +351,7 @@ def _make_room(directory: Path, added: int) -> None:
         for entry in sorted(kept, key=lambda entry: entry.used):
             if total <= LIMIT * 3 // 4:
                 break
-            if verified_files.remove(directory / entry.name):
+            if verified_files.remove(os.path.join(directory, entry.name)):
                 total -= entry.nbytes
     _state.estimate = total
 

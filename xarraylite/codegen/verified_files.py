@@ -29,7 +29,6 @@ import struct
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from .._records import record
 
@@ -82,7 +81,7 @@ def not_private(found: os.stat_result) -> str:
     return ""
 
 
-def read(path: Path, key: str, limit: int) -> bytes | None:
+def read(path: str, key: str, limit: int) -> bytes | None:
     """Return the payload of a file of at most ``limit`` bytes; None if there is no file.
 
     Raises
@@ -95,7 +94,7 @@ def read(path: Path, key: str, limit: int) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError:
-        if not path.is_symlink():
+        if not os.path.islink(path):
             raise
         raise Damaged from None
     try:
@@ -127,11 +126,12 @@ def _head(key: str, payload: bytes) -> bytes:
     return fields + digest.digest()
 
 
-def write(path: Path, key: str, payload: bytes) -> None:
+def write(path: str, key: str, payload: bytes) -> None:
     """Write beside and rename; leave nothing behind if anything at all interrupts it."""
     while True:
         # The name is chosen before the file exists, so that no interrupt can fall in between.
-        beside = path.with_name(f".{path.name[:16]}-{os.urandom(8).hex()}.tmp")
+        directory, name = os.path.split(path)
+        beside = os.path.join(directory, f".{name[:16]}-{os.urandom(8).hex()}.tmp")
         try:
             with open(beside, "xb", opener=_private_opener) as file:
                 if not _lock(file.fileno()):
@@ -140,9 +140,9 @@ def write(path: Path, key: str, payload: bytes) -> None:
                 file.write(payload)
                 file.flush()
                 if sys.platform != "win32":  # the lock is held until the name is final
-                    os.replace(beside, path)  # noqa: PTH105
+                    os.replace(beside, path)
             if sys.platform == "win32":  # where an open file keeps its name
-                os.replace(beside, path)  # noqa: PTH105
+                os.replace(beside, path)
         except BaseException:
             remove(beside)
             raise
@@ -162,10 +162,10 @@ def _private_opener(path: str, flags: int) -> int:
     return os.open(path, flags | _NOFOLLOW, 0o600)
 
 
-def remove(path: Path) -> bool:
+def remove(path: str) -> bool:
     """Remove a file; return whether that was done."""
     try:
-        path.unlink()
+        os.unlink(path)
     except OSError:
         return False
     return True
@@ -180,7 +180,7 @@ class Entry:
     used: float
 
 
-def listed(directory: Path) -> Iterator[Entry]:
+def listed(directory: str) -> Iterator[Entry]:
     """List files whose names are ours; those that vanish meanwhile are left out."""
     with os.scandir(directory) as found:
         for item in found:
@@ -190,9 +190,9 @@ def listed(directory: Path) -> Iterator[Entry]:
                     yield Entry(item.name, info.st_size, info.st_mtime)
 
 
-def remove_orphan(directory: Path, entry: Entry) -> bool:
+def remove_orphan(directory: str, entry: Entry) -> bool:
     """Remove a temporary file if its writer is dead; return whether that was done."""
-    path = directory / entry.name
+    path = os.path.join(directory, entry.name)
     old = time.time() - entry.used > _ABANDONED
     if sys.platform == "win32":
         return old and remove(path)

@@ -28,9 +28,11 @@ from .steps import map_depth, map_step
 #: Slabs of one step at most: a plan lists them, and each costs about two microseconds.
 MOST_SLABS = 8192
 
-_MODES = {Direction.ASCENDING: Mode.STAGED, Direction.DESCENDING: Mode.FALLING}
+#: How a kernel stores where its operands are read in one direction alone.
+MODES = {Direction.ASCENDING: Mode.STAGED, Direction.DESCENDING: Mode.FALLING}
 
-_ACCESS = {
+#: What a kernel knows of operands that are classified so; of others, what is copied.
+ACCESS = {
     Direction.DISJOINT: Access.APART,
     Direction.SAME: Access.SAME,
     Direction.ASCENDING: Access.SHARED,
@@ -99,9 +101,9 @@ def traversal_step(
             found = _relations(kind, k)
             if Direction.COPY in found:
                 return None
-            modes |= {_MODES[direction] for direction in found if direction in _MODES}
+            modes |= {MODES[direction] for direction in found if direction in MODES}
             # An operand that is read in place in some slabs only must be read at its own address.
-            access = _ACCESS[found.pop()] if len(found) == 1 else Access.SHARED
+            access = ACCESS[found.pop()] if len(found) == 1 else Access.SHARED
             known[k] = replace(memory[k], access=access)
         if len(modes) > 1:
             return None

@@ -20,7 +20,7 @@ from .formats import INT_BITS
 from .names import DType
 from .promotion import int_bounds
 
-Kind: TypeAlias = str | DType | type | tuple[Any, ...]
+Kind: TypeAlias = "str | np.dtype[Any] | type | tuple[Any, ...]"
 
 _KINDS: dict[str, str] = {
     "bool": "b",

@@ -6,12 +6,13 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Literal, SupportsIndex, cast
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, LayoutError, SizeError
+from .._lazy_import import later
 from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -24,23 +25,26 @@ from ..index.broadcast import MAX_RANK, MAX_SIZE, as_shape
 from ..ir import build
 from ..ir.kind import NODE, Kind, owner_class, row_major
 from ..ir.node import FREE, RANK, Node, Scalar
-from ..layout.layout import Layout
-from ..layout.placement import layout_for
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
-from ..operands.convert import LayoutLike, layout_of, raw, values_node, zeroed
+from ..operands.convert import LayoutLike, Policy, layout_of, raw, values_node, zeroed
 from ..operands.non_numeric import array_of, dtype_of, numbers_of
 from .arguments import check_device
 from .jagged_like import makes_rows
 from .partials import sibling
+
+if TYPE_CHECKING:
+    from ..layout import placement
+else:
+    placement = later(".layout.placement")
 
 _ROW_MAJOR = ROW_MAJOR.value
 
 #: Elements up to which arrays of one number are copies of some that are kept, 4 MiB at most.
 _SMALL = 1024
 
-ShapeLike = SupportsIndex | Iterable[SupportsIndex]
-MemoryOrder = Literal["C", "F", "A", "K"] | None
+ShapeLike: TypeAlias = "SupportsIndex | Iterable[SupportsIndex]"
+MemoryOrder: TypeAlias = "Literal['C', 'F', 'A', 'K'] | None"
 
 
 def empty(
@@ -135,7 +139,7 @@ def _place(
     layout: LayoutLike,
     strides: Sequence[int] | None,
     name: str,
-) -> tuple[Map, Order | Layout, np.dtype[Any]]:
+) -> tuple[Map, Policy, np.dtype[Any]]:
     extents = as_shape(shape, name)
     kind_ = float64 if dtype is None else as_dtype(dtype)
     check_size(extents, kind_, name)
@@ -364,14 +368,13 @@ def _like(
     """Return shape, dtype and layout of an array like ``values``."""
     layout = ordered(None if order in ("A", "K", "a", "k") else order, layout, name)
     extents = values.shape if shape is None else as_shape(shape, name)
+    dtype = values.dtype if dtype is None else dtype
     if layout is None and isinstance(values, XContainer):
         kept = values.layout
         layout = kept if kept is COLUMN_MAJOR else None
-        if isinstance(kept, Layout) and len(extents) == values.ndim:
-            layout = layout_for(
-                kept, as_dtype(values.dtype if dtype is None else dtype), values.dtype
-            )
-    return extents, (values.dtype if dtype is None else dtype), layout
+        if not isinstance(kept, Order) and len(extents) == values.ndim:
+            layout = placement.layout_for(kept, as_dtype(dtype), values.dtype)
+    return extents, dtype, layout
 
 
 def _is_plain(x: XExpression) -> bool:

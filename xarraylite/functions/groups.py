@@ -21,7 +21,6 @@ from typing import (
     TypeAlias,
     TypeGuard,
     TypeVar,
-    Union,
     cast,
     overload,
 )
@@ -46,10 +45,10 @@ if TYPE_CHECKING:
 else:
     lazy = later(".jagged.lazy")
 
-Axis = SupportsIndex | Iterable[SupportsIndex] | None
+Axis: TypeAlias = "SupportsIndex | Iterable[SupportsIndex] | None"
 
 #: What functions of lazy arrays return.
-Lazy: TypeAlias = Union[XExpression, "XJaggedExpression"]
+Lazy: TypeAlias = "XExpression | XJaggedExpression"
 
 A = TypeVar("A", contravariant=True)
 P = ParamSpec("P")

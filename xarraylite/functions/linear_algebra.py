@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeAlias
 
 from .._errors import ShapeError
 from ..arrays import matmul as matmuls
@@ -44,7 +44,7 @@ from .manipulation import reshape
 from .reducers import sum as total
 from .ufuncs import as_ufunc, check_options, of_ufunc
 
-Axes = SupportsIndex | Sequence[SupportsIndex]
+Axes: TypeAlias = "SupportsIndex | Sequence[SupportsIndex]"
 
 
 @as_ufunc

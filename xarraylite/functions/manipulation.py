@@ -7,7 +7,7 @@ lazy expression is lazy and moves down to the operands when it is evaluated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
 from .._errors import AxisError, AxisTypeError, ShapeError
 from ..arrays.container import XContainer
@@ -28,7 +28,7 @@ from ..operands.tracing import is_active
 from . import copied
 from .arrays_of_numpy import container, numpy
 
-Axes = SupportsIndex | Iterable[SupportsIndex]
+Axes: TypeAlias = "SupportsIndex | Iterable[SupportsIndex]"
 
 
 def _same(array: XExpression) -> XExpression:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeAlias
 
 from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised_values
@@ -16,7 +16,7 @@ from .reducers import max as greatest
 from .reducers import min as least
 from .reducers import sum as total
 
-Axes = SupportsIndex | Iterable[SupportsIndex] | None
+Axes: TypeAlias = "SupportsIndex | Iterable[SupportsIndex] | None"
 
 
 def _op(name: str, *operands: object) -> XExpression:

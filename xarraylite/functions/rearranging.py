@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from .arrays_of_numpy import Narrow, container, numpy_of
 from .copied import computed_at_once
 from .manipulation import Axes, broadcast_to, expand_dims, flip, moveaxis, permute_dims, reshape
 
-Ints = SupportsIndex | Iterable[SupportsIndex]
+Ints: TypeAlias = "SupportsIndex | Iterable[SupportsIndex]"
 
 
 @memoised_values
@@ -359,10 +359,10 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
     return XExpression(build.gather(array.node, along, index))
 
 
-PadMode = Literal[
-    "constant", "edge", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
-    "symmetric", "wrap", "empty",
-]  # fmt: skip
+PadMode: TypeAlias = (
+    "Literal['constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', "
+    "'reflect', 'symmetric', 'wrap', 'empty']"
+)
 
 
 @memoised_values

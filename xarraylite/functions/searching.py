@@ -9,7 +9,7 @@ of numbers are found by `ordering`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ..arrays import basic_indexing, few
 from ..arrays.advanced_indexing import of_copy
@@ -29,7 +29,7 @@ from .arrays_of_numpy import into
 from .arrays_of_numpy import numpy as np
 from .computed import computed
 
-Side = Literal["left", "right"]
+Side: TypeAlias = "Literal['left', 'right']"
 
 #: Elements from which a faster unstable sort is worth being checked, and positions looked for so.
 _CHECKED, _MANY = 1 << 8, 1 << 10

@@ -6,7 +6,7 @@ import json
 import os
 import warnings
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO, TypeAlias, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..operands.nodes import as_node
 from ..operands.non_numeric import dtype_of, is_not_ours
 from ..operands.representation import class_of
 
-TextFile = str | os.PathLike[str] | TextIO
+TextFile: TypeAlias = "str | os.PathLike[str] | TextIO"
 
 
 def load_csv(

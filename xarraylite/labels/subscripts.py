@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -119,7 +118,7 @@ def lettered(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
 
 
 #: Numbers of dimensions as letters, in an order that is that of the numbers.
-_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def _letter(number: Any) -> str:

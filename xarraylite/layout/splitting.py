@@ -19,12 +19,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from .._lazy_import import later
 from .._records import record
-from .digits import Digits, position_of
 from .strided import Strided
 from .tiled import Map, Summand
+
+if TYPE_CHECKING:
+    from . import digits as mixed_radix
+    from .digits import Digits
+else:
+    mixed_radix = later(".layout.digits")
 
 #: Boxes of one splitting; beyond, tiles of the operands have too little in common.
 MOST_BOXES = 1024
@@ -53,7 +59,7 @@ class Wave(NamedTuple):
 
     def at(self, j: int) -> int:
         """Return the value at ``j``."""
-        return int(position_of(self.start + self.pace * j, self.digits))
+        return int(mixed_radix.position_of(self.start + self.pace * j, self.digits))
 
     def shifted(self, by: int) -> Wave:
         """Return the wave that starts at ``by``."""

@@ -10,15 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from .._lazy_import import later
 from .._records import record
 from ..index.radix import round_up
 from ..index.transform import FIXED, IndexMap, Transform, identity
-from .digits import Digits, Tiled, position_of
-from .layout import Layout
 from .strided import Strided
-from .tile import Tile
+
+if TYPE_CHECKING:
+    from . import digits as mixed_radix
+    from .digits import Digits
+    from .layout import Layout
+else:
+    mixed_radix = later(".layout.digits")
 
 
 class Summand(NamedTuple):
@@ -41,7 +46,7 @@ class Summand(NamedTuple):
     def at(self, index: Sequence[int]) -> int:
         """Return the value at an index."""
         moved = sum([p * i for p, i in zip(self.paces, index, strict=True)])
-        return int(position_of(self.start + moved, self.digits))
+        return int(mixed_radix.position_of(self.start + moved, self.digits))
 
 
 @record(frozen=True, slots=True)
@@ -74,9 +79,11 @@ class TiledMap:
         return TiledMap(layout, dimensions, identity(dimensions), 0, bits)
 
     @property
-    def tiled(self) -> Tiled:
+    def tiled(self) -> mixed_radix.Tiled:
         """Geometry of the whole array."""
-        return Tiled.of(self.dimensions, self.layout.minor_to_major, self.layout.tile_dims)
+        return mixed_radix.Tiled.of(
+            self.dimensions, self.layout.minor_to_major, self.layout.tile_dims
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -185,7 +192,7 @@ class TiledMap:
         layout = replace(
             whole,
             minor_to_major=(len(self.dimensions), *whole.minor_to_major),
-            tiles=tuple([Tile((*tile.dimensions, count)) for tile in whole.tiles]),
+            tiles=tuple([type(tile)((*tile.dimensions, count)) for tile in whole.tiles]),
             tail_padding_alignment_in_elements=count * whole.tail_padding_alignment_in_elements,
             padded_dimensions=whole.padded_dimensions and (*whole.padded_dimensions, count),
             element_size_in_bits=0,

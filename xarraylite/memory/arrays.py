@@ -7,21 +7,27 @@ nest serves.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._errors import LayoutError
-from ..dtypes.info import finfo
+from .._lazy_import import later
 from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..dtypes.promotion import int_bounds
 from ..index.transform import FIXED
-from ..layout.digits import position_of
-from ..layout.fields import PaddingValue
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from .block import Memory
 from .buffer import Buffer
+
+if TYPE_CHECKING:
+    from ..dtypes import info
+    from ..layout import digits as mixed_radix
+    from ..layout.fields import PaddingValue
+else:
+    info = later(".dtypes.info")
+    mixed_radix = later(".layout.digits")
 
 Choice = tuple[int, NumpyArray]
 """A dimension, and the indices along it that are meant (in any shape)."""
@@ -45,7 +51,7 @@ def positions(layout: TiledMap, only: Choice | None = None) -> NumpyArray:
     else:
         for dims, weights, digits in fields:
             merged = sum([w * index[d] for d, w in zip(dims, weights, strict=True)])
-            total = total + position_of(merged, digits)
+            total = total + mixed_radix.position_of(merged, digits)
     return np.broadcast_to(np.asarray(total, np.int64), shape)
 
 
@@ -133,10 +139,10 @@ def fill_padding(buffer: Buffer, dtype: np.dtype[Any], layout: TiledMap) -> None
 
 def padding_value(wanted: PaddingValue | None, dtype: np.dtype[Any]) -> Any:
     """Return the value that padding is given, or None for zero bits."""
-    if wanted is PaddingValue.ONE:
+    if wanted is not None and wanted.name == "ONE":
         return np.ones((), dtype)[()]
-    if wanted in (PaddingValue.LOWEST, PaddingValue.HIGHEST):
-        lowest = wanted is PaddingValue.LOWEST
+    if wanted is not None and wanted.name in ("LOWEST", "HIGHEST"):
+        lowest = wanted.name == "LOWEST"
         if kind(dtype) == "b":
             return not lowest
         if kind(dtype) in "iu":
@@ -145,7 +151,7 @@ def padding_value(wanted: PaddingValue | None, dtype: np.dtype[Any]) -> Any:
             endless = np.asarray(-np.inf if lowest else np.inf).astype(dtype)
             if np.isinf(endless):
                 return endless[()]
-            return finfo(dtype).min if lowest else finfo(dtype).max
+            return info.finfo(dtype).min if lowest else info.finfo(dtype).max
         raise LayoutError(
             f"layout: the padding value {wanted.name} needs an order, which {dtype_name(dtype)} "
             "has not"

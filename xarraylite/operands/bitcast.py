@@ -8,16 +8,15 @@ from typing import Any
 from .._errors import LayoutError
 from ..dtypes.names import DType, dtype_name
 from ..layout.layout import Layout
-from ..layout.strided import Order
 from ..layout.tiled import Map
 from ..memory.buffer import Buffer
 from ..xla.spec import ArraySpec
-from .convert import layout_of
+from .convert import Policy, layout_of
 
 
 def bitcast_of(
     mine: ArraySpec, buffer: Buffer, place: Map, spec: ArraySpec | str
-) -> tuple[Map, DType, Order | Layout]:
+) -> tuple[Map, DType, Policy]:
     """Return map, dtype and static layout of a container over the same elements.
 
     Raises

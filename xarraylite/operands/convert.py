@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from ..ir import build
 from ..ir.kind import owner_class
 from ..ir.node import Elementwise, Leaf, Node
 from ..ir.walk import fixed_of, reads_late
-from ..layout.layout import Layout
-from ..layout.placement import layout_of_map, map_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, check_strides
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, padding_value, read, write
@@ -31,8 +29,13 @@ from . import tracing
 from .nodes import HasNode, Lifted, borrow_array, is_masked, produced, values_in
 
 if TYPE_CHECKING:
+    from ..layout import layout as layouts
+    from ..layout import placement
+    from ..layout.layout import Layout
     from ..runtime import reference
 else:
+    layouts = later(".layout.layout")
+    placement = later(".layout.placement")
     reference = later(".runtime.reference")
 
 #: Elements up to which tiled memory is copied through a table of positions.
@@ -41,13 +44,16 @@ SMALL = 1 << 12
 #: Elements from which on a transposing copy is a kernel's.
 CROSSED = 1 << 16
 
-LayoutLike = Order | Layout | str | None
+#: The static layout of a container.
+Policy: TypeAlias = "Order | Layout"
+
+LayoutLike: TypeAlias = "Order | Layout | str | None"
 
 #: Stands for values that are not given.
 MISSING: Any = object()
 
 
-def as_order(layout: LayoutLike, operation: str = "layout") -> Order | Layout:
+def as_order(layout: LayoutLike, operation: str = "layout") -> Policy:
     """Return a layout given by constant, by name or as XLA's text; None is the default.
 
     Raises
@@ -57,10 +63,10 @@ def as_order(layout: LayoutLike, operation: str = "layout") -> Order | Layout:
     """
     if layout is None:
         return ROW_MAJOR if settings.default_layout == ROW_MAJOR.value else COLUMN_MAJOR
-    if isinstance(layout, Order | Layout):
+    if isinstance(layout, Order):
         return layout
     if str(layout).lstrip().startswith("{"):
-        return Layout.parse(layout)
+        return layout if isinstance(layout, layouts.Layout) else layouts.Layout.parse(layout)
     try:
         return Order(layout)
     except ValueError:
@@ -77,7 +83,7 @@ def layout_of(
     strides: Sequence[int] | None,
     dtype: DType,
     operation: str,
-) -> tuple[Map, Order | Layout]:
+) -> tuple[Map, Policy]:
     """Return where the elements of a new container lie, and its static layout.
 
     Explicit strides make the layout dynamic.
@@ -99,20 +105,23 @@ def layout_of(
         except TypeError:
             raise LayoutError(f"{operation}: strides must be integers, got {strides!r}") from None
         return check_strides(shape, steps, operation), DYNAMIC
-    if isinstance(order, Layout):
-        return map_of(order, shape, dtype, operation), order
-    if order is COLUMN_MAJOR:
-        return Strided.column_major(shape), order
-    return Strided.row_major(shape), order
+    return place_of(order, shape, dtype, operation), order
 
 
-def policy_of(layout: Map) -> Order | Layout:
+def place_of(layout: Policy, shape: tuple[int, ...], dtype: DType, operation: str) -> Map:
+    """Return where the elements of a new container of a static layout lie."""
+    if not isinstance(layout, Order):
+        return placement.map_of(layout, shape, dtype, operation)
+    return (Strided.column_major if layout is COLUMN_MAJOR else Strided.row_major)(shape)
+
+
+def policy_of(layout: Map) -> Policy:
     """Return the static layout of a container that an evaluation made."""
     if isinstance(layout, TiledMap):
         return layout.layout
     if layout.is_row_major():
         return ROW_MAJOR
-    return COLUMN_MAJOR if layout.is_column_major() else layout_of_map(layout) or DYNAMIC
+    return COLUMN_MAJOR if layout.is_column_major() else placement.layout_of_map(layout) or DYNAMIC
 
 
 def computed(values: object, operation: str) -> Any:

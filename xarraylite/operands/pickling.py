@@ -10,10 +10,8 @@ from .._errors import DTypeError, ShapeError
 from ..dtypes.names import DType, NumpyArray, dtype_name
 from ..index.broadcast import as_shape
 from ..layout.layout import Layout
-from ..layout.placement import map_of
-from ..layout.strided import Order, Strided
-from ..layout.tiled import Map
-from .convert import pinned_dtype, raw
+from ..layout.strided import COLUMN_MAJOR, Order
+from .convert import pinned_dtype, place_of, raw
 
 
 def restore(
@@ -30,9 +28,8 @@ def restore(
     kind = cls if subscript is None else cls[subscript]
     checked = as_shape(shape, "unpickling")
     kept = policy if isinstance(policy, Layout) else Order(policy)
-    place: Map = (Strided.column_major if column else Strided.row_major)(checked)
-    if isinstance(kept, Layout):
-        place = map_of(kept, checked, dtype, "unpickling")
+    lies = COLUMN_MAJOR if column and isinstance(kept, Order) else kept
+    place = place_of(lies, checked, dtype, "unpickling")
     given = np.frombuffer(values, np.uint8)
     if given.size != place.byte_range(dtype.itemsize)[1] + 1:
         raise ShapeError(f"unpickling: {given.size} bytes do not fit {dtype}{list(checked)}")

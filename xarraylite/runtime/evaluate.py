@@ -21,7 +21,6 @@ from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..ir.build import describe
 from ..ir.node import Leaf, Node, Shape, Source
 from ..ir.walk import postorder
-from ..layout.placement import like
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, write
@@ -35,12 +34,14 @@ if TYPE_CHECKING:
     from ..codegen import kernel
     from ..compiler import plan as planning
     from ..compiler.program import Program
+    from ..layout import placement
     from . import reference
     from . import run as running
 else:
     kernel = later(".codegen.kernel")
     running = later(".runtime.run")
     planning = later(".compiler.plan")
+    placement = later(".layout.placement")
     reference = later(".runtime.reference")
 
 #: Programs kept; one is a few kilobytes.
@@ -181,7 +182,9 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     common = _common_tiles(leaves, shape) if tiled else None
     if common is not None:
         sources = {leaf.dtype for leaf in leaves}
-        return like(common, node.dtype, node.dtype if node.dtype in sources else sources.pop())
+        return placement.like(
+            common, node.dtype, node.dtype if node.dtype in sources else sources.pop()
+        )
     places = [leaf.map for leaf in leaves if not _is_both(leaf.map)]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
