@@ -37,6 +37,17 @@ def test_pandas_keeps_its_index() -> None:
     assert not np.shares_memory(a.to_numpy(copy=True), np.asarray(a))
 
 
+def test_pandas_multiplies_times_and_has_its_own_loops() -> None:
+    pd = pytest.importorskip("pandas")
+    s, n = pd.Series(V, index=list("abc")), np.arange(3)
+    times = pd.Series(pd.to_timedelta([1, 2, 3], unit="D"))
+    for factor in (xl.asarray(n), xl.asarray(n) * 1):
+        pd.testing.assert_series_equal(times * factor, times * n)
+        pd.testing.assert_series_equal(times // (factor + 1), times // (n + 1))
+    for made in (xl.add(s, xl.asarray(n), dtype="f4"), xl.add(n, s, signature="ff->f")):
+        pd.testing.assert_series_equal(made, np.add(s, n, dtype="f4"))
+
+
 @together("name", sorted(METHODS))
 def test_a_function_is_the_method_of_series_and_frames(name: str) -> None:
     pd = pytest.importorskip("pandas")

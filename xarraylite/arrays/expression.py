@@ -153,6 +153,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = one, one if other is self else used(other)
         if not is_operand(other):
             return by_operator(op, self, other)
+        if isinstance(other, Operators) and other.is_asked_first_by(self):
+            return NotImplemented
         return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
@@ -196,6 +198,9 @@ class XExpression(
 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
+
+    #: So do those of pandas, whose objects say by NumPy's functions what comes out.
+    __pandas_priority__ = 5000
 
     _is_value = ownership.is_value
 

@@ -315,7 +315,7 @@ def clip(
             for x in (min, max)  # Python's numbers take the dtype
         ]
         a, (min, max) = _cast(a, dtype, casting), bounds
-    return written(_clipped(a, min, max), out, where, "clip", casting)
+    return written(_clipped(a, min, max), out, where, "clip", casting, order)
 
 
 def _cast(x: object, dtype: object, casting: str) -> XExpression:
