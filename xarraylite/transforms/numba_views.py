@@ -264,6 +264,23 @@ def _copy(placed: Any) -> Any:
     return copy
 
 
+def _folded(name: str) -> None:
+    """Tell Numba of a method of arrays, and NumPy's function, that views have on a copy."""
+
+    def method(placed: Any) -> Any:
+        return lambda placed: getattr(placed.copy(), name)()
+
+    def function(placed: Any) -> Any:
+        return method(placed) if isinstance(placed, PlacedType) else None
+
+    overload_method(PlacedType, name, strict=False)(method)
+    overload(getattr(np, name), strict=False)(function)
+
+
+for _name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"):
+    _folded(_name)
+
+
 @overload_attribute(PlacedType, "shape", strict=False)
 def _shape(placed: Any) -> Any:
     return lambda placed: placed._shape
