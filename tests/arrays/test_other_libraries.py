@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import array
+import collections
+import decimal
+import fractions
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -35,6 +41,55 @@ def test_pandas_keeps_its_index() -> None:
     assert (given.dtype, given.tolist()) == (np.float32, [1, 2, 3])
     assert np.shares_memory(a.to_numpy(), np.asarray(a))
     assert not np.shares_memory(a.to_numpy(copy=True), np.asarray(a))
+
+
+class Measured(np.lib.mixins.NDArrayOperatorsMixin):
+    """Values with a unit, that say what NumPy's functions do with them."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [x.values if isinstance(x, Measured) else x for x in inputs]
+        return Measured(getattr(ufunc, method)(*plain, **options))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return f"{function.__name__} of {len(args)}"
+
+
+def test_functions_ask_what_has_functions_of_its_own() -> None:
+    x, a = Measured(V), xl.asarray(V)
+    assert xl.mean(x) == "mean of 1"
+    assert xl.concatenate([a, x]) == "concatenate of 1"
+    assert xl.linalg.norm(x) == "norm of 1"
+    assert xl.clip(x, 0, 1) == "clip of 3"
+    for made in (a + x, x + a, xl.add(a, x)):
+        assert np.asarray(made.values).tolist() == [2, 4, 6]
+
+
+class Floating:
+    """A number to `float` alone."""
+
+    def __float__(self) -> float:
+        return 2.5
+
+
+def test_sequences_and_numbers_of_any_class() -> None:
+    a = xl.asarray(V)
+    for row in (array.array("d", V), collections.deque(V), memoryview(V), collections.UserList(V)):
+        assert (a + row).tolist() == [2, 4, 6]
+        assert xl.sum(row) == 6
+        a[...] = row
+    a[0] = Floating()
+    assert a.tolist() == [2.5, 2, 3]
+    assert xl.asarray(Floating(), dtype="f4") == 2.5
+    made = xl.asarray([1, 2]) * fractions.Fraction(1, 2)
+    assert (type(made), made.tolist()) == (np.ndarray, [fractions.Fraction(1, 2), 1])
+    assert (2 - fractions.Fraction(1, 2) * xl.asarray([1, 2])).tolist() == [1.5, 1]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        a + {1, 2, 3}
+    with pytest.raises(TypeError):
+        a * decimal.Decimal(2)
 
 
 def test_pandas_multiplies_times_and_has_its_own_loops() -> None:

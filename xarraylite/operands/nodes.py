@@ -7,6 +7,7 @@ seen, because no one can tell us about it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -210,7 +211,7 @@ def is_operand(value: object) -> bool:
 
     Objects of other libraries do if their values can be had, through DLPack (JAX's, PyTorch's) or
     as NumPy has them, and they have no way of their own with NumPy's operations (as Dask's and
-    pandas' have, which are asked first).
+    pandas' have, which are asked first).  So do sequences of any class (`array.array`, a deque).
     """
     return isinstance(value, _OPERANDS) or _is_plain_array(value)
 
@@ -220,7 +221,9 @@ def _is_plain_array(value: object) -> bool:
     if isinstance(value, Lifted) or hasattr(kind, "__array_ufunc__"):
         return False
     priority = getattr(kind, "__array_priority__", 0)  # to be asked first, before there were ufuncs
-    return hasattr(kind, "__dlpack__") or (has_array(kind) and priority <= 0)
+    if hasattr(kind, "__dlpack__") or (has_array(kind) and priority <= 0):
+        return True
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def has_array(kind: type) -> bool:

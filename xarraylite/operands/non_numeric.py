@@ -22,7 +22,7 @@ import numpy as np
 from .._errors import AxisError, DTypeError, ShapeError, SizeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
-from .nodes import HasNode, OneValue, has_own, is_masked, values_in
+from .nodes import HasNode, Lifted, OneValue, has_own, is_masked, values_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -84,8 +84,8 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
 def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArray | None:
     """Return the numbers that text or objects stand for, by NumPy's rule; None for others.
 
-    Text is numbers written out, as a line of a file split at its commas; objects are fractions, or
-    None for NaN.
+    Text is numbers written out, as a line of a file split at its commas; objects are fractions,
+    what says its ``__float__``, or None for NaN.
 
     Raises
     ------
@@ -98,7 +98,8 @@ def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArr
             return text.astype(loop)
         except ValueError as error:
             raise ValueError(f"{operation}: {error}") from None
-    if values is None or isinstance(values, list | tuple | Number):
+    known = values is None or isinstance(values, list | tuple | Number)
+    if known or hasattr(type(values), "__float__"):
         with suppress(TypeError, ValueError):
             return np.array(values, loop)
     return None
@@ -210,4 +211,5 @@ def _is_of_others(x: object) -> bool:
     if isinstance(x, list | tuple):
         texts = bool(x) and all([isinstance(y, str) for y in x])
         return texts or any([_is_of_others(y) for y in x])
-    return False
+    has_functions = hasattr(type(x), "__array_function__")
+    return has_functions and not isinstance(x, HasNode | OneValue | Lifted)

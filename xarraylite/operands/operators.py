@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -49,11 +50,13 @@ def with_strangers(op: Op, *operands: Any) -> Any:
     """Return an operation with an array that has ufuncs of its own, or a difference that it scales.
 
     It is NumPy's ufunc on our values, so the other library says what comes out (Dask's arrays stay
-    lazy, pandas' keep their index).  NotImplemented where there is neither.
+    lazy, pandas' keep their index, fractions make an array of objects).  NotImplemented where there
+    is neither.
     """
     ufunc = getattr(np, op.name, op.numpy)
-    stranger = timedelta if op.name in _SCALING else ()
-    strange = any([is_foreign(x) or isinstance(x, stranger) for x in operands])
+    stranger = (Number, timedelta) if op.name in _SCALING else (Number,)
+    others = [x for x in operands if not is_operand(x)]
+    strange = any([is_foreign(x) or isinstance(x, stranger) for x in others])
     if not strange or not isinstance(ufunc, np.ufunc):
         return NotImplemented
     values = [np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands]
