@@ -128,6 +128,9 @@ def test_frames_stay_frames() -> None:
     assert xl.mean(frame, axis=0).to_dict() == {"x": 2.0, "y": 3.0}
     assert frame.agg({"x": xl.mean, "y": xl.max}).tolist() == [2.0, 5.0]
     assert frame.groupby("x")["y"].agg([xl.sum]).to_numpy().tolist() == [[1.0], [3.0], [5.0]]
+    groups = frame.groupby(np.array([0, 0, 1]))["y"]
+    assert groups.agg(lambda v: xl.percentile(v, 50)).tolist() == [2.0, 5.0]
+    assert xl.array(pd.Series(["a", "b"])).tolist() == ["a", "b"]
     assert frame.replace(a[0, 1], 7.0)["y"].tolist() == [7.0, 3.0, 5.0]
     with pytest.raises(TypeError, match="round: Series has one of its own, which refused"):
         xl.round(frame["x"], decimals="a")  # type: ignore[call-overload]

@@ -280,7 +280,7 @@ class XExpression(
         """Return a container of the values where no engine has to compute them, else None."""
         return None
 
-    def _values(self) -> NumpyArray:
+    def _as_numpy(self) -> NumpyArray:
         return self.numpy()
 
     def _element(self) -> Any:
@@ -426,7 +426,7 @@ class XExpression(
             If no index is given and there is not exactly one element.
         """
         if index:
-            return self._values().item(*index)
+            return self._as_numpy().item(*index)
         if self.size != 1:
             raise ValueError(f"item: {self.summary()} has not one element; say which is meant")
         return self.numpy().reshape(()).item()

@@ -83,7 +83,7 @@ def _numpy_of(value: Any) -> Any:
 def _read(value: Any) -> Any:
     """Return an argument that NumPy only looks at, of which it returns no view."""
     if isinstance(value, OneValue | HasNode):
-        return value._values()  # type: ignore[union-attr]
+        return value._as_numpy()  # type: ignore[union-attr]
     if value.__class__ is tuple:
         return tuple(map(_read, value))
     return _numpy_of(value) if isinstance(value, list | tuple | dict) else value

@@ -326,7 +326,7 @@ def values_in(values: Any, plain: bool = False) -> Any:
         ]
     if isinstance(values, HasNode):
         array: Any = values
-        read = getattr(array, "_values", None)  # which gives its memory to nobody
+        read = getattr(array, "_as_numpy", None)  # which gives its memory to nobody
         one = _ALONE.get(array.dtype) if plain and read is not None and not array.shape else None
         return np.asarray(array) if read is None else read() if one is None else one(array)
     return unwrapped(values)

@@ -22,7 +22,7 @@ import numpy as np
 from .._errors import AxisError, DTypeError, ShapeError, SizeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
-from .nodes import HasNode, Lifted, OneValue, has_own, is_masked, values_in
+from .nodes import HasNode, Lifted, OneValue, has_array, has_own, is_masked, values_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,6 +70,8 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
     plain = _plain(values)
     if wanted is not None:
         return np.array(plain, dtype=wanted)
+    if has_array(type(plain)) and not isinstance(plain, Lifted):  # a series of text
+        plain = np.asarray(plain)
     if isinstance(plain, np.ndarray | np.generic):
         return np.array(plain) if is_other(plain.dtype) or plain.dtype.hasobject else None
     if not isinstance(plain, list | tuple | str | bytes):
