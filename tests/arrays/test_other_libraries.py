@@ -67,6 +67,35 @@ def test_functions_ask_what_has_functions_of_its_own() -> None:
         assert np.asarray(made.values).tolist() == [2, 4, 6]
 
 
+class Metres(np.ndarray):
+    """An array of NumPy's with a unit: what is computed of one is one."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [np.asarray(x) for x in inputs]
+        return getattr(ufunc, method)(*plain, **options).view(Metres)
+
+
+def test_arrays_derived_from_numpys_say_what_is_computed() -> None:
+    x, a = V.view(Metres), xl.asarray(V)
+    for made in (a + x, x + a, (a * 1) + x, xl.add(a, x), xl.multiply(x, 2), np.add(a, x)):
+        assert type(made) is Metres
+        assert made.tolist() == [2, 4, 6]
+    for made in (
+        xl.sqrt(x),
+        xl.sum(x, keepdims=True),
+        xl.cumsum(x),
+        xl.maximum(x, a),
+        a[0] * x,
+        xl.sort(x),
+    ):
+        assert type(made) is Metres
+    a[...] = x * 2
+    assert a.tolist() == xl.asarray(x * 2).tolist() == [2, 4, 6]
+    assert type(xl.concatenate([x, x])) is type(np.concatenate([x, x]))
+    objects = np.frompyfunc(fractions.Fraction, 1, 1)(a)
+    assert (type(objects), objects.dtype) == (np.ndarray, object)
+
+
 class Floating:
     """A number to `float` alone."""
 
@@ -80,6 +109,10 @@ def test_sequences_and_numbers_of_any_class() -> None:
         assert (a + row).tolist() == [2, 4, 6]
         assert xl.sum(row) == 6
         a[...] = row
+    for values in (np.array([1, fractions.Fraction(5, 2)], object), np.array([1, 2], "m8[D]")):
+        wanted, a[:2] = np.zeros(2), values
+        wanted[...] = values
+        assert a[:2].tolist() == wanted.tolist()
     a[0] = Floating()
     assert a.tolist() == [2.5, 2, 3]
     assert xl.asarray(Floating(), dtype="f4") == 2.5

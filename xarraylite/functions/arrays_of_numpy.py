@@ -43,7 +43,7 @@ from ..ir.kind import NODE, owner_class
 from ..ir.node import FREE, RANK, SHAPE
 from ..operands import non_numeric
 from ..operands.convert import plain_array
-from ..operands.nodes import HasNode, Lifted, apart_by_elements, has_own, is_masked
+from ..operands.nodes import HasNode, Lifted, apart_by_elements, has_own, is_foreign, is_masked
 from ..operands.non_numeric import is_other
 from ..operands.tracing import note_values
 from ..runtime.floating_errors import silently
@@ -137,6 +137,8 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
             return np.asarray(x)
         if is_masked(x):
             raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
+        if is_foreign(x):
+            raise DTypeError(f"{operation}: {type(x).__name__} has one of its own, which refused")
         narrow.fixed = min(narrow.fixed, FREE if x.ndim else SHAPE + 1)
         return narrow.widened(np.asarray(x), as_dtype(x.dtype))
     if type(x) in WEAK_TYPES:

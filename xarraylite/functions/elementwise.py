@@ -30,7 +30,7 @@ from ..dtypes.promotion import int_bounds
 from ..ir.build import describe
 from ..operands.moving import maps
 from ..operands.nodes import as_node, has_own, unwrapped
-from ..operands.non_numeric import array_of
+from ..operands.non_numeric import array_of, call_numpy
 from ..ops.table import OPS
 from .arguments import whole
 from .arrays_of_numpy import into
@@ -233,7 +233,7 @@ def where(condition: object, x: object = _MISSING, y: object = _MISSING) -> Any:
     except DTypeError:
         values = [(array_of(value), value) for value in (x, y)]
         if all([other is None for other, _ in values]):
-            raise
+            return call_numpy("where", (condition, x, y), {})
         plain = [np.asarray(value) if other is None else other for other, value in values]
         with contextlib.suppress(TypeError):  # of dates beside numbers
             return np.where(np.asarray(condition), *plain)

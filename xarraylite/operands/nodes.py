@@ -181,7 +181,7 @@ def unwrapped(value: Any) -> Any:
 
 
 #: What has ufuncs of NumPy's or ours.
-_KNOWN = (HasNode, OneValue, Lifted, np.ndarray, np.generic)
+_KNOWN = (HasNode, OneValue, Lifted, np.generic)
 
 #: Functions that are a method of what they are given, where NumPy is not at home with it.
 METHODS = frozenset(
@@ -191,19 +191,26 @@ METHODS = frozenset(
 
 
 def is_foreign(value: object) -> bool:
-    """Tell whether an array of another library has a way of its own with NumPy's operations."""
+    """Tell whether an array of another library has a way of its own with NumPy's operations.
+
+    Arrays derived from NumPy's class have one if they define it, as astropy's quantities do.
+    """
+    if isinstance(value, np.ndarray):
+        return type(value).__array_ufunc__ is not np.ndarray.__array_ufunc__
     return getattr(value, "__array_ufunc__", None) is not None and not isinstance(value, _KNOWN)
 
 
 def has_own(value: object, function: str) -> bool:
-    """Tell whether a foreign array has a function, as a method or as what its ufuncs say.
+    """Tell whether a foreign array has a function: as a method, or as it says of NumPy's.
 
     Rows of the op table ask it first, and take it for plain values where there is ``out``.
     """
     if not is_foreign(value):
         return False
-    ufunc = function not in OPS and isinstance(getattr(np, function, None), np.ufunc)
-    return ufunc or (function in METHODS and hasattr(value, function))
+    ufunc = isinstance(getattr(np, function, None), np.ufunc)
+    if function not in OPS and (ufunc or hasattr(value, "__array_function__")):
+        return True
+    return function in METHODS and hasattr(value, function)
 
 
 def is_operand(value: object) -> bool:
@@ -213,7 +220,9 @@ def is_operand(value: object) -> bool:
     as NumPy has them, and they have no way of their own with NumPy's operations (as Dask's and
     pandas' have, which are asked first).  So do sequences of any class (`array.array`, a deque).
     """
-    return isinstance(value, _OPERANDS) or _is_plain_array(value)
+    if isinstance(value, _OPERANDS):
+        return not (isinstance(value, np.ndarray) and is_foreign(value))
+    return _is_plain_array(value)
 
 
 def _is_plain_array(value: object) -> bool:
@@ -243,7 +252,7 @@ def as_operand(value: object, operation: str) -> Operand:
         return value.node
     if type(value) in WEAK_TYPES:
         return value  # type: ignore[return-value]
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and not is_foreign(value):
         return borrow_array(value, operation)
     value = unwrapped(value)
     if isinstance(value, np.generic):
@@ -255,7 +264,7 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple | range):
         return borrow_array(array_of_list(value, operation), operation)
-    if has_own(value, operation):
+    if has_own(value, operation) or isinstance(value, np.ndarray):
         raise DTypeError(f"{operation}: {type(value).__name__} has one of its own, which refused")
     if has_array(type(value)) or _is_plain_array(value):  # a data frame, say
         with suppress(TypeError):  # of what is no array yet
