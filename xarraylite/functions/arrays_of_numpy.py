@@ -43,7 +43,7 @@ from ..ir.kind import NODE, owner_class
 from ..ir.node import FREE, RANK, SHAPE
 from ..operands import non_numeric
 from ..operands.convert import plain_array
-from ..operands.nodes import HasNode, Lifted, apart_by_elements, has_own, is_foreign, is_masked
+from ..operands.nodes import HasNode, Lifted, apart_by_elements, has_own, is_masked
 from ..operands.non_numeric import is_other
 from ..operands.tracing import note_values
 from ..runtime.floating_errors import silently
@@ -132,19 +132,17 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
         return narrow.widened(values, as_dtype(values.dtype))
     if isinstance(x, Lifted):
         raise DTypeError(f"{operation}: got {type(x).__name__}; {x.instead}")
+    if has_own(x, operation):
+        raise DTypeError(f"{operation}: {type(x).__name__} has one of its own, which refused")
     if isinstance(x, np.ndarray | np.generic):
         if is_other(x.dtype):
             return np.asarray(x)
         if is_masked(x):
             raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
-        if is_foreign(x):
-            raise DTypeError(f"{operation}: {type(x).__name__} has one of its own, which refused")
         narrow.fixed = min(narrow.fixed, FREE if x.ndim else SHAPE + 1)
         return narrow.widened(np.asarray(x), as_dtype(x.dtype))
     if type(x) in WEAK_TYPES:
         return x  # type: ignore[return-value]  # NumPy knows what it is worth
-    if has_own(x, operation):
-        raise DTypeError(f"{operation}: {type(x).__name__} has one of its own, which refused")
     narrow.fixed = FREE
     try:
         values = plain_array(x, None, operation)

@@ -124,7 +124,7 @@ def directed(
     dtype : dtype or None
         Of the result of the loop that is computed: which one, NumPy says.
     order
-        As for `written`.
+        As for `ordered`.
     subok
         Of no effect.
     signature : str, sequence of dtypes or None
@@ -153,7 +153,7 @@ def directed(
     if plain and (casting not in _STRICT or any(isinstance(x, Lifted) for x in operands)):
         if out is None and where is True:
             numbers = all([is_number(x) for x in operands])
-            return ordered((applied if numbers else _lazily)(op, *operands), order)
+            return ordered((applied if numbers else _lazily)(op, *operands), order, out)
         made = expression.apply(op, *operands)
         if not isinstance(made, XExpression):  # NumPy's, of no numbers
             raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
@@ -172,7 +172,7 @@ def directed(
         made = made if result is None else made.astype(result, copy=False)
         if out is None and where is True and all([is_number(x) for x in operands]):
             return XScalar(made)  # type: ignore[return-value]
-    return written(made, out, where, op.name, casting, order)
+    return ordered(written(made, out, where, op.name, casting), order, out)
 
 
 def wanted_of(count: int, dtype: object, signature: object) -> tuple[Any, ...]:
@@ -217,12 +217,7 @@ def _loop(op: Op, nodes: Sequence[Operand], wanted: tuple[Any, ...], casting: st
 
 
 def written(
-    made: XExpression,
-    out: object,
-    where: object,
-    operation: str,
-    casting: str = "same_kind",
-    order: str | None = "K",
+    made: XExpression, out: object, where: object, operation: str, casting: str = "same_kind"
 ) -> XExpression:
     """Return a result, or write it and return where to.
 
@@ -238,8 +233,6 @@ def written(
         What errors call it.
     casting : str, default "same_kind"
         How its dtype may differ from that of ``out``.
-    order : str, default "K"
-        In "C" or "F" order a result that is not written elsewhere is computed at once.
     """
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
@@ -267,16 +260,15 @@ def written(
         made = expression.apply(OPS["where"], where, made, kept)
     if isinstance(out, XExpression | np.ndarray) and made.shape != out.shape:
         made = XExpression(build.broadcast_to(made.node, out.shape, operation))
-    if out is None:
-        return ordered(made, order)
     fresh = COUNTS and sys.getrefcount(made) <= LENT
     return into(out, made, operation, fresh)
 
 
-def ordered(made: XExpression, order: str | None) -> XExpression:
-    """Return a result in memory of the order that was asked for; lazily in that of operands."""
+def ordered(made: XExpression, order: str | None, out: object) -> XExpression:
+    """Return a result, computed at once if it is nowhere written and "C" or "F" order asked for."""
     order = (order or "K").upper()
-    return made.copy(order) if order in "CF" and getattr(made, "ndim", 0) > 1 else made
+    moved = out is None and order in "CF" and getattr(made, "ndim", 0) > 1
+    return made.copy(order) if moved else made
 
 
 def applied(op: Op, *operands: object) -> XExpression:

@@ -212,5 +212,5 @@ def _is_of_others(x: object) -> bool:
     if isinstance(x, list | tuple):
         texts = bool(x) and all([isinstance(y, str) for y in x])
         return texts or any([_is_of_others(y) for y in x])
-    has_functions = hasattr(type(x), "__array_function__")
-    return has_functions and not isinstance(x, HasNode | OneValue | Lifted)
+    ours = isinstance(x, HasNode | OneValue | Lifted)
+    return not ours and hasattr(type(x), "__array_function__")
