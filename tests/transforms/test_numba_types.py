@@ -197,8 +197,9 @@ def test_bounds_of_placed_elements_are_always_checked() -> None:
     for i in (3, -4):
         with pytest.raises(IndexError, match="out of bounds"):
             at(a, i)
-    with pytest.raises(ValueError, match="extents"):
+    with pytest.raises(ValueError, match="broadcast"):
         shorter(a)
+    assert a.tolist() == [1, 1, 1]
 
 
 @numba.njit
@@ -208,7 +209,8 @@ def at(a: Any, i: int) -> Any:
 
 @numba.njit
 def shorter(a: Any) -> None:
-    a[1:] = a[:1]
+    a[1:] = a[:1]  # stretched
+    a[...] = a[:2]
 
 
 @numba.njit

@@ -13,9 +13,8 @@ the element is loaded, and decoded where it is narrow: floats to float32, intege
 is stored is rounded once.
 
 Bounds are always checked.  Views can be indexed, iterated, measured (``shape``, ``len``, ``size``,
-``ndim``), filled with a number or with the elements of something of the same extents, copied to an
-array of Numba's (``copy``), folded by way of a copy (``sum``, ``max`` …), and returned: a whole
-container as itself, a part as a view of it.
+``ndim``), filled with numbers that broadcast, copied to an array of Numba's (``copy``), folded by
+way of a copy (``sum``, ``max`` …), and returned: a whole container as itself, a part as a view.
 """
 
 from __future__ import annotations

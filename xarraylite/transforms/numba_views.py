@@ -203,26 +203,15 @@ def _setitem(placed: Any, index: Any, values: Any) -> Any:
 
 
 def _put(placed: Any, values: Any) -> None:
-    """Stand for storing a number, or elements of the same extents, in a view."""
+    """Stand for storing a number, or elements that broadcast, in a view."""
 
 
 @overload(_put, strict=False)
 def _store_all(placed: Any, values: Any) -> Any:
-    if not isinstance(values, types.Array):
-
-        def fill(placed: Any, values: Any) -> None:
-            for i in range(len(placed)):
-                placed[i] = values
-
-        return fill
-    if values.ndim != placed.ndim:
-        return None
-
     def put(placed: Any, values: Any) -> None:
-        if len(values) != len(placed):
-            raise ValueError("the extents of the elements are not those of the view")
+        wide = np.broadcast_to(values, placed._shape)
         for i in range(len(placed)):
-            placed[i] = values[i]
+            placed[i] = wide[i]
 
     return put
 
