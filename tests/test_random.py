@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import numpy as np
 import pytest
 
 import xarraylite as xl
+from xarraylite.testing import assert_same_bits
 
 
 def test_a_seed_gives_numpys_numbers() -> None:
@@ -74,3 +76,18 @@ def test_generators_of_an_older_one_share_its_state() -> None:
     wanted = np.random.Generator(theirs._bit_generator)
     assert float(xl.random.default_rng(older).random()) == wanted.random()
     assert float(older.rand()) == theirs.rand()
+
+
+def test_other_libraries_know_them_as_numpys() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    ours, theirs = xl.random.default_rng(3), np.random.default_rng(3)
+    assert isinstance(ours, np.random.Generator)
+    assert np.random.default_rng(ours) is ours
+    assert_same_bits(
+        stats.norm.rvs(size=3, random_state=ours), stats.norm.rvs(size=3, random_state=theirs)
+    )
+    for seed in (7, np.random.RandomState(7)):
+        older = xl.random.RandomState(xl.random.RandomState(seed))
+        assert isinstance(older, np.random.RandomState)
+        assert_same_bits(older.randn(2), np.random.RandomState(7).randn(2))
+        assert copy.deepcopy(older).rand() == older.rand()

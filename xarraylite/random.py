@@ -20,27 +20,29 @@ __all__ = ["Generator", "RandomState", "default_rng"]
 
 
 class _Source:
-    """What makes random numbers in NumPy; methods that are found there return containers."""
+    """What makes random numbers in NumPy; methods that are found there return containers.
 
-    __slots__ = ("_generator",)
+    The classes are derived from NumPy's too, so that other libraries know them as theirs.
+    """
+
+    __slots__ = ()
 
     _generator: Any
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("_") or name == "spawn":
+            return object.__getattribute__(self, name)
         value = getattr(self._generator, name)
-        if name.startswith("_") or not callable(value) or name in ("spawn", "get_state"):
+        if not callable(value) or name == "get_state":
             return value
         return called(value, f"random.{name}", name == "shuffle")
-
-    def __dir__(self) -> list[str]:
-        return [name for name in dir(self._generator) if not name.startswith("_")]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the state of the generator."""
         return type(self), (self._generator,)
 
 
-class Generator(_Source):
+class Generator(_Source, np.random.Generator):
     """NumPy's ``Generator``: its methods return containers.
 
     Parameters
@@ -58,24 +60,25 @@ class Generator(_Source):
     True
     """
 
-    __slots__ = ()
+    __slots__ = ("_generator",)
 
     def __init__(self, generator: np.random.Generator | np.random.BitGenerator) -> None:
         if isinstance(generator, np.random.BitGenerator):
             generator = np.random.Generator(generator)
         if not isinstance(generator, np.random.Generator):
             raise DTypeError(f"random.Generator: got {type(generator).__name__}; a bit generator")
-        self._generator = generator
+        super().__init__(generator.bit_generator)
+        self._generator = getattr(generator, "_generator", generator)
 
     def __repr__(self) -> str:
         return f"Generator({self._generator.bit_generator.__class__.__name__})"
 
-    def spawn(self, n_children: int) -> list[Generator]:
+    def spawn(self, n_children: int) -> list[np.random.Generator]:
         """Return independent generators."""
         return [Generator(child) for child in self._generator.spawn(n_children)]
 
 
-class RandomState(_Source):
+class RandomState(_Source, np.random.RandomState):
     """NumPy's older generator: its methods return containers.
 
     Parameters
@@ -90,11 +93,13 @@ class RandomState(_Source):
     XArray([5, 0, 3])
     """
 
-    __slots__ = ()
+    __slots__ = ("_generator",)
 
     def __init__(self, seed: Any = None) -> None:
         known = isinstance(seed, np.random.RandomState)
-        self._generator = seed if known else np.random.RandomState(value_of(seed, "RandomState"))
+        made: Any = seed if known else np.random.RandomState(value_of(seed, "RandomState"))
+        super().__init__(made._bit_generator)
+        self._generator = getattr(made, "_generator", made)
 
     def __repr__(self) -> str:
         return f"RandomState({self._generator._bit_generator.__class__.__name__})"

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import array
+import collections
+import decimal
+import fractions
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -37,6 +43,99 @@ def test_pandas_keeps_its_index() -> None:
     assert not np.shares_memory(a.to_numpy(copy=True), np.asarray(a))
 
 
+class Measured(np.lib.mixins.NDArrayOperatorsMixin):
+    """Values with a unit, that say what NumPy's functions do with them."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [x.values if isinstance(x, Measured) else x for x in inputs]
+        return Measured(getattr(ufunc, method)(*plain, **options))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return f"{function.__name__} of {len(args)}"
+
+
+def test_functions_ask_what_has_functions_of_its_own() -> None:
+    x, a = Measured(V), xl.asarray(V)
+    assert xl.mean(x) == "mean of 1"
+    assert xl.concatenate([a, x]) == "concatenate of 1"
+    assert xl.linalg.norm(x) == "norm of 1"
+    assert xl.clip(x, 0, 1) == "clip of 3"
+    for made in (a + x, x + a, xl.add(a, x)):
+        assert np.asarray(made.values).tolist() == [2, 4, 6]
+
+
+class Metres(np.ndarray):
+    """An array of NumPy's with a unit: what is computed of one is one."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [np.asarray(x) for x in inputs]
+        return getattr(ufunc, method)(*plain, **options).view(Metres)
+
+
+def test_arrays_derived_from_numpys_say_what_is_computed() -> None:
+    x, a = V.view(Metres), xl.asarray(V)
+    for made in (a + x, x + a, (a * 1) + x, xl.add(a, x), xl.multiply(x, 2), np.add(a, x)):
+        assert type(made) is Metres
+        assert made.tolist() == [2, 4, 6]
+    for made in (
+        xl.sqrt(x),
+        xl.sum(x, keepdims=True),
+        xl.cumsum(x),
+        xl.maximum(x, a),
+        a[0] * x,
+        xl.sort(x),
+    ):
+        assert type(made) is Metres
+    a[...] = x * 2
+    assert a.tolist() == xl.asarray(x * 2).tolist() == [2, 4, 6]
+    assert type(xl.concatenate([x, x])) is type(np.concatenate([x, x]))
+    objects = np.frompyfunc(fractions.Fraction, 1, 1)(a)
+    assert (type(objects), objects.dtype) == (np.ndarray, object)
+
+
+class Floating:
+    """A number to `float` alone."""
+
+    def __float__(self) -> float:
+        return 2.5
+
+
+def test_sequences_and_numbers_of_any_class() -> None:
+    a = xl.asarray(V)
+    for row in (array.array("d", V), collections.deque(V), memoryview(V), collections.UserList(V)):
+        assert (a + row).tolist() == [2, 4, 6]
+        assert xl.sum(row) == 6
+        a[...] = row
+    for values in (np.array([1, fractions.Fraction(5, 2)], object), np.array([1, 2], "m8[D]")):
+        wanted, a[:2] = np.zeros(2), values
+        wanted[...] = values
+        assert a[:2].tolist() == wanted.tolist()
+    a[0] = Floating()
+    assert a.tolist() == [2.5, 2, 3]
+    assert xl.asarray(Floating(), dtype="f4") == 2.5
+    made = xl.asarray([1, 2]) * fractions.Fraction(1, 2)
+    assert (type(made), made.tolist()) == (np.ndarray, [fractions.Fraction(1, 2), 1])
+    assert (2 - fractions.Fraction(1, 2) * xl.asarray([1, 2])).tolist() == [1.5, 1]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        a + {1, 2, 3}
+    with pytest.raises(TypeError):
+        a * decimal.Decimal(2)
+
+
+def test_pandas_multiplies_times_and_has_its_own_loops() -> None:
+    pd = pytest.importorskip("pandas")
+    s, n = pd.Series(V, index=list("abc")), np.arange(3)
+    times = pd.Series(pd.to_timedelta([1, 2, 3], unit="D"))
+    for factor in (xl.asarray(n), xl.asarray(n) * 1):
+        pd.testing.assert_series_equal(times * factor, times * n)
+        pd.testing.assert_series_equal(times // (factor + 1), times // (n + 1))
+    for made in (xl.add(s, xl.asarray(n), dtype="f4"), xl.add(n, s, signature="ff->f")):
+        pd.testing.assert_series_equal(made, np.add(s, n, dtype="f4"))
+
+
 @together("name", sorted(METHODS))
 def test_a_function_is_the_method_of_series_and_frames(name: str) -> None:
     pd = pytest.importorskip("pandas")
@@ -62,6 +161,9 @@ def test_frames_stay_frames() -> None:
     assert xl.mean(frame, axis=0).to_dict() == {"x": 2.0, "y": 3.0}
     assert frame.agg({"x": xl.mean, "y": xl.max}).tolist() == [2.0, 5.0]
     assert frame.groupby("x")["y"].agg([xl.sum]).to_numpy().tolist() == [[1.0], [3.0], [5.0]]
+    groups = frame.groupby(np.array([0, 0, 1]))["y"]
+    assert groups.agg(lambda v: xl.percentile(v, 50)).tolist() == [2.0, 5.0]
+    assert xl.array(pd.Series(["a", "b"])).tolist() == ["a", "b"]
     assert frame.replace(a[0, 1], 7.0)["y"].tolist() == [7.0, 3.0, 5.0]
     with pytest.raises(TypeError, match="round: Series has one of its own, which refused"):
         xl.round(frame["x"], decimals="a")  # type: ignore[call-overload]

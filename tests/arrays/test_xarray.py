@@ -411,3 +411,25 @@ def test_copies_of_a_derived_class_have_its_attributes() -> None:
         assert_same_bits(made, np.asarray(a))
         made[0] = 5
     assert a[0] == 1
+
+
+class Reflected(xl.XArray):
+    """A container that says what it gives on the right of an operator."""
+
+    def __radd__(self, other: object) -> Any:
+        return "own"
+
+
+class Derived(Reflected):
+    """Another one, of which the first is a base."""
+
+
+def test_the_reflected_method_of_a_derived_class_is_asked_first() -> None:
+    row = xl.asarray([[1.0, 2.0]])[0]
+    for left in (row, row + 1, xl.XTensor([1.0, 2.0]), xl.asarray([1.0, 2.0])):
+        assert left + Reflected([1.0, 2.0]) == "own"
+        assert left + Derived([1.0, 2.0]) == "own"
+        assert_same_bits(left * Derived([1.0, 2.0]), np.asarray(left) * [1.0, 2.0])
+    assert_same_bits(Derived([1.0]) + Derived([1.0]), np.asarray([2.0]))
+    assert_same_bits(Derived([1.0]) + Reflected([1.0]), np.asarray([2.0]))
+    assert Reflected([1.0]) + Derived([1.0]) == "own"

@@ -65,6 +65,15 @@ def test_refusals_name_the_operands_that_were_given() -> None:
         xl.lexsort([xl.arange(3), xl.arange(4)])
 
 
+def test_lists_of_floats_are_counted_with_numpys_warning() -> None:
+    with pytest.warns(DeprecationWarning, match="Non-integer"):
+        made = xl.bincount([1.5, 3.0], weights=[xl.asarray(1), 2])
+    assert made.tolist() == [0, 1, 0, 2]
+    assert xl.bincount([xl.arange(3)[2], 1]).tolist() == [0, 1, 1]
+    with pytest.raises(TypeError, match=r"bincount\(float64\[1\]\)"):
+        xl.bincount(xl.asarray([1.5]))
+
+
 @together("name", ["cumsum", "cumprod", "cumulative_sum", "nancumsum", "cov"])
 @together("dtype", ["float16", "bfloat16"])
 def test_the_dtype_that_is_asked_for_is_that_of_the_result(name: str, dtype: str) -> None:

@@ -26,9 +26,10 @@ ARRAYS: dict[str, Any] = {
     "long double": np.zeros(2, "g"),
 }
 
-#: What becomes NumPy's array of it, as no numbers are asked for.
+#: What becomes NumPy's array of it, as no numbers are asked for, or is cast where they are.
 OBJECTS = [(x, f) for x in ("a string", "objects") for f in ("full", "asarray", "where")]
-OBJECTS += [("None", "full"), *((x, "array_equal") for x in ("a string", "None", "a dict"))]
+OBJECTS += [(x, "assignment") for x in ("objects", "dates", "spans", "long double")]
+OBJECTS += [(x, "array_equal") for x in ("a string", "None", "a dict")] + [("None", "full")]
 OBJECTS += [(x, "array_equal") for x in ("a function", "long double")]
 THINGS: dict[str, Any] = {"a string": "ab", "None": None, "a dict": {}, "a function": len}
 

@@ -197,6 +197,9 @@ a.astype(dtype=xp.float32), xp.float64(3.7).astype(dtype=int)
 xp.concatenate([v.astype("f4"), v], out=xp.zeros(6, "i4"), casting="unsafe")
 xp.logspace(0, 2, 3, base=v), xp.logspace(v, 3, 2, base=xp.array([[2.0], [3.0]]))
 xp.einsum(a, xp.array([0, 1]), v, [1]), xp.einsum_path(a, [0, 1], v, [1])[0]
+xp.add(a, 1, order="F").flags.f_contiguous, xp.sqrt(a.T, order="C").flags.c_contiguous
+xp.clip(a, 1, 2, order="f").flags.fnc, xp.add(a, 1, order="F", dtype="f4").flags.fnc
+xp.add(a, 1, a.copy(), order="F").flags.fnc, xp.add(1, 2, order="F"), xp.add(a.T, 1).flags.fnc
 xp.bincount([]), xp.bincount([], minlength=2), xp.squeeze(xp.asarray(3.0), -1)
 xp.add([1, 2], 2, sig="dd->d"), xp.sqrt(i, **({} if xp is np else {"out": ...}))
 xp.add.reduce([20000, 16056], out=xp.zeros((), "i2")), xp.maximum.reduce(v, out=xp.zeros((), "i2"))
@@ -337,6 +340,7 @@ b = xp.asarray(a, order="F"); b[0, 0] = 9; c = xp.asarray(a.T, order="C"); c[0, 
 xp.putmask(v, xp.asarray([[True], [False], [True]]), i); xp.putmask(a, [0, 1, 0, 2, 0, 0.5], v)
 xp.putmask(i, i > 0, np.float64(2.7)); xp.einsum("ii->i", a[:, :2])[...] = 7
 i.real = 2.7; v.real = [5, 6, 7]; t = i.astype("u1"); t.real = 200; a[...] = t
+b = v > 5; b[1] = [1, 2]; b[0] = [0]; b[2] = (); v[...] = b; b = a > 9; b[0, 1] = [[0]]; a[...] = b
 t = v + 1j; t.imag = 2; t.real = v * 3; v[...] = xp.abs(t)
 """
 

@@ -197,8 +197,9 @@ def test_bounds_of_placed_elements_are_always_checked() -> None:
     for i in (3, -4):
         with pytest.raises(IndexError, match="out of bounds"):
             at(a, i)
-    with pytest.raises(ValueError, match="extents"):
+    with pytest.raises(ValueError, match="broadcast"):
         shorter(a)
+    assert a.tolist() == [1, 1, 1]
 
 
 @numba.njit
@@ -208,7 +209,40 @@ def at(a: Any, i: int) -> Any:
 
 @numba.njit
 def shorter(a: Any) -> None:
-    a[1:] = a[:1]
+    a[1:] = a[:1]  # stretched
+    a[...] = a[:2]
+
+
+@numba.njit
+def sums(a: Any, n: int) -> Any:
+    return a[1:, ::2].sum(), np.max(a[n])
+
+
+@numba.njit
+def doubled(x: Any) -> Any:
+    return x + x
+
+
+def test_views_are_folded() -> None:
+    values = np.arange(600.0).reshape(20, 30) % 251
+    tiled = xl.asarray(values, layout="{1,0:T(8,128)}")
+    assert sums(tiled, xl.asarray([2])[0]) == sums.py_func(values, 2)
+
+
+def test_lazy_arrays_and_values() -> None:
+    values = np.arange(6.0).reshape(2, 3)
+    e = xl.asarray(values) * 2
+    assert isinstance(scaled(e, 10.0), xl.XArray)
+    assert e.tolist() == (values * 20).tolist()
+    v = xl.asarray([5, 1, 2])
+    for x in (v[1], v.argmin(), v.max(), (v > 3)[0]):
+        ours, wanted = doubled(x), int(x) + int(x)
+        assert (type(ours), ours) == (int, wanted)
+    for y in (v.sum() / 2, xl.asarray(1.5)[()], xl.asarray([1j])[0]):
+        assert doubled(y) == y + y
+    assert doubled(xl.asarray([1.5], dtype="bfloat16").sum()) == 3
+    with pytest.raises(numba.TypingError, match=r"complex128: pass complex\(x\)"):
+        doubled((v * 1j).sum())
 
 
 def test_refusals() -> None:

@@ -138,7 +138,7 @@ def selected(of: Any, key: Any) -> Any:
     """
     index = numpy_index(key, "index")
     try:
-        values = np.asarray(ownership.to_view(of, of._shape)._values()[index])
+        values = np.asarray(ownership.to_view(of, of._shape)._as_numpy()[index])
     except IndexError as error:
         raise IndexRangeError(f"index of {of.summary()}: {error}") from None
     owner = owner_class(min(of._fixed_now(), RANK), as_dtype(values.dtype), values.shape)

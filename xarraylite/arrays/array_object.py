@@ -43,7 +43,7 @@ class ArrayObject(Methods):
         """Dtype of the elements."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
-    def _values(self) -> NumpyArray:
+    def _as_numpy(self) -> NumpyArray:
         """Return the values, to be looked at only."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
@@ -145,7 +145,7 @@ class ArrayObject(Methods):
         BufferError
             If a copy is needed and forbidden, or DLPack has no name for the dtype.
         """
-        values = self.__array__() if self._is_strided() else self._values()
+        values = self.__array__() if self._is_strided() else self._as_numpy()
         if copy is False and not self._is_strided() and hasattr(self, "buffer"):
             raise BufferError(f"__dlpack__: {self.summary()} needs a copy, as DLPack has no tiles")
         given = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
@@ -277,7 +277,7 @@ class ArrayObject(Methods):
     def __str__(self) -> str:
         """Return the values as NumPy prints them; computes a lazy expression."""
         try:
-            return str(self._values())
+            return str(self._as_numpy())
         except LayoutError:  # a broadcast view of more elements than NumPy can count
             return repr(self)
 
@@ -290,7 +290,7 @@ class ArrayObject(Methods):
             If there is a format, but not one value.
         """
         if not self.shape:
-            return formatted(self._values()[()], spec)
+            return formatted(self._as_numpy()[()], spec)
         if spec:
             raise TypeError(
                 f"format: {spec!r} formats one value, not {self.summary()}; see "
@@ -383,12 +383,12 @@ class ArrayObject(Methods):
 
     def tolist(self) -> Any:
         """Return the values as nested lists of Python numbers."""
-        values: NumpyArray = self._values()
+        values: NumpyArray = self._as_numpy()
         return values.tolist()
 
     def tobytes(self, order: str = "C") -> bytes:
         """Return the bytes of the elements in row-major order (``"F"``: column-major)."""
-        return self._values().tobytes(order)  # type: ignore[arg-type]
+        return self._as_numpy().tobytes(order)  # type: ignore[arg-type]
 
     def __bytes__(self) -> bytes:
         """Return the bytes of the elements in row-major order, as of NumPy's arrays."""
@@ -396,11 +396,11 @@ class ArrayObject(Methods):
 
     def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
         """Write the elements in row-major order to a file, as `numpy.ndarray.tofile` does."""
-        self._values().tofile(fid, sep, format)
+        self._as_numpy().tofile(fid, sep, format)
 
     def byteswap(self, inplace: bool = False) -> Any:
         """Return the elements with the bytes of each reversed; or reverse them in place."""
-        made = self._like(namespace(None).asarray(self._values().byteswap()))
+        made = self._like(namespace(None).asarray(self._as_numpy().byteswap()))
         if not inplace:
             return made
         self[...] = made  # type: ignore[index]
@@ -408,21 +408,21 @@ class ArrayObject(Methods):
 
     def getfield(self, dtype: Any, offset: int = 0) -> Any:
         """Return what each element has from a byte on as another dtype; a copy."""
-        return namespace(None).asarray(self._values().getfield(dtype, offset), copy=True)
+        return namespace(None).asarray(self._as_numpy().getfield(dtype, offset), copy=True)
 
     def setfield(self, val: object, dtype: Any, offset: int = 0) -> None:
         """Write the part of each element that begins at a byte, as `numpy.ndarray.setfield`."""
-        made = np.array(self._values())
+        made = np.array(self._as_numpy())
         made.setfield(np.asarray(val), dtype, offset)
         self[...] = made  # type: ignore[index]
 
     def dumps(self) -> bytes:
         """Return the values pickled, as NumPy's array, by `numpy.ndarray.dumps`."""
-        return self._values().dumps()
+        return self._as_numpy().dumps()
 
     def dump(self, file: Any) -> None:
         """Write what `dumps` returns to a path or an open file."""
-        self._values().dump(file)
+        self._as_numpy().dump(file)
 
     @property
     def data(self) -> memoryview:

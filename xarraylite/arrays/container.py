@@ -177,7 +177,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             return self.__array__()
         tracing.note_values()
         if isinstance(self._map, TiledMap):
-            return self._values()
+            return self._as_numpy()
         self._buffer.share()
         return self._buffer.view(self._dtype, self._map)
 
@@ -208,7 +208,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def _evaluated(self) -> XContainer:
         return self
 
-    def _values(self) -> NumpyArray:
+    def _as_numpy(self) -> NumpyArray:
         """Return the elements as NumPy reads them: tiled ones as an array of their own."""
         tracing.note_values()
         if self._kind is not NODE:
@@ -225,7 +225,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
         try:
-            values = self._values()
+            values = self._as_numpy()
         except LayoutError:  # a broadcast view of more elements than NumPy can count
             return f"<{self.summary()}>"
         return container_repr(self._title, values)
@@ -436,7 +436,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         check_writable(self, "assignment")
         node = node_of(value, self)
         new = few.computed(value, node, self._dtype)
-        index, values = numpy_index(key, "assignment"), self._values()
+        index, values = numpy_index(key, "assignment"), self._as_numpy()
         if np.may_share_memory(new, values):
             new = new.copy()
         if isinstance(self._map, TiledMap):

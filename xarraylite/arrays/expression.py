@@ -154,6 +154,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = one, one if other is self else used(other)
         if not is_operand(other):
             return by_operator(op, self, other)
+        if isinstance(other, Operators) and other.is_asked_first_by(self):
+            return NotImplemented
         return again((op, key_of(other)), op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
@@ -197,6 +199,9 @@ class XExpression(
 
     #: NumPy's operators leave mixed expressions to us.
     __array_priority__ = 1000.0
+
+    #: So do those of pandas, whose objects say by NumPy's functions what comes out.
+    __pandas_priority__ = 5000
 
     _is_value = ownership.is_value
 
@@ -276,7 +281,7 @@ class XExpression(
         """Return a container of the values where no engine has to compute them, else None."""
         return None
 
-    def _values(self) -> NumpyArray:
+    def _as_numpy(self) -> NumpyArray:
         return self.numpy()
 
     def _element(self) -> Any:
@@ -422,7 +427,7 @@ class XExpression(
             If no index is given and there is not exactly one element.
         """
         if index:
-            return self._values().item(*index)
+            return self._as_numpy().item(*index)
         if self.size != 1:
             raise ValueError(f"item: {self.summary()} has not one element; say which is meant")
         return self.numpy().reshape(()).item()

@@ -263,17 +263,16 @@ def given(to: Any, key: Any, value: Any) -> Any:
         complex or, for lists, a whole number.
     """
     several = value.__class__ in (list, tuple)
+    if several and to._dtype is bool_ and _left(to, key) == (0, True):
+        return bool(value)  # as Python has it: an empty one is false, and `[0]` is true
     if several and not tracing.is_active():
         results.count_use()
         made = listed(value, to._dtype)
         value = value if made is None else made
     deep = _depth(value)
-    items = key if key.__class__ is tuple else (key,)
-    if not deep or not _BASIC.issuperset(map(type, items)):
+    if not deep:
         return value
-    classes = [*map(type, items)]
-    left = len(to._shape) - classes.count(int) + classes.count(type(None))
-    one = left == 0 and classes.count(int) == len(classes)
+    left, one = _left(to, key)
     if deep <= left or not (several or one) or (one and to._dtype is bool_):
         return value
     parse_index(key, to._shape, is_index_array)  # an index that is wrong is told of first
@@ -283,6 +282,19 @@ def given(to: Any, key: Any, value: Any) -> Any:
         f"assignment to {to.summary()}: the index selects "
         f"{'one element' if one else f'{left} dimensions'}, and values of {deep} were given"
     )
+
+
+def _left(to: Any, key: Any) -> tuple[float, bool]:
+    """Return how many dimensions ints and slices leave, and whether they select one element.
+
+    Of other indices there is no saying.
+    """
+    classes = [*map(type, key if key.__class__ is tuple else (key,))]
+    if not _BASIC.issuperset(classes):
+        return math.inf, False
+    ints = classes.count(int)
+    left = len(to._shape) - ints + classes.count(type(None))
+    return left, left == 0 and ints == len(classes)
 
 
 def _depth(value: Any) -> int:

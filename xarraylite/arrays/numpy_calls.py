@@ -24,7 +24,7 @@ from ..ir.kind import NODE
 from ..memory.snapshots import are_others
 from ..operands.namespace import namespace
 from ..operands.nodes import HasNode, Lifted, OneValue, is_foreign, unwrapped
-from ..operands.non_numeric import is_other
+from ..operands.non_numeric import is_not_ours
 from ..operands.operators import ufunc_table
 
 #: NumPy's functions that are not ours of the same name: files are what NumPy makes of them, and of
@@ -83,7 +83,7 @@ def _numpy_of(value: Any) -> Any:
 def _read(value: Any) -> Any:
     """Return an argument that NumPy only looks at, of which it returns no view."""
     if isinstance(value, OneValue | HasNode):
-        return value._values()  # type: ignore[union-attr]
+        return value._as_numpy()  # type: ignore[union-attr]
     if value.__class__ is tuple:
         return tuple(map(_read, value))
     return _numpy_of(value) if isinstance(value, list | tuple | dict) else value
@@ -161,7 +161,7 @@ def _lazily(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 def _container(made: Any) -> Any:
     """Return what NumPy computed as a container, or as a value."""
     if isinstance(made, np.ndarray):
-        return made if is_other(made.dtype) else namespace(None).XArray._adopted(made)
+        return made if is_not_ours(made) else namespace(None).XArray._adopted(made)
     return namespace(None).XScalar(made) if isinstance(made, np.generic) else made
 
 

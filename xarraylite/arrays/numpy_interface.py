@@ -107,7 +107,7 @@ class Described:
         e: Any = self
         own = ownership.memory(e)
         if own is not None and own.size <= elements.MANY:
-            return np.array(own._values())
+            return np.array(own._as_numpy())
         made = results.evaluate(e)
         if made is not None:
             values: NumpyArray = elements.array_of(made)

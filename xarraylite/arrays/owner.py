@@ -172,7 +172,7 @@ class Owner(XContainer):
             If this kind of container cannot have that shape.
         """
         target = as_shape(shape[0] if len(shape) == 1 else shape, "resize")
-        kept = self._values().reshape(-1)[: math.prod(target)]
+        kept = self._as_numpy().reshape(-1)[: math.prod(target)]
         values = np.zeros(target, self._dtype)
         values.reshape(-1)[: kept.size] = kept
         self.assign(values)

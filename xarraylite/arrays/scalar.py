@@ -150,7 +150,7 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
         """The value itself: there are no dimensions to reverse."""
         return self
 
-    def _values(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+    def _as_numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
         return np.asarray(self.value)
 
     def _one(self) -> XScalar:

@@ -132,6 +132,8 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
         return narrow.widened(values, as_dtype(values.dtype))
     if isinstance(x, Lifted):
         raise DTypeError(f"{operation}: got {type(x).__name__}; {x.instead}")
+    if has_own(x, operation):
+        raise DTypeError(f"{operation}: {type(x).__name__} has one of its own, which refused")
     if isinstance(x, np.ndarray | np.generic):
         if is_other(x.dtype):
             return np.asarray(x)
@@ -141,8 +143,6 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
         return narrow.widened(np.asarray(x), as_dtype(x.dtype))
     if type(x) in WEAK_TYPES:
         return x  # type: ignore[return-value]  # NumPy knows what it is worth
-    if has_own(x, operation):
-        raise DTypeError(f"{operation}: {type(x).__name__} has one of its own, which refused")
     narrow.fixed = FREE
     try:
         values = plain_array(x, None, operation)

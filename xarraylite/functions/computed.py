@@ -24,7 +24,7 @@ from ..dtypes.names import as_dtype
 from ..ir.node import FREE
 from ..operands import dispatch, non_numeric
 from ..operands.moving import Parted, of_parts
-from ..operands.nodes import HasNode, Lifted, unwrapped
+from ..operands.nodes import HasNode, Lifted, has_array, unwrapped
 from ..operands.tracing import writer as trace_writer
 from ..runtime.floating_errors import silently
 from .arrays_of_numpy import COMMON, COPIED, MOVED, Narrow, into, numpy_of, refusal, results
@@ -125,7 +125,7 @@ def several(x: Any, operation: str, narrow: Narrow) -> Any:
 
 def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
     """Return an array as `numpy_of` has it, also within a list, and anything else as it is."""
-    if isinstance(x, HasNode | np.ndarray | Lifted):
+    if isinstance(x, HasNode | Lifted) or has_array(type(x)):
         return numpy_of(x, operation, narrow)
     if isinstance(x, list | tuple):
         return [perhaps(item, operation, narrow) for item in x]

@@ -11,7 +11,6 @@ Documentation comes from the op table too, so the dtype rule a page shows is the
 from __future__ import annotations
 
 import builtins
-import contextlib
 import functools
 import sys
 from typing import TYPE_CHECKING, Any
@@ -30,13 +29,23 @@ from ..dtypes.promotion import int_bounds
 from ..ir.build import describe
 from ..operands.moving import maps
 from ..operands.nodes import as_node, has_own, unwrapped
-from ..operands.non_numeric import array_of
+from ..operands.non_numeric import array_of, call_numpy
 from ..ops.table import OPS
 from .arguments import whole
 from .arrays_of_numpy import into
 from .data_types import in_common_dtype
 from .searching import nonzero
-from .ufuncs import Binary, Unary, applied, binary, check_options, unary, wanted_of, written
+from .ufuncs import (
+    Binary,
+    Unary,
+    applied,
+    binary,
+    check_options,
+    ordered,
+    unary,
+    wanted_of,
+    written,
+)
 
 if TYPE_CHECKING:
     from ..xtensor_views import regular
@@ -231,13 +240,9 @@ def where(condition: object, x: object = _MISSING, y: object = _MISSING) -> Any:
     except OverflowError:
         return expression.apply(OPS["where"], condition, *in_common_dtype(x, y))
     except DTypeError:
-        values = [(array_of(value), value) for value in (x, y)]
-        if all([other is None for other, _ in values]):
-            raise
-        plain = [np.asarray(value) if other is None else other for other, value in values]
-        with contextlib.suppress(TypeError):  # of dates beside numbers
-            return np.where(np.asarray(condition), *plain)
-        raise
+        texts = [array_of(value) for value in (x, y)]  # a string is one of them
+        values = [z if text is None else text for z, text in zip((x, y), texts, strict=True)]
+        return call_numpy("where", (condition, *values), {})
 
 
 @memoised
@@ -315,7 +320,7 @@ def clip(
             for x in (min, max)  # Python's numbers take the dtype
         ]
         a, (min, max) = _cast(a, dtype, casting), bounds
-    return written(_clipped(a, min, max), out, where, "clip", casting)
+    return ordered(written(_clipped(a, min, max), out, where, "clip", casting), order, out)
 
 
 def _cast(x: object, dtype: object, casting: str) -> XExpression:

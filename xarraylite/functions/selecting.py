@@ -177,14 +177,8 @@ def digitize(x: Array, bins: Array, right: bool = False) -> Any:
     """
 
 
-def _counts(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    """Return NumPy's `bincount`; an empty list has become an array of floats."""
-    given = x if np.size(x) or x.dtype != np.float64 else x.astype(np.int64)
-    return np.bincount(given, weights, minlength)
-
-
-@of_numpy(by=_counts, arithmetic=False)
-def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> Any:
+@of_numpy(arithmetic=False)
+def bincount(x: Array | list[int], /, weights: Array | None = None, minlength: int = 0) -> Any:
     """Return how often each of the numbers from 0 on occurs.
 
     Returns: XArray of int64, or of float64 with weights

@@ -123,7 +123,9 @@ def directed(
         As for `written`.
     dtype : dtype or None
         Of the result of the loop that is computed: which one, NumPy says.
-    order, subok
+    order
+        As for `ordered`.
+    subok
         Of no effect.
     signature : str, sequence of dtypes or None
         The loop, as ``"ff->f"`` or ``(None, None, "f4")``; ``sig`` is its short name.
@@ -151,13 +153,14 @@ def directed(
     if plain and (casting not in _STRICT or any(isinstance(x, Lifted) for x in operands)):
         if out is None and where is True:
             numbers = all([is_number(x) for x in operands])
-            return (applied if numbers else _lazily)(op, *operands)
+            return ordered((applied if numbers else _lazily)(op, *operands), order, out)
         made = expression.apply(op, *operands)
         if not isinstance(made, XExpression):  # NumPy's, of no numbers
             raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
     else:
         wanted = wanted_of(len(operands), dtype, signature)
-        if any([dtype_of(x) is not None for x in wanted]):  # NumPy's, of no numbers
+        textual = any([dtype_of(x) is not None for x in wanted])  # NumPy's, of no numbers
+        if textual or (out is None and where is True and any(map(is_foreign, operands))):
             values: list[Any] = [
                 np.asarray(x) if isinstance(x, XExpression) else x for x in operands
             ]
@@ -169,7 +172,7 @@ def directed(
         made = made if result is None else made.astype(result, copy=False)
         if out is None and where is True and all([is_number(x) for x in operands]):
             return XScalar(made)  # type: ignore[return-value]
-    return written(made, out, where, op.name, casting)
+    return ordered(written(made, out, where, op.name, casting), order, out)
 
 
 def wanted_of(count: int, dtype: object, signature: object) -> tuple[Any, ...]:
@@ -259,6 +262,13 @@ def written(
         made = XExpression(build.broadcast_to(made.node, out.shape, operation))
     fresh = COUNTS and sys.getrefcount(made) <= LENT
     return into(out, made, operation, fresh)
+
+
+def ordered(made: XExpression, order: str | None, out: object) -> XExpression:
+    """Return a result, computed at once if it is nowhere written and "C" or "F" order asked for."""
+    order = (order or "K").upper()
+    moved = out is None and order in "CF" and getattr(made, "ndim", 0) > 1
+    return made.copy(order) if moved else made
 
 
 def applied(op: Op, *operands: object) -> XExpression:

@@ -245,7 +245,7 @@ class XJagged(XJaggedExpression, InPlace):
                 f"to_awkward: Awkward Array has no {self.dtype}; convert by astype('float32'), say"
             )
         rows = self.rows
-        layout = awkward.contents.NumpyArray(self._values().reshape(rows.shape).copy())
+        layout = awkward.contents.NumpyArray(self._as_numpy().reshape(rows.shape).copy())
         for starts in reversed(rows.children[1:]):
             offsets = awkward.index.Index64(starts)
             layout = awkward.contents.ListOffsetArray(offsets, layout)

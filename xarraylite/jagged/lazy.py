@@ -319,7 +319,7 @@ class XJaggedExpression(LiftedOperators):
         """Return the values in memory."""
         return self._container(self)
 
-    def _values(self) -> NumpyArray:
+    def _as_numpy(self) -> NumpyArray:
         """Return the elements, one after the other."""
         return np.asarray(self._flat).reshape(-1)
 
@@ -332,7 +332,7 @@ class XJaggedExpression(LiftedOperators):
         >>> (xl.XJagged([[1, 2], [], [3]]) + 1).to_list()
         [[2, 3], [], [4]]
         """
-        return lists.nested(self._values(), self._shape._space())
+        return lists.nested(self._as_numpy(), self._shape._space())
 
     tolist = to_list
 
@@ -370,7 +370,7 @@ class XJaggedExpression(LiftedOperators):
         padded = buffer.view(self.dtype, layout)
         padded[...] = np.asarray(XExpression(value))
         head = box.extents[: rows.head]
-        values = self._values().reshape(rows.shape)
+        values = self._as_numpy().reshape(rows.shape)
         padded.reshape(math.prod(head), *rows.tail)[rows.places(head)] = values
         return XArray._own(buffer, layout, self.dtype, ROW_MAJOR)
 
@@ -405,7 +405,7 @@ class XJaggedExpression(LiftedOperators):
 
     def __str__(self) -> str:
         """Return the values, summarised if there are many; computes the expression."""
-        return lists.text(self._values(), self._shape._space())
+        return lists.text(self._as_numpy(), self._shape._space())
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: facts, without computing."""

@@ -7,6 +7,7 @@ seen, because no one can tell us about it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -180,7 +181,7 @@ def unwrapped(value: Any) -> Any:
 
 
 #: What has ufuncs of NumPy's or ours.
-_KNOWN = (HasNode, OneValue, Lifted, np.ndarray, np.generic)
+_KNOWN = (HasNode, OneValue, Lifted, np.generic)
 
 #: Functions that are a method of what they are given, where NumPy is not at home with it.
 METHODS = frozenset(
@@ -190,19 +191,26 @@ METHODS = frozenset(
 
 
 def is_foreign(value: object) -> bool:
-    """Tell whether an array of another library has a way of its own with NumPy's operations."""
+    """Tell whether an array of another library has a way of its own with NumPy's operations.
+
+    Arrays derived from NumPy's class have one if they define it, as astropy's quantities do.
+    """
+    if isinstance(value, np.ndarray):
+        return type(value).__array_ufunc__ is not np.ndarray.__array_ufunc__
     return getattr(value, "__array_ufunc__", None) is not None and not isinstance(value, _KNOWN)
 
 
 def has_own(value: object, function: str) -> bool:
-    """Tell whether a foreign array has a function, as a method or as what its ufuncs say.
+    """Tell whether a foreign array has a function: as a method, or as it says of NumPy's.
 
     Rows of the op table ask it first, and take it for plain values where there is ``out``.
     """
     if not is_foreign(value):
         return False
-    ufunc = function not in OPS and isinstance(getattr(np, function, None), np.ufunc)
-    return ufunc or (function in METHODS and hasattr(value, function))
+    ufunc = isinstance(getattr(np, function, None), np.ufunc)
+    if function not in OPS and (ufunc or hasattr(value, "__array_function__")):
+        return True
+    return function in METHODS and hasattr(value, function)
 
 
 def is_operand(value: object) -> bool:
@@ -210,9 +218,11 @@ def is_operand(value: object) -> bool:
 
     Objects of other libraries do if their values can be had, through DLPack (JAX's, PyTorch's) or
     as NumPy has them, and they have no way of their own with NumPy's operations (as Dask's and
-    pandas' have, which are asked first).
+    pandas' have, which are asked first).  So do sequences of any class (`array.array`, a deque).
     """
-    return isinstance(value, _OPERANDS) or _is_plain_array(value)
+    if isinstance(value, _OPERANDS):
+        return not (isinstance(value, np.ndarray) and is_foreign(value))
+    return _is_plain_array(value)
 
 
 def _is_plain_array(value: object) -> bool:
@@ -220,7 +230,9 @@ def _is_plain_array(value: object) -> bool:
     if isinstance(value, Lifted) or hasattr(kind, "__array_ufunc__"):
         return False
     priority = getattr(kind, "__array_priority__", 0)  # to be asked first, before there were ufuncs
-    return hasattr(kind, "__dlpack__") or (has_array(kind) and priority <= 0)
+    if hasattr(kind, "__dlpack__") or (has_array(kind) and priority <= 0):
+        return True
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def has_array(kind: type) -> bool:
@@ -240,7 +252,7 @@ def as_operand(value: object, operation: str) -> Operand:
         return value.node
     if type(value) in WEAK_TYPES:
         return value  # type: ignore[return-value]
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and not is_foreign(value):
         return borrow_array(value, operation)
     value = unwrapped(value)
     if isinstance(value, np.generic):
@@ -252,7 +264,7 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, list | tuple | range):
         return borrow_array(array_of_list(value, operation), operation)
-    if has_own(value, operation):
+    if has_own(value, operation) or isinstance(value, np.ndarray):
         raise DTypeError(f"{operation}: {type(value).__name__} has one of its own, which refused")
     if has_array(type(value)) or _is_plain_array(value):  # a data frame, say
         with suppress(TypeError):  # of what is no array yet
@@ -323,7 +335,7 @@ def values_in(values: Any, plain: bool = False) -> Any:
         ]
     if isinstance(values, HasNode):
         array: Any = values
-        read = getattr(array, "_values", None)  # which gives its memory to nobody
+        read = getattr(array, "_as_numpy", None)  # which gives its memory to nobody
         one = _ALONE.get(array.dtype) if plain and read is not None and not array.shape else None
         return np.asarray(array) if read is None else read() if one is None else one(array)
     return unwrapped(values)

@@ -14,7 +14,6 @@ import operator
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from numbers import Number
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -22,7 +21,7 @@ import numpy as np
 from .._errors import AxisError, DTypeError, ShapeError, SizeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
-from .nodes import HasNode, OneValue, has_own, is_masked, values_in
+from .nodes import HasNode, Lifted, OneValue, has_array, has_own, is_foreign, is_masked, values_in
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -45,8 +44,9 @@ def is_other(dtype: object) -> bool:
 
 
 def is_not_ours(array: NumpyArray | np.generic) -> bool:
-    """Tell whether an array's elements are no numbers, or masked."""
-    return is_other(array.dtype) or array.dtype.hasobject or is_masked(array)
+    """Tell whether an array's elements are no numbers, or masked, or mean more than numbers."""
+    plain = not (is_other(array.dtype) or array.dtype.hasobject or is_masked(array))
+    return not plain or is_foreign(array)
 
 
 def dtype_of(dtype: object) -> np.dtype[Any] | None:
@@ -70,6 +70,8 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
     plain = _plain(values)
     if wanted is not None:
         return np.array(plain, dtype=wanted)
+    if has_array(type(plain)) and not isinstance(plain, Lifted):  # a series of text
+        plain = np.asarray(plain)
     if isinstance(plain, np.ndarray | np.generic):
         return np.array(plain) if is_other(plain.dtype) or plain.dtype.hasobject else None
     if not isinstance(plain, list | tuple | str | bytes):
@@ -84,8 +86,8 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
 def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArray | None:
     """Return the numbers that text or objects stand for, by NumPy's rule; None for others.
 
-    Text is numbers written out, as a line of a file split at its commas; objects are fractions, or
-    None for NaN.
+    Text is numbers written out, as a line of a file split at its commas; objects are fractions,
+    what says its ``__float__`` or ``__array__``, or None for NaN.
 
     Raises
     ------
@@ -98,7 +100,7 @@ def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArr
             return text.astype(loop)
         except ValueError as error:
             raise ValueError(f"{operation}: {error}") from None
-    if values is None or isinstance(values, list | tuple | Number):
+    if not (isinstance(values, HasNode | Lifted) or is_masked(values)):
         with suppress(TypeError, ValueError):
             return np.array(values, loop)
     return None
@@ -119,7 +121,7 @@ def as_other(values: object, dtype: object) -> NumpyArray:
 
 
 #: Functions of NumPy's that take masked arrays and lose the masks.
-_UNMASKED = frozenset(["einsum"])
+_UNMASKED = frozenset(["einsum", "where"])
 
 #: Operators that find arrays of numbers unequal to text, where NumPy's functions have no loop.
 _EQUALITY: dict[str, Callable[..., Any]] = {"equal": operator.eq, "not_equal": operator.ne}
@@ -210,4 +212,5 @@ def _is_of_others(x: object) -> bool:
     if isinstance(x, list | tuple):
         texts = bool(x) and all([isinstance(y, str) for y in x])
         return texts or any([_is_of_others(y) for y in x])
-    return False
+    ours = isinstance(x, HasNode | OneValue | Lifted)
+    return not ours and hasattr(type(x), "__array_function__")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -49,11 +50,13 @@ def with_strangers(op: Op, *operands: Any) -> Any:
     """Return an operation with an array that has ufuncs of its own, or a difference that it scales.
 
     It is NumPy's ufunc on our values, so the other library says what comes out (Dask's arrays stay
-    lazy, pandas' keep their index).  NotImplemented where there is neither.
+    lazy, pandas' keep their index, fractions make an array of objects).  NotImplemented where there
+    is neither.
     """
     ufunc = getattr(np, op.name, op.numpy)
-    stranger = timedelta if op.name in _SCALING else ()
-    strange = any([is_foreign(x) or isinstance(x, stranger) for x in operands])
+    stranger = (Number, timedelta) if op.name in _SCALING else (Number,)
+    others = [x for x in operands if not is_operand(x)]
+    strange = any([is_foreign(x) or isinstance(x, stranger) for x in others])
     if not strange or not isinstance(ufunc, np.ufunc):
         return NotImplemented
     values = [np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands]
@@ -194,6 +197,9 @@ class Operators:
     __abs__ = _single("abs")
     __invert__ = _single("bitwise_invert")
 
+    #: Whether a class that gives no table has reflected methods.
+    _has_own = False
+
     #: Comparisons are elementwise, so they say nothing about hashes.
     __hash__ = None  # type: ignore[assignment]
 
@@ -204,6 +210,16 @@ class Operators:
         if binary is not None and unary is not None:
             for name, entry in entries().items():
                 setattr(cls, name, entry.method(binary, unary))
+        elif any([entry.reflected and name in vars(cls) for name, entry in entries().items()]):
+            cls._has_own = True
+
+    def is_asked_first_by(self, left: object) -> bool:
+        """Tell whether a user's class has reflected methods of its own, and ``left`` is none of it.
+
+        Python asks these first if the class of the right operand is derived from that of the
+        left; views, lazy arrays and containers of another class are no bases of it.
+        """
+        return self._has_own and not isinstance(left, type(self))
 
     def __divmod__(self, other: object) -> tuple[Any, Any]:
         """Return the lazy quotient and remainder of a floor division."""

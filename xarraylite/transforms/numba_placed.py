@@ -13,8 +13,8 @@ the element is loaded, and decoded where it is narrow: floats to float32, intege
 is stored is rounded once.
 
 Bounds are always checked.  Views can be indexed, iterated, measured (``shape``, ``len``, ``size``,
-``ndim``), filled with a number or with the elements of something of the same extents, copied to an
-array of Numba's (``copy``), and returned: a whole container as itself, a part as a view of it.
+``ndim``), filled with numbers that broadcast, copied to an array of Numba's (``copy``), folded by
+way of a copy (``sum``, ``max`` …), and returned: a whole container as itself, a part as a view.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from numba.extending import (
 from numba.np import numpy_support
 
 from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
 from ..codegen.jit import scalar
 from ..dtypes.formats import loop_dtype, storage_dtype
 from ..dtypes.names import DType, dtype_name, is_narrow, is_narrow_int
@@ -135,8 +136,9 @@ def type_of(container: XContainer) -> PlacedType:
     return PlacedType(container.dtype, axes, counts, container.readonly)
 
 
-def passed(container: XContainer) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
+def passed(array: XExpression) -> tuple[int, int, tuple[int, ...], tuple[int, ...]]:
     """Return address, bytes per element, extents and the numbers of positions, to be written."""
+    container = array._target()
     if not container.readonly:
         container.buffer.release()
     place, summands = container.map, summands_of(container)

@@ -6,7 +6,8 @@ slicing, iteration, shapes and stores are Numba's own, on the container's memory
 strides, and bounds are checked where Numba is told to.  What is stored follows the rule of
 assignments: pending expressions keep the old values, for the container is passed on as one that is
 about to be written.  A container that is returned is a container again; parts of it that are
-returned are NumPy's arrays over its memory.
+returned are NumPy's arrays over its memory.  A lazy array is computed into memory of its own, as
+where it is written.
 
 Tiled memory, and dtypes that Numba has not (bfloat16 and narrower floats, int4), have a type of
 their own (`numba_placed`).
@@ -17,14 +18,16 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from numba.core import types
+from numba.core import errors, types
 from numba.core.typing.typeof import typeof_impl
 from numba.extending import NativeValue, box, models, register_model, unbox
 from numba.np import numpy_support
 
-from ..arrays.container import XContainer
+from ..arrays.expression import XExpression
+from ..arrays.scalar import XScalar
 from ..arrays.xarray import XArray
-from ..dtypes.names import is_narrow
+from ..dtypes.formats import loop_dtype
+from ..dtypes.names import dtype_name, is_narrow, kind
 from ..layout.strided import DYNAMIC
 from ..layout.tiled import TiledMap
 from ..operands.nodes import borrowed
@@ -48,14 +51,32 @@ class ContainerType(types.Array):
         return self.numpys.copy(*args, **options)
 
 
-def _of_container(value: XContainer, context: Any) -> Any:
-    """Return Numba's type of a container.
+def _of_value(value: Any, context: Any) -> Any:
+    """Return Numba's type of a number: that of its dtype, float32 of shorter floats.
+
+    Raises
+    ------
+    TypingError
+        For complex values that are not Python's numbers, which alone Numba can read.
+    """
+    if kind(value.dtype) == "c" and not isinstance(value, complex):
+        raise errors.TypingError(f"a value of {dtype_name(value.dtype)}: pass complex(x)")
+    return numpy_support.from_dtype(loop_dtype(value.dtype))
+
+
+def _of_array(array: XExpression, context: Any) -> Any:
+    """Return Numba's type of a container, or of a lazy array: it gets memory of its own first.
+
+    Lazy values of rank 0 are numbers, as NumPy's are.
 
     Raises
     ------
     TypingError
         For positions that are no sum of digits.
     """
+    value = array._target()
+    if value is not array and not value.shape:
+        return _of_value(value, context)
     place = value.map
     if isinstance(place, TiledMap) or is_narrow(value.dtype):
         return numba_placed.type_of(value)
@@ -64,8 +85,9 @@ def _of_container(value: XContainer, context: Any) -> Any:
     return ContainerType(dtype, value.ndim, layout, value.readonly)
 
 
-def passed(container: XContainer) -> Any:
-    """Return a container's memory, about to be written, as NumPy's array."""
+def passed(array: XExpression) -> Any:
+    """Return an array's memory, about to be written, as NumPy's array."""
+    container = array._target()
     if not container.readonly:
         container.buffer.release()
     return container.__array__()
@@ -77,19 +99,19 @@ def returned(values: Any) -> XArray:
     return XArray._own(buffer, place, dtype, DYNAMIC)
 
 
-def _unbox(kind: Any, thing: Any, c: Any) -> NativeValue:
+def _unbox(array: Any, thing: Any, c: Any) -> NativeValue:
     """Emit the call of `passed`, and read NumPy's array."""
-    array = numba_placed.called(c, passed, [thing])
-    native = c.unbox(kind.numpys, array)
-    c.pyapi.decref(array)
+    memory = numba_placed.called(c, passed, [thing])
+    native = c.unbox(array.numpys, memory)
+    c.pyapi.decref(memory)
     return NativeValue(native.value, is_error=native.is_error)
 
 
-def _box(kind: Any, value: Any, c: Any) -> Any:
+def _box(array: Any, value: Any, c: Any) -> Any:
     """Emit the call of `returned` on NumPy's array."""
-    array = c.box(kind.numpys, value)
-    made = numba_placed.called(c, returned, [array])
-    c.pyapi.decref(array)
+    memory = c.box(array.numpys, value)
+    made = numba_placed.called(c, returned, [memory])
+    c.pyapi.decref(memory)
     return made
 
 
@@ -98,7 +120,8 @@ def init() -> None:
     """Tell Numba about containers, once; its entry point."""
     numba_placed.init()
     numba_views.init()
-    typeof_impl.register(XContainer)(_of_container)
+    typeof_impl.register(XExpression)(_of_array)
+    typeof_impl.register(XScalar)(_of_value)
     register_model(ContainerType)(models.ArrayModel)
     unbox(ContainerType)(_unbox)
     box(ContainerType)(_box)

@@ -203,26 +203,15 @@ def _setitem(placed: Any, index: Any, values: Any) -> Any:
 
 
 def _put(placed: Any, values: Any) -> None:
-    """Stand for storing a number, or elements of the same extents, in a view."""
+    """Stand for storing a number, or elements that broadcast, in a view."""
 
 
 @overload(_put, strict=False)
 def _store_all(placed: Any, values: Any) -> Any:
-    if not isinstance(values, types.Array):
-
-        def fill(placed: Any, values: Any) -> None:
-            for i in range(len(placed)):
-                placed[i] = values
-
-        return fill
-    if values.ndim != placed.ndim:
-        return None
-
     def put(placed: Any, values: Any) -> None:
-        if len(values) != len(placed):
-            raise ValueError("the extents of the elements are not those of the view")
+        wide = np.broadcast_to(values, placed._shape)
         for i in range(len(placed)):
-            placed[i] = values[i]
+            placed[i] = wide[i]
 
     return put
 
@@ -262,6 +251,23 @@ def _copy(placed: Any) -> Any:
         return out
 
     return copy
+
+
+def _folded(name: str) -> None:
+    """Tell Numba of a method of arrays, and NumPy's function, that views have on a copy."""
+
+    def method(placed: Any) -> Any:
+        return lambda placed: getattr(placed.copy(), name)()
+
+    def function(placed: Any) -> Any:
+        return method(placed) if isinstance(placed, PlacedType) else None
+
+    overload_method(PlacedType, name, strict=False)(method)
+    overload(getattr(np, name), strict=False)(function)
+
+
+for _name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var"):
+    _folded(_name)
 
 
 @overload_attribute(PlacedType, "shape", strict=False)
