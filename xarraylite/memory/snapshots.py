@@ -46,17 +46,14 @@ pins: dict[object, tuple[int, Sequence[Snapshot]]] = {}
 #: Seconds between two looks of who waits.
 GLANCE = 1e-4
 
-#: Whether a buffer's snapshot is being made; machine code, which has no lock, makes none then.
-making = ctypes.c_int64(0)
-
-
 #: Kernels that machine code runs without the interpreter's lock, which pin nothing; and how many
 #: writers wait until there are none: meanwhile such kernels keep the lock.
 flying = (ctypes.c_int64 * 2)()
 
 
-#: What threads are writing, by something that stands for the write.
-writes: dict[object, tuple[int, Memory]] = {}
+#: What threads are writing, or making a snapshot of; as often as several do.  Machine code, which
+#: has no lock, makes no snapshots while there is anything.
+writing: list[Memory] = []
 
 
 class _Own:
@@ -82,39 +79,36 @@ def are_others() -> bool:
 
 @contextlib.contextmanager
 def being_written(memory: Memory) -> Iterator[None]:
-    """Have other threads' new snapshots of memory be of copies while the block writes it.
+    """Have new snapshots of memory be of copies while the block writes it.
 
     Those that are there are the block's to take away (`Buffer.release`), as its first step.
     """
-    write = object()
     try:
-        writes[write] = threading.get_ident(), memory
-        making.value += 1  # machine code makes no snapshots
+        writing.append(memory)  # no interrupt comes before
         yield
     finally:
-        if write in writes:
-            del writes[write]
-            making.value -= 1
+        was_written(memory)
+
+
+def was_written(memory: Memory) -> None:
+    """Say that one of those who write memory does so no longer."""
+    if memory in writing:  # else a child was forked meanwhile
+        writing.remove(memory)
 
 
 def is_being_written(memory: Memory) -> bool:
-    """Tell whether another thread writes some of these bytes."""
-    me, low, high = threading.get_ident(), memory.address, memory.address + memory.nbytes
+    """Tell whether a thread writes some of these bytes."""
+    low, high = memory.address, memory.address + memory.nbytes
     return any(
-        [
-            thread != me and its.address < high and low < its.address + its.nbytes
-            for thread, its in [*writes.values()]
-        ]
+        [its.address < high and low < its.address + its.nbytes for its in writing.copy()],
     )
 
 
 def _forget_threads() -> None:
     """Forget in a forked child what other threads were doing."""
     pins.clear()
-    me, own = threading.get_ident(), writes.copy()
-    writes.clear()
-    writes.update({write: found for write, found in own.items() if found[0] == me})
-    making.value, flying[0], flying[1] = len(writes), 0, 0
+    writing.clear()
+    flying[0], flying[1] = 0, 0
     own_threads.count = _thread._count()  # which goes on counting those of the parent
 
 
