@@ -353,7 +353,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             if key.__class__ is int or (key.__class__ is tuple and basic_indexing.is_plain(key)):
                 buffer = self._buffer  # as `elements.stored` does, in the fewest steps
                 try:
-                    others = count_threads() > own_threads.count
+                    others = count_threads() > len(own_threads)
                     usual = not (others or buffer.special or buffer.shared)
                     if usual and _count(buffer._snapshot) == ALONE:
                         self._array[key] = number

@@ -8,10 +8,14 @@ A snapshot's address changes in one store.  Kernels take it where no other threa
 pinned snapshot waits until no other thread's kernel reads through it.  Snapshots are made, moved
 and pinned under one lock, which nobody holds while a kernel runs, nor while waiting.
 
-Between a writer's question who waits and its last store another thread may read.  So while memory
-is written, other threads get snapshots of copies (`being_written`), as it is at that moment:
-nobody waits for anybody, and an expression has one meaning from its first evaluation on (what is
-not covered is in docs/developer/architecture.md).
+Between a writer's question who waits and its last store another thread may read.  So memory that
+is written is listed (`writing`), and has no snapshot of its own meanwhile: who reads gets one of a
+copy, as it is at that moment.  Nobody waits for anybody, and an expression has one meaning from
+when it is written on.  What asks and writes under one hold of the interpreter's lock need not be
+listed: machine code does that, but for long kernels and where NumPy writes many elements.  A
+writer's own readings, those of the very expression it writes, are told by their identity, never by
+their number alone: another thread's may be as many (what is not covered is in
+docs/developer/architecture.md).
 
 An interrupt may come wherever the main thread calls something.  So the lock is one of C, whose
 ``with`` statements no interrupt comes between (those of `threading.Condition` run Python), what
@@ -56,17 +60,8 @@ flying = (ctypes.c_int64 * 2)()
 writing: list[Memory] = []
 
 
-class _Own:
-    """How many threads there are that read nobody's arrays: the package's own."""
-
-    __slots__ = ("count",)
-
-    count: int
-
-
-own_threads = _Own()
-own_threads.count = 0
-
+#: The package's own threads, which read nobody's arrays.
+own_threads: list[int] = []
 
 #: All threads but the main one, in the thirtieth part of a microsecond.
 count_threads = _thread._count
@@ -74,7 +69,7 @@ count_threads = _thread._count
 
 def are_others() -> bool:
     """Tell whether there are threads of the user's besides the main one."""
-    return count_threads() > own_threads.count
+    return count_threads() > len(own_threads)
 
 
 @contextlib.contextmanager
@@ -109,7 +104,7 @@ def _forget_threads() -> None:
     pins.clear()
     writing.clear()
     flying[0], flying[1] = 0, 0
-    own_threads.count = _thread._count()  # which goes on counting those of the parent
+    own_threads[:] = [0] * count_threads()  # which goes on counting those of the parent
 
 
 if hasattr(os, "register_at_fork"):

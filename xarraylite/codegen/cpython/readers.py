@@ -112,9 +112,16 @@ def shown(buffer: int, snapshot: int) -> bool:
 UNDER_LOCK = 500
 
 
+def are_threads() -> bool:
+    """Tell whether the process has another thread of Python, the package's own too."""
+    first = c.PyInterpreterState_ThreadHead(c.PyInterpreterState_Get())
+    return c.PyThreadState_Next(first) != 0
+
+
 def put_in(to: int, array: int, key: int, value: int) -> bool:
     """Have NumPy write a container, for which nobody waits; tell whether it did."""
-    locked, buffer = size_of(get(to, w.SHAPE)) <= UNDER_LOCK, keep(get(to, w.OWN_BUFFER))
+    locked = size_of(get(to, w.SHAPE)) <= UNDER_LOCK or not are_threads()
+    buffer = keep(get(to, w.OWN_BUFFER))
     snapshot = 0 if locked else hidden(buffer)
     keep(array)
     done = c.PyObject_SetItem(array, key, value) == 0
