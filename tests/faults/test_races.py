@@ -273,10 +273,10 @@ def test_references_of_strangers_are_not_the_own_ones_of_what_is_written() -> No
     try:
         x = xl.zeros(8)
         e = x * 2
-        assert readers.wrote(x._buffer, 1, (), elements.put, x, ..., 1.0)
+        assert readers.wrote(x._buffer, 1, (), elements.filled, x, ..., 1.0)
         assert np.asarray(e).tolist() == [0.0] * 8
         own = x * 2
-        assert readers.wrote(x._buffer, 1, own._operands, elements.put, x, ..., 2.0)
+        assert readers.wrote(x._buffer, 1, own._operands, elements.filled, x, ..., 2.0)
         assert np.asarray(x).tolist() == [2.0] * 8
     finally:
         end.set()

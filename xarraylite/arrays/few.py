@@ -210,8 +210,8 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     values = None if found is None else ready(to, value)
     if found is None or values is None:
         return False
-    reads, array = getattr(value, "_operands", ()), elements.array_of(to)
-    return readers.wrote(to._buffer, waits, reads, elements.filled, array, found[0], values)
+    reads = getattr(value, "_operands", ())
+    return readers.wrote(to._buffer, waits, reads, elements.filled, to, found[0], values)
 
 
 def number(value: Any, kind: Kind) -> Any:
@@ -303,7 +303,7 @@ def stored(to: Any, key: Any, value: XExpression, held: bool) -> bool:
         if one.__class__ not in to._kind.stored:
             one = elements.fitting(to._kind, one)
     reads = getattr(value, "_operands", ())
-    return one is not None and readers.wrote(to._buffer, own, reads, elements.put, to, key, one)
+    return one is not None and readers.wrote(to._buffer, own, reads, elements.filled, to, key, one)
 
 
 def computed(value: Any, node: Node, dtype: Any) -> NumpyArray:

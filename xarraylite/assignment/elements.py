@@ -20,7 +20,6 @@ from ..ir.kind import NODE, row_major
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..memory.slabs import take
-from ..memory.snapshots import writing
 from ..operands import tracing
 from ..operands.convert import listed
 from ..runtime.floating_errors import silently
@@ -102,15 +101,15 @@ def stored(to: Any, key: Any, value: Any) -> bool:
 
     The number is of a class that the kind of ``to`` stores as NumPy does.
     """
-    return selects(to, key) and readers.wrote(to._buffer, 0, (), put, to, key, value)
+    return selects(to, key) and readers.wrote(to._buffer, 0, (), filled, to, key, value)
 
 
-def put(to: Any, key: Any, value: Any) -> bool:
-    """Write one number where nobody waits for the old ones; tell whether it is done."""
-    if not filled(array_of(to), key, value):
+def filled(to: Any, key: Any, value: Any) -> bool:
+    """Have NumPy write what an index selects, where nobody waits; tell whether it is done."""
+    try:
+        array_of(to)[key] = value
+    except REFUSED:
         return False
-    if not writing:  # the next write counts its references, which costs less than asking
-        to._buffer.snapshot()
     return True
 
 
@@ -133,18 +132,9 @@ def put_at(to: Any, key: Any, value: Any) -> bool:
         if values is None:
             return False
         values = values.copy() if np.may_share_memory(place, values) else values
-        return readers.wrote(to._buffer, 0, (), filled, place, ..., values)
+        return readers.wrote(to._buffer, 0, (), filled, to, key, values)
     except REFUSED:
         return False
-
-
-def filled(array: NumpyArray, key: Any, values: Any) -> bool:
-    """Have NumPy write values to what an index selects; tell whether it did."""
-    try:
-        array[key] = values
-    except REFUSED:
-        return False
-    return True
 
 
 def in_dtype(values: NumpyArray, dtype: Any) -> NumpyArray | None:

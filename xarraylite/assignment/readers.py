@@ -212,8 +212,8 @@ def waiting_for(buffer: Buffer) -> int:
     if buffer.shared:
         return buffer.shared_waiting()
     try:
-        return sys.getrefcount(buffer._snapshot) - ALONE
-    except AttributeError:
+        return sys.getrefcount(buffer._snapshot) - ALONE if hasattr(buffer, "_snapshot") else 0
+    except AttributeError:  # another thread has just written
         return 0
 
 

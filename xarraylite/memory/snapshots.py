@@ -63,13 +63,10 @@ writing: list[Memory] = []
 #: The package's own threads, which read nobody's arrays.
 own_threads: list[int] = []
 
-#: All threads but the main one, in the thirtieth part of a microsecond.
-count_threads = _thread._count
-
 
 def are_others() -> bool:
     """Tell whether there are threads of the user's besides the main one."""
-    return count_threads() > len(own_threads)
+    return _thread._count() > len(own_threads)  # without the main one
 
 
 @contextlib.contextmanager
@@ -104,7 +101,7 @@ def _forget_threads() -> None:
     pins.clear()
     writing.clear()
     flying[0], flying[1] = 0, 0
-    own_threads[:] = [0] * count_threads()  # which goes on counting those of the parent
+    own_threads[:] = [0] * _thread._count()  # which goes on counting those of the parent
 
 
 if hasattr(os, "register_at_fork"):
