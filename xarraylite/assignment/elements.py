@@ -132,7 +132,7 @@ def put_at(to: Any, key: Any, value: Any) -> bool:
         if values is None:
             return False
         values = values.copy() if np.may_share_memory(place, values) else values
-        return readers.wrote(to._buffer, 0, (), filled, to, key, values)
+        return readers.wrote(to._buffer, 0, (), place.__setitem__, ..., values)
     except REFUSED:
         return False
 

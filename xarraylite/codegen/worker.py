@@ -233,7 +233,8 @@ def _serve(state: _State) -> None:
         while not _closed.is_set:
             _serve_one(state.queue.get())
     finally:
-        own_threads.pop()
+        if own_threads:  # else this is a child that a job has forked
+            own_threads.pop()
         state.role.release()
 
 

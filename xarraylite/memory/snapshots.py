@@ -60,13 +60,15 @@ flying = (ctypes.c_int64 * 2)()
 writing: list[Memory] = []
 
 
-#: The package's own threads, which read nobody's arrays.
+#: The package's own threads, which read nobody's arrays; and how many the process had that this one
+#: was forked from, which Python goes on counting.
 own_threads: list[int] = []
+_past = [0]
 
 
 def are_others() -> bool:
     """Tell whether there are threads of the user's besides the main one."""
-    return _thread._count() > len(own_threads)  # without the main one
+    return _thread._count() > len(own_threads) + _past[0]  # without the main one
 
 
 @contextlib.contextmanager
@@ -101,7 +103,8 @@ def _forget_threads() -> None:
     pins.clear()
     writing.clear()
     flying[0], flying[1] = 0, 0
-    own_threads[:] = [0] * _thread._count()  # which goes on counting those of the parent
+    own_threads.clear()
+    _past[0] = _thread._count()
 
 
 if hasattr(os, "register_at_fork"):

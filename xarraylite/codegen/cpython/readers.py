@@ -112,25 +112,28 @@ def shown(buffer: int, snapshot: int) -> bool:
 UNDER_LOCK = 500
 
 
-def are_threads() -> bool:
-    """Tell whether the process has another thread of Python, the package's own too."""
-    first = c.PyInterpreterState_ThreadHead(c.PyInterpreterState_Get())
-    return c.PyThreadState_Next(first) != 0
+def are_others() -> bool:
+    """Tell whether there are threads of the user's besides one."""
+    state, own = c.PyInterpreterState_ThreadHead(c.PyInterpreterState_Get()), word(w.OWN_THREADS)
+    for _ in range(load(own + SIZE) + 1):
+        state = c.PyThreadState_Next(state) if state != 0 else 0
+    return state != 0
 
 
 def put_in(to: int, array: int, key: int, value: int) -> bool:
     """Have NumPy write a container, for which nobody waits; tell whether it did."""
-    locked = size_of(get(to, w.SHAPE)) <= UNDER_LOCK or not are_threads()
-    buffer = keep(get(to, w.OWN_BUFFER))
-    snapshot = 0 if locked else hidden(buffer)
-    keep(array)
-    done = c.PyObject_SetItem(array, key, value) == 0
-    c.Py_DecRef(array)
+    if size_of(get(to, w.SHAPE)) <= UNDER_LOCK or not are_others():
+        done = c.PyObject_SetItem(array, key, value) == 0
+    else:
+        buffer = keep(get(to, w.OWN_BUFFER))
+        snapshot = hidden(buffer)
+        keep(array)
+        done = c.PyObject_SetItem(array, key, value) == 0
+        c.Py_DecRef(array)
+        shown(buffer, snapshot)
+        c.Py_DecRef(buffer)
     if not done:
         c.PyErr_Clear()  # Python says what is wrong
-    if not locked:
-        shown(buffer, snapshot)
-    c.Py_DecRef(buffer)
     return done
 
 

@@ -235,8 +235,8 @@ NEW_ARRAY, ONE_DIGIT, TWO_DIGITS = _later(3)
 (LINES,) = _later(1)
 
 #: Who reads through snapshots: the table of evaluations, and how many kernels of machine code;
-#: and what is being written.
-PINS, FLYING, WRITING = _later(3)
+#: what is being written, and the package's own threads.
+PINS, FLYING, WRITING, OWN_THREADS = _later(4)
 
 #: Cells in memory, the last of them the counters of memory; the function of C that tells what only
 #: the statement has from what its variables lend it (0: counts do); and how far from their
