@@ -17,6 +17,7 @@ import pytest
 
 import xarraylite as xl
 from tests.threads import run_all
+from xarraylite.assignment import elements, readers
 from xarraylite.memory.pool import counters
 from xarraylite.transforms import natives
 
@@ -190,41 +191,96 @@ def put(x: Any, y: Any, k: float) -> None:
     np.put(x, [1, 2], k)
 
 
+def write_shifted(x: Any, y: Any, k: float) -> None:
+    x[1:] = x[:-1] * 0.5 + k
+
+
+def write_updated(x: Any, y: Any, k: float) -> None:
+    x += 1
+
+
+def write_normed(x: Any, y: Any, k: float) -> None:
+    x[...] = x * 0.5 + xl.sum(x) * 0 + k
+
+
+def write_masked(x: Any, y: Any, k: float) -> None:
+    x[x < 1e9] = k
+
+
+def write_computed(x: Any, y: Any, k: float) -> None:
+    x[...] = y * 2 + k
+
+
 WRITES = [
     *(write_number, write_memory, write_list, write_array),
-    *(write_total, write_at, put),
+    *(write_total, write_at, put, write_shifted, write_updated, write_normed, write_masked),
 ]
 
+#: What lets go of the interpreter's lock where there is much.
+LONG_WRITES = [write_number, write_masked, write_computed]
 
-@pytest.mark.parametrize("shared", [False, True], ids=["own", "shared"])
-def test_an_expression_means_the_same_each_time(shared: bool) -> None:
+
+@pytest.mark.parametrize(
+    ("shared", "size", "writes", "installed"),
+    [
+        (False, 8, WRITES, False),
+        (True, 8, WRITES, False),
+        (False, 300_000, LONG_WRITES, False),
+        (False, 300_000, LONG_WRITES, True),
+    ],
+    ids=["own", "shared", "large", "machine code"],
+)
+def test_an_expression_means_the_same_each_time(
+    shared: bool, size: int, writes: list[Callable[..., None]], installed: bool
+) -> None:
     """Without a lock it is of the values before a write or after it, and stays what it was."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
-    memory, y = np.zeros(8), xl.asarray(np.arange(8.0))
-    x = xl.adapt(memory) if shared else xl.zeros(8)
+    memory, y = np.zeros(size), xl.asarray(np.arange(float(size)))
+    x = xl.adapt(memory) if shared else xl.zeros(size)
     other = xl.adapt(memory[:]) if shared else x
     done = threading.Event()
+    if installed:
+        natives.install()
 
     def write() -> None:
         try:
             for k in range(ROUNDS // 4):
-                for one in WRITES:
-                    one(x, y, float(k))
+                for one in writes:
+                    one(x, y, float(k % 20))
         finally:
             done.set()
 
     def read(of: Any) -> None:
         while not done.is_set():
             e = of * 2
-            first = np.asarray(xl.eval(e)).tolist()
+            first = np.asarray(xl.eval(e)).tobytes()
             of.sum()
-            assert np.asarray(xl.eval(e)).tolist() == first
+            assert np.asarray(xl.eval(e)).tobytes() == first
 
     try:
         assert together(write, lambda: read(x), lambda: read(other)) == []
     finally:
         sys.setswitchinterval(before)
+        natives.remove()
+
+
+def test_references_of_strangers_are_not_the_own_ones_of_what_is_written() -> None:
+    """Those of an expression that was moved to a copy meanwhile are as many as a reader's."""
+    end = threading.Event()
+    other = threading.Thread(target=end.wait)
+    other.start()
+    try:
+        x = xl.zeros(8)
+        e = x * 2
+        assert readers.wrote(x._buffer, 1, (), elements.filled, x, ..., 1.0)
+        assert np.asarray(e).tolist() == [0.0] * 8
+        own = x * 2
+        assert readers.wrote(x._buffer, 1, own._operands, elements.filled, x, ..., 2.0)
+        assert np.asarray(x).tolist() == [2.0] * 8
+    finally:
+        end.set()
+        other.join()
 
 
 @pytest.mark.usefixtures("compiled")

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..index.broadcast import MAX_RANK
 from ..ir.kind import NODE, row_major, strides_of
 from ..ir.node import RANK
@@ -106,14 +104,6 @@ _BASIC = _TAKEN | {int, slice}
 
 #: First position, length and step of a slice that selects nothing.
 _NOTHING = (0, 0, 1)
-
-#: Classes of what NumPy and `part` both take.
-_PLAIN = _BASIC | {np.int64}
-
-
-def is_plain(key: tuple[Any, ...]) -> bool:
-    """Tell whether an index has no arrays, so that it means to NumPy what it means here."""
-    return _PLAIN.issuperset(map(type, key))
 
 
 def view_of(of: Any, shape: tuple[int, ...]) -> Any:

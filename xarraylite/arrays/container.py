@@ -29,8 +29,8 @@ from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import read
 from ..memory.arrays import write as write_elements
-from ..memory.buffer import ALONE, Buffer
-from ..memory.snapshots import Snapshot, count_threads, own_threads
+from ..memory.buffer import Buffer
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import LayoutLike, is_quick, store, values_node
 from ..operands.gathers import index_leaf, is_index_array
@@ -55,7 +55,6 @@ else:
     assignment = later(".labels.assignment")
 
 
-_count = sys.getrefcount
 _NumpyArray = np.ndarray
 
 
@@ -268,10 +267,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         """
         cls = key.__class__
         if cls is int or (cls is tuple and key and key[-1].__class__ is int is key[0].__class__):
-            try:
-                one = self._array[key]
-            except (AttributeError, IndexError):
-                one = elements.one(self, key)
+            one = elements.one(self, key)
             if one.__class__ is not _NumpyArray and not tracing.is_active():
                 results.count_use()
                 return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
@@ -350,16 +346,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         if number.__class__ not in self._kind.stored:
             number = elements.fitting(self._kind, number)
         if number is not None:
-            if key.__class__ is int or (key.__class__ is tuple and basic_indexing.is_plain(key)):
-                buffer = self._buffer  # as `elements.stored` does, in the fewest steps
-                try:
-                    others = count_threads() > own_threads.count
-                    usual = not (others or buffer.special or buffer.shared)
-                    if usual and _count(buffer._snapshot) == ALONE:
-                        self._array[key] = number
-                        return
-                except (AttributeError, *elements.REFUSED):
-                    pass
+            results.count_use()
             if elements.stored(self, key, number):
                 return
         if key.__class__ is XExpression:

@@ -23,7 +23,6 @@ from ..index.indices import parse_index
 from ..ir.kind import NODE, Kind, folds_inside, owner_class, row_major
 from ..ir.node import RANK, Node
 from ..memory.buffer import Buffer
-from ..memory.snapshots import are_others
 from ..operands import tracing
 from ..operands.convert import listed
 from ..operands.gathers import FEW, copied_from, counted_from_front, in_place, is_index_array
@@ -211,18 +210,8 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     values = None if found is None else ready(to, value)
     if found is None or values is None:
         return False
-    array, buffer = elements.array_of(to), to._buffer
-    if are_others():
-        return readers.wrote(buffer, waits, _put, array, found[0], values)
-    return readers.freed(buffer, waits) and _put(array, found[0], values)
-
-
-def _put(array: NumpyArray, key: Any, values: Any) -> bool:
-    try:
-        array[key] = values
-    except elements.REFUSED:
-        return False
-    return True
+    reads = getattr(value, "_operands", ())
+    return readers.wrote(to._buffer, waits, reads, elements.filled, to, found[0], values)
 
 
 def number(value: Any, kind: Kind) -> Any:
@@ -325,7 +314,8 @@ def stored(to: Any, key: Any, value: XExpression, held: bool) -> bool:
         one = one.item()
         if one.__class__ not in to._kind.stored:
             one = elements.fitting(to._kind, one)
-    return one is not None and readers.wrote(to._buffer, own, elements.put, to, key, one)
+    reads = getattr(value, "_operands", ())
+    return one is not None and readers.wrote(to._buffer, own, reads, elements.filled, to, key, one)
 
 
 def computed(value: Any, node: Node, dtype: Any) -> NumpyArray:

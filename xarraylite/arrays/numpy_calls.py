@@ -21,7 +21,6 @@ from ..assignment import elements, readers
 from ..assignment.assign import check_update, check_writable
 from ..assignment.readers import protect
 from ..ir.kind import NODE
-from ..memory.snapshots import are_others
 from ..operands.namespace import namespace
 from ..operands.nodes import HasNode, Lifted, OneValue, is_foreign, unwrapped
 from ..operands.non_numeric import is_not_ours
@@ -188,7 +187,7 @@ def at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
     """Apply a ufunc at indices, one after another, in place."""
     array = unwrapped(array)
     key = index if isinstance(index, list) else _read(index)
-    rest = map(_read, values)
+    rest = [*map(_read, values)]
     if not isinstance(array, HasNode):
         ufunc.at(array, key, *rest)
     elif not hasattr(array, "_buffer") or array._kind is NODE:
@@ -198,8 +197,6 @@ def at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
     else:
         check_writable(array, f"{ufunc.__name__}.at")  # type: ignore[arg-type]
         target = elements.array_of(array)
-        if readers.freed(array._buffer) and not are_others():
-            ufunc.at(target, key, *rest)
-        else:
+        if not readers.wrote(array._buffer, 0, (), ufunc.at, target, key, *rest):
             with protect(array._buffer, array.node, None, None, True):
                 ufunc.at(target, key, *rest)

@@ -20,7 +20,6 @@ from ..ir.kind import NODE, row_major
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..memory.slabs import take
-from ..memory.snapshots import are_others
 from ..operands import tracing
 from ..operands.convert import listed
 from ..runtime.floating_errors import silently
@@ -102,20 +101,15 @@ def stored(to: Any, key: Any, value: Any) -> bool:
 
     The number is of a class that the kind of ``to`` stores as NumPy does.
     """
-    if not selects(to, key):
-        return False
-    if are_others():
-        return readers.wrote(to._buffer, 0, put, to, key, value)
-    return readers.freed(to._buffer) and put(to, key, value)
+    return selects(to, key) and readers.wrote(to._buffer, 0, (), filled, to, key, value)
 
 
-def put(to: Any, key: Any, value: Any) -> bool:
-    """Write one number where nobody waits for the old ones; tell whether it is done."""
+def filled(to: Any, key: Any, value: Any) -> bool:
+    """Have NumPy write what an index selects, where nobody waits; tell whether it is done."""
     try:
         array_of(to)[key] = value
     except REFUSED:
         return False
-    to._buffer.snapshot()  # the next write counts its references, which costs less than asking
     return True
 
 
@@ -138,19 +132,9 @@ def put_at(to: Any, key: Any, value: Any) -> bool:
         if values is None:
             return False
         values = values.copy() if np.may_share_memory(place, values) else values
-        if are_others():
-            return readers.wrote(to._buffer, 0, _fill, place, values)
-        done = readers.freed(to._buffer)
-        if done:
-            place[...] = values
+        return readers.wrote(to._buffer, 0, (), place.__setitem__, ..., values)
     except REFUSED:
         return False
-    return done
-
-
-def _fill(place: NumpyArray, values: Any) -> bool:
-    place[...] = values
-    return True
 
 
 def in_dtype(values: NumpyArray, dtype: Any) -> NumpyArray | None:

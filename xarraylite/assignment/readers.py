@@ -16,14 +16,14 @@ an error, never another value.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
 from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
 from ..memory.buffer import ALONE, Buffer
-from ..memory.snapshots import being_written, count_threads, own_threads
+from ..memory.snapshots import are_others, being_written
 from ..operands.nodes import HasNode
 from . import totals
 
@@ -212,8 +212,8 @@ def waiting_for(buffer: Buffer) -> int:
     if buffer.shared:
         return buffer.shared_waiting()
     try:
-        return sys.getrefcount(buffer._snapshot) - ALONE
-    except AttributeError:
+        return sys.getrefcount(buffer._snapshot) - ALONE if hasattr(buffer, "_snapshot") else 0
+    except AttributeError:  # another thread has just written
         return 0
 
 
@@ -233,24 +233,29 @@ def freed(buffer: Buffer, own: int = 0) -> bool:
     return waiting_for(buffer) == 0
 
 
-def wrote(buffer: Buffer, own: int, write: Callable[..., Any], *args: Any) -> bool:
+def wrote(
+    buffer: Buffer, own: int, reads: Sequence[object], write: Callable[..., object], *args: Any
+) -> bool:
     """Call what writes a buffer, with arguments, where it is `freed`; tell whether it has written.
 
     Where other threads may read meanwhile, nobody gets a snapshot of the bytes before that is done.
+    The ``own`` references are of what is read, and nobody's where another snapshot has taken the
+    place of theirs.  What has not written returns False.
     """
     if not freed(buffer, own):
         return False
-    if count_threads() <= own_threads.count:
-        return bool(write(*args))
+    if not are_others():
+        return write(*args) is not False
     with being_written(buffer):
-        kept = buffer.release(own, id(buffer._known()))
+        which = id(buffer._known())
+        kept = buffer.release(own if which in map(id, reads) else 0, which)
         try:
-            done = bool(write(*args))
+            done = write(*args) is not False
         except BaseException:
             if kept is not None:
                 kept.expire("its own assignment has consumed it")
             raise
-        if kept is not None and not (done and buffer.shared):
+        if kept is not None and not done:
             buffer._give_back([kept])
     return done
 

@@ -19,7 +19,6 @@ from ..ir.kind import NODE, Kind, Operands, folds_inside, leaves_of
 from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
 from ..memory.block import Memory
-from ..memory.snapshots import are_others
 from ..operands import tracing
 from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
@@ -93,9 +92,7 @@ def _called(program: Any, to: Any, operands: Sequence[Any], own: int) -> bool:
         own += arguments.count(buffer._snapshot) if own else 0
     except AttributeError:  # another thread has just written
         own = 0
-    if are_others():
-        return readers.wrote(buffer, own, lambda: program.call(*arguments) is None)
-    return readers.freed(buffer, own) and program.call(*arguments) is None
+    return readers.wrote(buffer, own, operands, lambda: program.call(*arguments) is None)
 
 
 def _overlaps_itself(to: Any) -> bool:
@@ -129,7 +126,7 @@ def _moved(to: Any, of: Any) -> bool:
     small = math.prod(to._shape) < PARALLEL_FROM
     if not small or tiers.begins_copy(kind, target) or not launch.can_launch():
         return False  # NumPy copies it
-    return readers.wrote(to._buffer, 0, _launched, to, kind, operands)
+    return readers.wrote(to._buffer, 0, (), _launched, to, kind, operands)
 
 
 def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
@@ -150,7 +147,7 @@ def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
         return False
     # What the collector calls back may read: none comes between the question and a small write.
     with uncollected() if small else contextlib.nullcontext():
-        return readers.wrote(to._buffer, own, plan.run, to._buffer, to._start, operands)
+        return readers.wrote(to._buffer, own, operands, plan.run, to._buffer, to._start, operands)
 
 
 def _written_again(
@@ -162,12 +159,12 @@ def _written_again(
     the second time or later, and kept: False where there is none.
     """
     key: Any = (to._kind, to._shape, *near.items())
-    known = kind.replays.get(key)
+    known, buffer = kind.replays.get(key), to._buffer
     if not is_plan(known) and tiers.begins(kind, to._shape, operands):
         return False
     if known is None or known is ONCE:
         remember(kind, key, ONCE if known is None else TWICE)
-        if readers.wrote(to._buffer, own, _written_in_parts, to, kind, operands, near):
+        if readers.wrote(buffer, own, operands, _written_in_parts, to, kind, operands, near):
             return True
         if known is None:
             return False
@@ -177,7 +174,7 @@ def _written_again(
         remember(kind, key, known)
         if made is not None:
             kind.keep(key[:2], made.before(kind.writes.get(key[:2])))
-    if is_plan(known) and readers.wrote(to._buffer, own, rewritten, known, to, operands):
+    if is_plan(known) and readers.wrote(buffer, own, operands, rewritten, known, to, operands):
         return True
     return None
 

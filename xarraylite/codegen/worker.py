@@ -228,12 +228,13 @@ def _serve(state: _State) -> None:
     _local.worker = True  # before it is: a finaliser may run anywhere from here on
     if not state.role.acquire(blocking=False):
         return
-    own_threads.count += 1
+    own_threads.append(_thread.get_ident())
     try:
         while not _closed.is_set:
             _serve_one(state.queue.get())
     finally:
-        own_threads.count -= 1
+        if own_threads:  # else this is a child that a job has forked
+            own_threads.pop()
         state.role.release()
 
 

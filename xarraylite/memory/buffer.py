@@ -41,7 +41,7 @@ from . import snapshots as readers
 from .block import Memory, byte_reach
 from .pool import Bytes, Range, Raw, address_of
 from .slabs import take
-from .snapshots import GLANCE, Snapshot, guard, making, newest, noted, shared_snapshots
+from .snapshots import GLANCE, Snapshot, guard, newest, noted, shared_snapshots
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -214,16 +214,16 @@ class Buffer(Memory):
     def snapshot(self) -> Snapshot:
         """Return the current `Snapshot`, made if there is none; of a copy if others write."""
         with guard.held:
-            if readers.writes and readers.is_being_written(self):
+            if readers.writing and readers.is_being_written(self):
                 return Snapshot.of_copy(self)
             known = self._known()
             if known is not None:
                 return known
-            making.value += 1
             try:
+                readers.writing.append(self)
                 return self._known() or self._fresh()
             finally:
-                making.value -= 1
+                readers.was_written(self)
 
     def _fresh(self) -> Snapshot:
         """Return a new snapshot, the current one from now on."""
@@ -259,13 +259,10 @@ class Buffer(Memory):
         if self.shared:
             return
         with guard.held:
-            making.value += 1
-            try:
+            with readers.being_written(self):
                 with contextlib.suppress(AttributeError):
                     self._mark = noted(self._snapshot)
                 self.shared = True
-            finally:
-                making.value -= 1
 
     def is_awaited(self) -> bool:
         """Tell whether any expression refers to these bytes."""

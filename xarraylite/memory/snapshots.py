@@ -8,10 +8,14 @@ A snapshot's address changes in one store.  Kernels take it where no other threa
 pinned snapshot waits until no other thread's kernel reads through it.  Snapshots are made, moved
 and pinned under one lock, which nobody holds while a kernel runs, nor while waiting.
 
-Between a writer's question who waits and its last store another thread may read.  So while memory
-is written, other threads get snapshots of copies (`being_written`), as it is at that moment:
-nobody waits for anybody, and an expression has one meaning from its first evaluation on (what is
-not covered is in docs/developer/architecture.md).
+Between a writer's question who waits and its last store another thread may read.  So memory that
+is written is listed (`writing`), and has no snapshot of its own meanwhile: who reads gets one of a
+copy, as it is at that moment.  Nobody waits for anybody, and an expression has one meaning from
+when it is written on.  What asks and writes under one hold of the interpreter's lock need not be
+listed: machine code does that, but for long kernels and where NumPy writes many elements.  A
+writer's own readings, those of the very expression it writes, are told by their identity, never by
+their number alone: another thread's may be as many (what is not covered is in
+docs/developer/architecture.md).
 
 An interrupt may come wherever the main thread calls something.  So the lock is one of C, whose
 ``with`` statements no interrupt comes between (those of `threading.Condition` run Python), what
@@ -46,76 +50,61 @@ pins: dict[object, tuple[int, Sequence[Snapshot]]] = {}
 #: Seconds between two looks of who waits.
 GLANCE = 1e-4
 
-#: Whether a buffer's snapshot is being made; machine code, which has no lock, makes none then.
-making = ctypes.c_int64(0)
-
-
 #: Kernels that machine code runs without the interpreter's lock, which pin nothing; and how many
 #: writers wait until there are none: meanwhile such kernels keep the lock.
 flying = (ctypes.c_int64 * 2)()
 
 
-#: What threads are writing, by something that stands for the write.
-writes: dict[object, tuple[int, Memory]] = {}
+#: What threads are writing, or making a snapshot of; as often as several do.  Machine code, which
+#: has no lock, makes no snapshots while there is anything.
+writing: list[Memory] = []
 
 
-class _Own:
-    """How many threads there are that read nobody's arrays: the package's own."""
-
-    __slots__ = ("count",)
-
-    count: int
-
-
-own_threads = _Own()
-own_threads.count = 0
-
-
-#: All threads but the main one, in the thirtieth part of a microsecond.
-count_threads = _thread._count
+#: The package's own threads, which read nobody's arrays; and how many the process had that this one
+#: was forked from, which Python goes on counting.
+own_threads: list[int] = []
+_past = [0]
 
 
 def are_others() -> bool:
     """Tell whether there are threads of the user's besides the main one."""
-    return count_threads() > own_threads.count
+    return _thread._count() > len(own_threads) + _past[0]  # without the main one
 
 
 @contextlib.contextmanager
 def being_written(memory: Memory) -> Iterator[None]:
-    """Have other threads' new snapshots of memory be of copies while the block writes it.
+    """Have new snapshots of memory be of copies while the block writes it.
 
     Those that are there are the block's to take away (`Buffer.release`), as its first step.
     """
-    write = object()
     try:
-        writes[write] = threading.get_ident(), memory
-        making.value += 1  # machine code makes no snapshots
+        writing.append(memory)  # no interrupt comes before
         yield
     finally:
-        if write in writes:
-            del writes[write]
-            making.value -= 1
+        was_written(memory)
+
+
+def was_written(memory: Memory) -> None:
+    """Say that one of those who write memory does so no longer."""
+    if memory in writing:  # else a child was forked meanwhile
+        writing.remove(memory)
 
 
 def is_being_written(memory: Memory) -> bool:
-    """Tell whether another thread writes some of these bytes."""
-    me, low, high = threading.get_ident(), memory.address, memory.address + memory.nbytes
+    """Tell whether a thread writes some of these bytes."""
+    low, high = memory.address, memory.address + memory.nbytes
     return any(
-        [
-            thread != me and its.address < high and low < its.address + its.nbytes
-            for thread, its in [*writes.values()]
-        ]
+        [its.address < high and low < its.address + its.nbytes for its in writing.copy()],
     )
 
 
 def _forget_threads() -> None:
     """Forget in a forked child what other threads were doing."""
     pins.clear()
-    me, own = threading.get_ident(), writes.copy()
-    writes.clear()
-    writes.update({write: found for write, found in own.items() if found[0] == me})
-    making.value, flying[0], flying[1] = len(writes), 0, 0
-    own_threads.count = _thread._count()  # which goes on counting those of the parent
+    writing.clear()
+    flying[0], flying[1] = 0, 0
+    own_threads.clear()
+    _past[0] = _thread._count()
 
 
 if hasattr(os, "register_at_fork"):

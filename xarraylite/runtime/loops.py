@@ -98,7 +98,7 @@ class _Helpers:
         return min(count, self.started)
 
     def _serve(self, run: Callable[[int], object], request: int) -> None:
-        own_threads.count += 1
+        own_threads.append(_thread.get_ident())
         self.known.append(threading.get_native_id())
         keep_off(self.avoided)
         run(request)

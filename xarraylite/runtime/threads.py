@@ -276,7 +276,7 @@ class Pool:
 
 
 def _serve(crew: _Crew) -> None:
-    own_threads.count += 1
+    own_threads.append(threading.get_ident())
     avoided = -1
     while True:
         job = crew.inbox.get()

@@ -37,7 +37,7 @@ from ..ir.kind import Kind, row_major
 from ..layout.strided import counted
 from ..memory.buffer import Buffer
 from ..memory.pool import counters
-from ..memory.snapshots import Copy, Newest, Snapshot, flying, making, pins
+from ..memory.snapshots import Copy, Newest, Snapshot, flying, own_threads, pins, writing
 from ..operands import dispatch, tracing
 from ..operands.dispatch import ViewRecipe
 from ..operands.learning import PRODUCT
@@ -281,8 +281,8 @@ def _words() -> dict[int, int]:
     found[w.LINES] = _address(_LINES)
     found[w.TRACING] = _memory(tracing.running)
     found[w.EVALUATIONS], found[w.REUSES] = _memory(evaluations), _memory(reuses)
-    found[w.MAKING] = _memory(making)
-    found[w.PINS], found[w.FLYING] = _address(pins), _memory(flying)
+    found[w.PINS], found[w.WRITING] = _address(pins), _address(writing)
+    found[w.OWN_THREADS], found[w.FLYING] = _address(own_threads), _memory(flying)
     found[w.COUNTED] = _memory(counted)
     found[w.COUNTERS] = _memory(counters)
     found[w.TUPLE_ITEMS] = tuple.__basicsize__

@@ -35,7 +35,7 @@ from ..memory.arrays import read
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
 from ..memory.histories import held
-from ..memory.snapshots import Snapshot, are_others
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.gathers import FEW, copied_from
 from ..operands.learning import key_of
@@ -259,8 +259,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         """Write a number, or elements of this dtype and shape; tell whether it is done."""
         base = self._base
         kind = base._kind
-        waits = are_others() or readers.waiting_for(base._buffer)
-        if kind is NODE or tracing.running.value or waits:
+        if kind is NODE or tracing.running.value or readers.waiting_for(base._buffer):
             return False
         values = ready(base, value, self._shape)
         if values is None:
@@ -268,10 +267,9 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
         if kind.strides is not None and not elements.array_of(base).flags.writeable:
             return False
         try:
-            self._scatter(values)
+            return readers.wrote(base._buffer, 0, (), self._scatter, values)
         except elements.REFUSED:  # a number that does not fit
             return False
-        return True
 
     def _write(self, node: Node, value: object, held: bool) -> None:
         """Compute a node, and write it when that is done."""

@@ -40,9 +40,19 @@ from .evaluation import (
     record_of,
 )
 from .indices import MOST_LISTED, is_numpys, selector
-from .launching import started
+from .launching import HELD, started
 from .operators import combined, give_snapshot, leads, number_of, of_number
-from .readers import is_alone, is_free, let_go, own_in, own_of, waiting_for
+from .readers import (
+    hidden,
+    is_alone,
+    is_free,
+    let_go,
+    own_in,
+    own_of,
+    put_in,
+    shown,
+    waiting_for,
+)
 from .replay import ran
 from .scalars import fits, fits_whole, inside
 from .views import is_index, steps_of, view_of
@@ -143,12 +153,16 @@ def written(to: int, kind: int, key: int, items: int, again: bool) -> bool:
     """
     program = c.PyDict_GetItemWithError(get(kind, w.WRITES), key)
     record = record_of(program)
-    if record != 0 and size_of(get(to, w.SHAPE)) * load(record + TWICE) <= REPEATED:
+    size = size_of(get(to, w.SHAPE))
+    if record != 0 and size * load(record + TWICE) <= REPEATED:
         count_evaluation()
-        # While a large kernel runs, others may let go of what it needs.
+        # While a large kernel runs, others may read, and let go of what it needs.
         keep(program)
-        buffer = keep(get(to, w.OWN_BUFFER))
+        buffer, locked = keep(get(to, w.OWN_BUFFER)), size <= load(record + HELD)
+        snapshot = 0 if locked else hidden(buffer)
         done = started(record, begin_of(to), get(to, w.SHAPE), items)
+        if not locked:
+            shown(buffer, snapshot)
         c.Py_DecRef(buffer)
         c.Py_DecRef(program)
         if done != 0:
@@ -220,9 +234,7 @@ def stored(to: int, key: int, value: int) -> bool:
         several = cls == word(w.LIST) or cls == word(w.TUPLE)
         kind = get(to, w.KIND)
         done = fits_all(kind, number) if several else fits(kind, number)
-        if done and c.PyObject_SetItem(array, index, number) != 0:
-            c.PyErr_Clear()  # Python says what is wrong
-            done = False
+        done = done and put_in(to, array, index, number)
         c.Py_DecRef(number)
     c.Py_DecRef(made)
     return done

@@ -51,7 +51,7 @@ def is_unread(buffer: int) -> bool:
         get(buffer, w.SNAPSHOT) == 0
         and load(buffer + CLASS) == word(w.BUFFER)
         and get(buffer, w.SHARED) == word(w.FALSE)
-        and load(word(w.MAKING)) == 0
+        and load(word(w.WRITING) + SIZE) == 0
         and is_ordinary(buffer)
     )
 

@@ -21,6 +21,8 @@ from .basics import (
     is_traced,
     item,
     keep,
+    member,
+    size_of,
     swap,
 )
 from .evaluation import SNAPSHOTS, address_of, bump, new_buffer
@@ -79,6 +81,60 @@ def own_in(buffer: int, thing: int) -> int:
 def is_free(buffer: int, key: int) -> bool:
     """Tell whether nobody waits for a buffer's bytes but an index that is not read any more."""
     return waiting_for(buffer) == own_in(buffer, key)
+
+
+def hidden(buffer: int) -> int:
+    """Have who reads a buffer while it is written read a copy; return what `shown` is given.
+
+    As `memory.snapshots.being_written` does, for writes that let go of the interpreter's lock.
+    """
+    if c.PyList_Append(word(w.WRITING), buffer) != 0:
+        c.PyErr_Clear()
+    snapshot = get(buffer, w.SNAPSHOT)
+    give(buffer, w.SNAPSHOT, 0)
+    return snapshot
+
+
+def shown(buffer: int, snapshot: int) -> bool:
+    """Have a buffer that is written be read where it is, unless another thread writes too."""
+    writes, at = word(w.WRITING), 0
+    while at < load(writes + SIZE) and member(writes, at) != buffer:
+        at += 1
+    c.PyList_SetSlice(writes, at, at + 1, 0)
+    if load(writes + SIZE) != 0 or get(buffer, w.SNAPSHOT) != 0:
+        c.Py_DecRef(snapshot)
+        return False
+    give(buffer, w.SNAPSHOT, snapshot)
+    return True
+
+
+#: Elements up to which NumPy writes under the interpreter's lock.
+UNDER_LOCK = 500
+
+
+def are_others() -> bool:
+    """Tell whether there are threads of the user's besides one."""
+    state, own = c.PyInterpreterState_ThreadHead(c.PyInterpreterState_Get()), word(w.OWN_THREADS)
+    for _ in range(load(own + SIZE) + 1):
+        state = c.PyThreadState_Next(state) if state != 0 else 0
+    return state != 0
+
+
+def put_in(to: int, array: int, key: int, value: int) -> bool:
+    """Have NumPy write a container, for which nobody waits; tell whether it did."""
+    if size_of(get(to, w.SHAPE)) <= UNDER_LOCK or not are_others():
+        done = c.PyObject_SetItem(array, key, value) == 0
+    else:
+        buffer = keep(get(to, w.OWN_BUFFER))
+        snapshot = hidden(buffer)
+        keep(array)
+        done = c.PyObject_SetItem(array, key, value) == 0
+        c.Py_DecRef(array)
+        shown(buffer, snapshot)
+        c.Py_DecRef(buffer)
+    if not done:
+        c.PyErr_Clear()  # Python says what is wrong
+    return done
 
 
 def is_readable(thing: int) -> bool:
@@ -186,7 +242,7 @@ def is_movable(buffer: int, snapshot: int) -> bool:
         get(buffer, w.SNAPSHOT) == snapshot
         and load(snapshot + CLASS) == word(w.SNAPSHOT_CLASS)
         and waiting_for(buffer) > 0
-        and load(word(w.MAKING)) == 0
+        and load(word(w.WRITING) + SIZE) == 0
         and load(word(w.FLYING)) == 0
         and c.PyDict_Size(word(w.PINS)) == 0
     )

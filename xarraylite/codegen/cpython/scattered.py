@@ -60,7 +60,7 @@ from .picks import (
     trues,
 )
 from .places import fact_of, is_usual
-from .readers import is_free, is_shared, let_go, waiting_for
+from .readers import is_free, is_shared, let_go, put_in, waiting_for
 from .scalars import fits
 from .views import is_index
 
@@ -319,9 +319,7 @@ def put_by_numpy(to: int, key: int, value: int) -> bool:
     target = writable(to)
     values = array_of(made) if size_of(get(made, w.SHAPE)) > 0 else 0
     if target != 0 and values != 0 and waiting_for(get(to, w.OWN_BUFFER)) == 0:
-        done = c.PyObject_SetItem(target, key, values) == 0
-        if not done:
-            c.PyErr_Clear()  # Python says what is wrong
+        done = put_in(to, target, key, values)
     c.Py_DecRef(made)
     return done
 
@@ -366,7 +364,7 @@ def put_cast(to: int, part: int, key: int, value: int) -> bool:
     if made != 0 and is_container(made) and size_of(get(made, w.SHAPE)) > 0:
         values, target = keep(writable(made)), keep(writable(to))
         if values != 0 and target != 0 and is_free(get(to, w.OWN_BUFFER), value):
-            done = set_silently(target, key, values)
+            done = set_silently(to, target, key, values)
         c.Py_DecRef(values)
         c.Py_DecRef(target)
     c.PyErr_Clear()  # Python says what is wrong
@@ -391,14 +389,13 @@ def is_in_step(to: int, part: int, value: int) -> bool:
     return is_same(get(get(part, w.KIND), w.STRIDES), get(get(value, w.KIND), w.STRIDES))
 
 
-def set_silently(array: int, key: int, values: int) -> bool:
+def set_silently(to: int, array: int, key: int, values: int) -> bool:
     """Have NumPy write values, with its warnings kept away; tell whether it did."""
     silent = word(w.WARNING) != word(w.NONE)
     token = c.PyContextVar_Set(word(w.WARNING), word(w.SILENT)) if silent else 0
     if token == 0:
         return False
-    done = c.PyObject_SetItem(array, key, values) == 0
-    c.PyErr_Clear()  # Python says what is wrong
+    done = put_in(to, array, key, values)
     c.PyContextVar_Reset(word(w.WARNING), token)
     c.Py_DecRef(token)
     return done
@@ -416,7 +413,7 @@ def stored_value(to: int, key: int, value: int) -> bool:
         one = c.PyObject_GetItem(place, word(w.EMPTY)) if place != 0 else 0
         array = writable(to) if one != 0 and is_free(get(to, w.OWN_BUFFER), value) else 0
         if array != 0 and is_free(get(to, w.OWN_BUFFER), value) and fits(get(to, w.KIND), one):
-            done = c.PyObject_SetItem(array, key, one) == 0
+            done = put_in(to, array, key, one)
         c.Py_DecRef(one)
     if not done:
         c.PyErr_Clear()  # Python says what is wrong

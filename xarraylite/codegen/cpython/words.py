@@ -234,13 +234,14 @@ NEW_ARRAY, ONE_DIGIT, TWO_DIGITS = _later(3)
 #: Tuples of one int, which shapes of short vectors are, by that int.
 (LINES,) = _later(1)
 
-#: Who reads through snapshots: the table of evaluations, and how many kernels of machine code.
-PINS, FLYING = _later(2)
+#: Who reads through snapshots: the table of evaluations, and how many kernels of machine code;
+#: what is being written, and the package's own threads.
+PINS, FLYING, WRITING, OWN_THREADS = _later(4)
 
 #: Cells in memory, the last of them the counters of memory; the function of C that tells what only
 #: the statement has from what its variables lend it (0: counts do); and how far from their
 #: addresses tuples and bytes have what they hold.
-TRACING, EVALUATIONS, REUSES, MAKING, COUNTED, COUNTERS, LENT, TUPLE_ITEMS, BYTES_DATA = _later(9)
+TRACING, EVALUATIONS, REUSES, COUNTED, COUNTERS, LENT, TUPLE_ITEMS, BYTES_DATA = _later(8)
 
 #: The words behind the facts.  For each operation that is an operator: its keys in the tables of
 #: kinds, Python's methods, its number among those of two values of float64, and ways by classes.
