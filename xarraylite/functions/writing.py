@@ -34,6 +34,8 @@ from .arrays_of_numpy import COMMON, Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
 
+_ARRAYS = XExpression, XScalar
+
 
 def _destination(a: object, operation: str) -> Memory:
     if not isinstance(a, XExpression):
@@ -47,6 +49,25 @@ def _values(x: object, operation: str) -> NumpyArray:
         tracing.note_values()
         return elements.array_of(x)
     return np.asarray(numpy_of(x, operation, Narrow()))
+
+
+def _stored(to: Memory, key: Any, value: Any) -> bool:
+    """Write a number where a mask of the same shape, or positions, select; tell whether it is done.
+
+    That is an assignment like any other, and what it refuses the general way has the words for.
+    """
+    if value.__class__ is list and len(value) == 1:
+        (value,) = value
+    if value.__class__ not in to._kind.stored or not isinstance(key, XContainer):
+        return False
+    mask = key.dtype is bool_
+    if to.dtype is bool_ or (key.shape != to.shape if mask else to.ndim != 1):
+        return False
+    try:
+        to[key] = value
+    except (IndexError, OverflowError):
+        return False
+    return True
 
 
 def _memory(
@@ -71,12 +92,19 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
     """Return what is written; Python integers must fit, and arrays cast under the rule."""
     if isinstance(x, XExpression) and x.dtype is to.dtype:
         return _values(x, operation)
-    check_representable(x, to.dtype, operation)
+    if x.__class__ in to._kind.stored:
+        try:
+            return np.array(x, to.dtype)
+        except OverflowError:
+            pass  # it is refused below, in words of ours
     several = isinstance(x, list | tuple)
     few: Any = listed(x, None) if several else None
+    if few is not None and few.dtype is to.dtype:
+        return cast("NumpyArray", few)
+    check_representable(x, to.dtype, operation)
     if few is not None:
         return cast("NumpyArray", few)
-    number = x if x.__class__ in to._kind.stored else elements.fitting(to._kind, x)
+    number = elements.fitting(to._kind, x)
     if number is not None:
         return np.array(number, to.dtype)
     if type(x) is float and to.dtype.char in np.typecodes["AllInteger"]:
@@ -124,7 +152,11 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
             [0, 2]])
     """
     to = _destination(a, "put")
+    if mode == "raise" and getattr(ind, "dtype", bool_) is not bool_ and _stored(to, ind, v):
+        return
     places = _values(ind, "put").ravel()
+    if places.dtype == bool_:
+        places = places.astype(np.int64)  # positions here too
     if mode == "wrap":
         places = places % max(to.size, 1)
     elif mode == "clip":
@@ -199,6 +231,8 @@ def place(arr: object, mask: object, vals: object) -> None:
     XArray([0, 1, 7, 8])
     """
     to = _destination(arr, "place")
+    if _stored(to, mask, vals):
+        return
     where = _mask(mask, to, "place")
     values = _fitting(vals, to, "place", "safe")
     own = _memory(to, values, where)
@@ -235,6 +269,8 @@ def putmask(a: object, mask: object, values: object) -> None:
     XArray([ 0,  1,  9, 10])
     """
     to = _destination(a, "putmask")
+    if _stored(to, mask, values):
+        return
     there = _mask(mask, to, "putmask")
     new = _fitting(values, to, "putmask", "safe")
     own = _memory(to, new, there)
@@ -282,14 +318,12 @@ def copyto(
     """
     to = _destination(dst, "copyto")
     usual = casting == "same_kind"
-    own = isinstance(src, XExpression | XScalar) and src.dtype == to.dtype
-    number = src.__class__ in to._kind.stored and to.dtype != bool_  # which casts from no number
-    if usual and where is True and (own or number):
-        to[...] = src
-        return
-    masked = isinstance(where, XContainer) and where.dtype == bool_ and where.shape == to.shape
-    if usual and masked and number:
-        to[where] = src
+    if usual and where is True:
+        own = isinstance(src, _ARRAYS) and src.dtype is to.dtype
+        if own or (src.__class__ in to._kind.stored and to.dtype is not bool_):
+            to[...] = src  # bool casts from no number
+            return
+    elif usual and _stored(to, where, src):
         return
     if usual and writes.computed_into(to, OPS["where"], where, src, to) is not None:
         return
