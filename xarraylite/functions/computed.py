@@ -39,6 +39,7 @@ _OF_THE_DTYPE = {
     "spacing": COPIED,
     **dict.fromkeys(("delete", "ediff1d", "frexp", "insert", "ldexp", "logaddexp2"), MOVED),
     **dict.fromkeys(("gradient", "histogram", "poly"), MOVED),
+    **dict.fromkeys(("cumprod", "cumsum", "nancumprod", "nancumsum"), MOVED),
 }
 
 
