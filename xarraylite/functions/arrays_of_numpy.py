@@ -145,7 +145,7 @@ def numpy_of(x: object, operation: str, narrow: Narrow) -> NumpyArray:
         return narrow.widened(values, as_dtype(values.dtype))
     if isinstance(x, Lifted):
         raise DTypeError(f"{operation}: got {type(x).__name__}; {x.instead}")
-    if isinstance(x, np.ndarray | np.generic):
+    if isinstance(x, (np.ndarray, np.generic)):
         if is_other(x.dtype):
             return np.asarray(x)
         if is_masked(x):
@@ -214,7 +214,7 @@ def results(made: Any, narrow: Narrow) -> Any:
         if is_other(made.dtype):
             return made
         return scalar_of(narrow.rounded(np.asarray(made))[()])
-    if isinstance(made, tuple | list):
+    if isinstance(made, (tuple, list)):
         items = [results(item, narrow) for item in made]
         named = hasattr(made, "_fields")
         return type(made)(*items) if named else type(made)(items)
@@ -237,7 +237,7 @@ def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = 
         return made
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
-    if not isinstance(out, XExpression | np.ndarray):
+    if not isinstance(out, (XExpression, np.ndarray)):
         raise DTypeError(f"{operation}: out must be an array, got {type(out).__name__}")
     if rule == "positions":
         check_cast(operation, lambda: "out", out.dtype, int64, "safe")
@@ -257,9 +257,9 @@ def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = 
 
 def shown(x: object) -> str:
     """Return how a message shows an argument."""
-    if isinstance(x, XExpression | np.ndarray | np.generic) and x.dtype in SUPPORTED:
+    if isinstance(x, (XExpression, np.ndarray, np.generic)) and x.dtype in SUPPORTED:
         return f"{dtype_name(as_dtype(x.dtype))}{list(x.shape)}"
-    if isinstance(x, list) and any([isinstance(item, XExpression | np.ndarray) for item in x]):
+    if isinstance(x, list) and any([isinstance(item, (XExpression, np.ndarray)) for item in x]):
         return f"[{', '.join(map(shown, x[:8]))}{', …' if len(x) > 8 else ''}]"
     return repr(x)[:60]
 

@@ -119,16 +119,16 @@ Take = Callable[[Any, str, Narrow], Any]
 
 def several(x: Any, operation: str, narrow: Narrow) -> Any:
     """Return an array, or a sequence of arrays, each as `numpy_of` has it."""
-    if isinstance(x, list | tuple):
+    if isinstance(x, (list, tuple)):
         return [numpy_of(item, operation, narrow) for item in x]
     return numpy_of(x, operation, narrow)
 
 
 def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
     """Return an array as `numpy_of` has it, also within a list, and anything else as it is."""
-    if isinstance(x, HasNode | np.ndarray | Lifted):
+    if isinstance(x, (HasNode, np.ndarray, Lifted)):
         return numpy_of(x, operation, narrow)
-    if isinstance(x, list | tuple):
+    if isinstance(x, (list, tuple)):
         return [perhaps(item, operation, narrow) for item in x]
     return x
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..arrays.ownership import is_value, memory_of
 from ..arrays.scalar import XFloat64
 from ..arrays.xarray import XArray
 from ..assignment import results
-from ..dtypes.names import as_dtype
+from ..dtypes.names import as_dtype, float64
 from ..ir.kind import NODE, owner_class
 from ..ir.walk import reads_anew
 from ..layout.strided import DYNAMIC, ROW_MAJOR
@@ -159,7 +160,7 @@ def _made(
     if as_is and isinstance(values, XContainer) and (wanted is None or wanted == values.dtype):
         return values
     if copy is False:
-        listed = isinstance(values, list | tuple | XExpression) or type(values) in NUMBERS
+        listed = isinstance(values, (list, tuple, XExpression)) or type(values) in NUMBERS
         if listed or not plain:
             raise ValueError(f"asarray: {type(values).__name__} cannot be used without a copy")
         made = adapt(values)
@@ -192,13 +193,28 @@ _ROW_MAJOR = ROW_MAJOR.value
 _NUMBERS = frozenset((int, float, XFloat64))
 
 
+def _are_numbers(values: Any) -> bool:
+    """Tell whether a list, or a list of lists, has nothing but numbers that NumPy reads as we do.
+
+    That is asked of all of them by one call, which takes a fifth of the time of looking at each.
+    """
+    classes = {*map(type, values)}
+    if classes == {list}:
+        classes = {*map(type, chain.from_iterable(values))}
+    return classes <= _NUMBERS
+
+
 def _copied(values: object, dtype: object, copy: bool | None) -> XContainer | None:
     """Return a few elements in a new container, or a container as it is; None for all others."""
     cls = values.__class__
-    if cls is list and dtype is None and {*map(type, values)} <= _NUMBERS:  # type: ignore[call-overload]
-        values = np.array(values)
+    wanted = None if dtype is None else as_dtype(dtype)
+    if cls is list and (wanted is None or wanted is float64) and _are_numbers(values):
+        try:
+            values = np.array(values, wanted)
+        except (OverflowError, ValueError):  # too large, or ragged
+            return None
     elif cls is list or cls is tuple:
-        values = listed(values, pinned_dtype(dtype))
+        values = listed(values, wanted)
     elif dtype is not None:
         return None
     elif isinstance(values, XContainer):
@@ -257,9 +273,9 @@ def array(
     >>> xl.array([1, 2], float, ndmin=2)
     XArray([[1., 2.]])
     """
-    if dtype is order is layout is None and copy and not ndmin:
+    if order is layout is None and copy and not ndmin:
         try:
-            few = _copied(object, None, True)
+            few = _copied(object, dtype, True)
         except DTypeError:  # which `asarray` looks into
             few = None
         if few is not None:
@@ -283,7 +299,7 @@ def copy(a: object, order: MemoryOrder = "K", subok: bool = False) -> XContainer
     >>> xl.copy(xl.arange(3)[1:])
     XArray([1, 2])
     """
-    if order in ("A", "K", "a", "k") and isinstance(a, XExpression | Parted):
+    if order in ("A", "K", "a", "k") and isinstance(a, (XExpression, Parted)):
         return cast("XContainer", cast("Any", a).copy())
     return asarray(a, order=order, copy=True)
 
@@ -452,7 +468,7 @@ def _lies_so(values: object, layout: LayoutLike, in_any: bool) -> bool:
 
 def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
     """Return values as an array of a shape, and a layout that the shape may choose."""
-    array = values if isinstance(values, XExpression | np.ndarray) else XArray(values)
+    array = values if isinstance(values, (XExpression, np.ndarray)) else XArray(values)
     if isinstance(shape, nested.Nested) and layout == "blocked":
         return array, formats.blocked_layout(shape, array.shape)
     wanted = extents.Shape.of(shape).extents

@@ -34,8 +34,6 @@ from .arrays_of_numpy import COMMON, Narrow, numpy_of, refusal
 
 Mode = Literal["raise", "wrap", "clip"]
 
-_ARRAYS = XExpression, XScalar
-
 
 def _destination(a: object, operation: str) -> Memory:
     if not isinstance(a, XExpression):
@@ -97,7 +95,7 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
             return np.array(x, to.dtype)
         except OverflowError:
             pass  # it is refused below, in words of ours
-    several = isinstance(x, list | tuple)
+    several = isinstance(x, (list, tuple))
     few: Any = listed(x, None) if several else None
     if few is not None and few.dtype is to.dtype:
         return cast("NumpyArray", few)
@@ -319,7 +317,8 @@ def copyto(
     to = _destination(dst, "copyto")
     usual = casting == "same_kind"
     if usual and where is True:
-        own = isinstance(src, _ARRAYS) and src.dtype is to.dtype
+        own = getattr(src, "_kind", NODE) is to._kind is not NODE
+        own = own or (isinstance(src, (XExpression, XScalar)) and src.dtype is to.dtype)
         if own or (src.__class__ in to._kind.stored and to.dtype is not bool_):
             to[...] = src  # bool casts from no number
             return
@@ -339,7 +338,7 @@ def copyto(
     if where is True:
         to[...] = XExpression(node).astype(to.dtype) if source is node.dtype else src
         return
-    if isinstance(where, list | tuple | int | float):
+    if isinstance(where, (list, tuple, int, float)):
         where = np.array(where, bool)  # as NumPy: only arrays must be bool already
     check_representable(src, to.dtype, "copyto")
     mask = XExpression(as_node(where, "copyto"))

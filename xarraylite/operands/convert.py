@@ -57,7 +57,7 @@ def as_order(layout: LayoutLike, operation: str = "layout") -> Order | Layout:
     """
     if layout is None:
         return ROW_MAJOR if settings.default_layout == ROW_MAJOR.value else COLUMN_MAJOR
-    if isinstance(layout, Order | Layout):
+    if isinstance(layout, (Order, Layout)):
         return layout
     if str(layout).lstrip().startswith("{"):
         return Layout.parse(layout)
@@ -191,7 +191,7 @@ def plain_array(
     DTypeError
         If they are no numbers, or complex ones where ``dtype`` is real.
     """
-    if isinstance(values, list | tuple):
+    if isinstance(values, (list, tuple)):
         values = values_in(values, dtype is None)
     try:
         array = np.asarray(values)
@@ -250,7 +250,7 @@ def _checked_integers(
     if array.dtype.kind not in "iuO":
         return array
     items = array.ravel().tolist()
-    if not all(isinstance(item, int | float | np.floating) for item in items):
+    if not all(isinstance(item, (int, float, np.floating)) for item in items):
         return np.asarray(values)
     floats = [item for item in items if not isinstance(item, int)]
     items = [int(item) for item in items] if floats else items
