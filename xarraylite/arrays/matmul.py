@@ -75,7 +75,7 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     if left._shape == (0,) and right._shape == (0,):
         return _empty(plain, left, right)
     mixed, code = left.dtype != right.dtype, left.dtype.char
-    if not mixed and (code not in _MULTIPLIED or _is_summed(left)):
+    if not mixed and (code not in _MULTIPLIED or _is_summed(left, right)):
         return _folded(plain, left, right)
     if not (left.lasting or right.lasting):
         long = len(left._shape) == 1 and left._shape[0] > calls.DOT
@@ -300,9 +300,10 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     return made
 
 
-def _is_summed(left: Any) -> bool:
-    """Tell whether a kernel adds up a vector's products: complex ones that are no one call."""
-    return left.dtype.char in "FD" and left.ndim == 1 and left.shape[0] > _SHORT
+def _is_summed(left: Any, right: Any) -> bool:
+    """Tell whether a kernel adds up products of vectors, all but those of floats that are long."""
+    ranks = left.ndim, right.ndim
+    return left.dtype.char not in "fd" and ranks == (1, 1) and left.shape[0] > _SHORT
 
 
 def _is_long(left: Any, right: Any) -> bool:
@@ -317,7 +318,7 @@ def _is_long(left: Any, right: Any) -> bool:
 def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, other: Node) -> None:
     """Remember a small product of two operands, and their nodes: a call of BLAS, or a fold."""
     left, right = operands
-    code, summed = left.dtype.char, _is_summed(left) and right.ndim == 1
+    code, summed = left.dtype.char, _is_summed(left, right)
     if not summed and code in _MULTIPLIED:
         # `product` learns those that it computes first.
         if not any([x.__class__ is plain and x.lasting for x in operands]):

@@ -58,6 +58,8 @@ def _stored(to: Memory, key: Any, value: Any) -> bool:
         (value,) = value
     if value.__class__ not in to._kind.stored or not isinstance(key, XContainer):
         return False
+    if to.size > elements.FEW:  # of many NumPy has loops of its own
+        return False
     mask = key.dtype is bool_
     if to.dtype is bool_ or (key.shape != to.shape if mask else to.ndim != 1):
         return False
