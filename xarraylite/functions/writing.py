@@ -11,10 +11,10 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from .._errors import DTypeError, ShapeError
+from .._errors import DTypeError, IndexRangeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.few import values_of
+from ..arrays.few import computed, values_of
 from ..arrays.operand import as_array
 from ..arrays.scalar import XScalar
 from ..assignment import elements, readers, writes
@@ -58,10 +58,8 @@ def _stored(to: Memory, key: Any, value: Any) -> bool:
         (value,) = value
     if value.__class__ not in to._kind.stored or not isinstance(key, XContainer):
         return False
-    if to.size > elements.FEW:  # of many NumPy has loops of its own
-        return False
-    mask = key.dtype is bool_
-    if to.dtype is bool_ or (key.shape != to.shape if mask else to.ndim != 1):
+    fits = key.shape == to.shape if key.dtype is bool_ else to.ndim == 1
+    if not fits or to.dtype is bool_ or key.size > elements.FEW:  # for many NumPy has loops
         return False
     try:
         to[key] = value
@@ -154,46 +152,17 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
     to = _destination(a, "put")
     if mode == "raise" and getattr(ind, "dtype", bool_) is not bool_ and _stored(to, ind, v):
         return
-    places = _values(ind, "put").ravel()
-    if places.dtype == bool_:
-        places = places.astype(np.int64)  # positions here too
-    if mode == "wrap":
-        places = places % max(to.size, 1)
-    elif mode == "clip":
-        places = np.clip(places, 0, max(to.size - 1, 0))
-    elif mode != "raise":
-        raise ValueError(f"put: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    values = _fitting(v, to, "put")
-    if places.size and values.size:
-        _scatter(to, places, values, "put")
-
-
-def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str) -> None:
-    """Write values, repeated, to positions of the flattened container."""
-    if not values.size:
-        raise ShapeError(f"{operation}: there are no values to write")
-    if values.size == 1:
-        values = values.reshape(())
-    elif values.shape != places.shape:
-        values = np.resize(values, places.size)
-    own = _memory(to, values, places)
-    if own is not None and own[0].flags.c_contiguous:
-        array, values = own
-        try:
-            array.reshape(-1)[places] = values
-        except IndexError as error:
-            raise refusal(operation, [array, places], error) from None
+    places = _values(ind, "put")
+    if not places.size:
         return
-    flat = to._reshaped((to.size,))
-    if isinstance(flat, Memory):
-        flat[places] = values
-        return
-    whole = np.array(values_of(to), order="C")
-    try:
-        whole.reshape(-1)[places] = values.astype(whole.dtype)
-    except IndexError as error:
-        raise refusal(operation, [whole, places], error) from None
-    to[...] = whole
+    low, high = int(places.min()), int(places.max())
+    outside = mode == "raise" and (low < -to.size or high >= to.size)
+    if outside or places.dtype.kind not in "iub":  # NumPy writes before it looks at the next one
+        raise IndexRangeError(
+            f"put({to.summary()}): positions are of {places.dtype}, from {low} to {high}"
+        )
+    places = places.astype(np.int64)
+    _written(to, "put", lambda whole, new: np.put(whole, places, new, mode), v, places)
 
 
 def _mask(mask: object, to: Memory, operation: str) -> NumpyArray:
@@ -234,14 +203,7 @@ def place(arr: object, mask: object, vals: object) -> None:
     if _stored(to, mask, vals):
         return
     where = _mask(mask, to, "place")
-    values = _fitting(vals, to, "place", "safe")
-    own = _memory(to, values, where)
-    if own is not None and values.size:
-        np.place(own[0], where, own[1])
-        return
-    chosen = np.flatnonzero(where)
-    if chosen.size:
-        _scatter(to, chosen, values, "place")
+    _written(to, "place", lambda whole, new: np.place(whole, where, new), vals, where, rule="safe")
 
 
 @or_numpy
@@ -271,14 +233,10 @@ def putmask(a: object, mask: object, values: object) -> None:
     to = _destination(a, "putmask")
     if _stored(to, mask, values):
         return
-    there = _mask(mask, to, "putmask")
-    new = _fitting(values, to, "putmask", "safe")
-    own = _memory(to, new, there)
-    if own is not None and new.size:
-        np.putmask(own[0], there, own[1])
-    elif new.size:
-        spread = np.resize(new, to.size).reshape(to.shape)
-        write_where(to, as_array(there, "putmask"), spread)
+    where = _mask(mask, to, "putmask")
+    _written(
+        to, "putmask", lambda whole, new: np.putmask(whole, where, new), values, where, rule="safe"
+    )
 
 
 @or_numpy
@@ -375,7 +333,7 @@ def put_along_axis(arr: object, indices: object, values: object, axis: int | Non
     """
     places = _values(indices, "put_along_axis")
     _written(
-        arr,
+        _destination(arr, "put_along_axis"),
         "put_along_axis",
         lambda whole, new: np.put_along_axis(whole, places, new, axis),
         values,
@@ -405,17 +363,31 @@ def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     XArray([[3, 0],
             [0, 3]])
     """
-    _written(a, "fill_diagonal", lambda whole, new: np.fill_diagonal(whole, new, wrap), val)
+    _written(
+        _destination(a, "fill_diagonal"),
+        "fill_diagonal",
+        lambda whole, new: np.fill_diagonal(whole, new, wrap),
+        val,
+    )
 
 
 def _written(
-    a: object, name: str, function: Callable[..., None], values: object, *read: NumpyArray
+    to: Memory,
+    name: str,
+    function: Callable[[NumpyArray, Any], None],
+    values: object,
+    *read: NumpyArray,
+    rule: str = "unsafe",
 ) -> None:
     """Have NumPy write to the elements, or to a copy of them that is assigned then."""
-    to = _destination(a, name)
-    new = _fitting(values, to, name)
+    new = _fitting(values, to, name, rule)
     own = _memory(to, new, *read)
-    whole, new = own or (np.array(values_of(to), order="C"), new)
+    if own is None:
+        whole = values_of(to).copy()
+        if new.dtype.kind not in "US":  # text is read by NumPy
+            new = computed(None, as_node(new, name), to.dtype)
+    else:
+        whole, new = own
     try:
         function(whole, new)
     except (ValueError, TypeError, IndexError) as error:
