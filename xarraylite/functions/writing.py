@@ -97,9 +97,8 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
             pass  # it is refused below, in words of ours
     several = isinstance(x, (list, tuple))
     few: Any = listed(x, None) if several else None
-    if few is not None and few.dtype is to.dtype:
-        return cast("NumpyArray", few)
-    check_representable(x, to.dtype, operation)
+    if few is None or few.dtype is not to.dtype:
+        check_representable(x, to.dtype, operation)
     if few is not None:
         return cast("NumpyArray", few)
     number = elements.fitting(to._kind, x)
