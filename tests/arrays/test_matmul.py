@@ -241,3 +241,19 @@ def test_products_are_updated_by_what_is_made_of_them(held: bool) -> None:
         if waiting is not None:
             assert np.array_equal(np.asarray(waiting), theirs * 2)
         assert "BLAS" not in str(xl.explain(made + 1.0))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64"])
+def test_long_dot_products_of_whole_numbers_wrap_in_any_order(dtype: str) -> None:
+    rng = np.random.default_rng(7)
+    for n in (4096, 4097):
+        bits = rng.integers(0, 256, (2, 2 * n * np.dtype(dtype).itemsize), "u1")
+        one, two = (bits > 254 if dtype == "bool" else bits).view(dtype)
+        u, v = xl.asarray(one), xl.asarray(two)
+        for part in (slice(n), slice(None, None, -2)):
+            want, a, b = one[part] @ two[part], u[part], v[part]
+            for _ in range(3):
+                assert_same_bits(a @ b, want)
+                assert_same_bits(xl.einsum("i,i", a, b), want)
+                assert_same_bits(xl.vecdot(a, b), want)
+                assert_same_bits((a ^ b) @ b, (one[part] ^ two[part]) @ two[part])

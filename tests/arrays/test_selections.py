@@ -121,3 +121,20 @@ def test_positions_along_a_dimension_that_is_not_there(shape: tuple[int, ...]) -
             whole = (slice(None),) * (len(shape) + more)
             with pytest.raises(IndexError, match="too many indices"):
                 a[(*whole, positions)]
+
+
+@together(
+    "made",
+    [list, np.array, xl.asarray, lambda at: np.array(at, "i4"), lambda at: xl.asarray(at) * 1],
+)
+def test_few_of_many_are_gathered_again_by_positions_of_any_kind(made: Any) -> None:
+    values = np.arange(6000.0)
+    a, b = xl.asarray(values.copy()), xl.asarray(values.reshape(60, 100).copy())
+    for at in ([0, -1, 7], [5999, 1, 1]):
+        picked, columns = a[made(at)], b[:, made([k % 90 for k in at])]
+        a[at[0]] = -1
+        assert_same_bits(picked, values[at])
+        assert_same_bits(columns, values.reshape(60, 100)[:, [k % 90 for k in at]])
+        a[at[0]] = values[at[0]]
+    with pytest.raises(IndexError):
+        a[made([0, 1, 6000])]

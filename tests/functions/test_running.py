@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.functions import running
+from xarraylite.dtypes.names import as_dtype
+from xarraylite.dtypes.narrow import from_narrow, to_narrow
+from xarraylite.functions import arrays_of_numpy, running
+from xarraylite.functions.arrays_of_numpy import converted
+from xarraylite.testing import assert_same_bits
 
 rng = np.random.default_rng(5)
 
@@ -100,3 +104,36 @@ def test_what_numpy_computes_is_nobody_elses(n: int) -> None:
     k = xl.asarray(np.arange(n))
     for axis in (None, 0):
         assert np.array_equal(xl.cumsum(k, axis).copy().numpy(), np.cumsum(np.arange(n)))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float8_e4m3fn", "int4", "uint4"])
+def test_many_narrow_values_are_converted_by_a_kernel(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrow = as_dtype(dtype)
+    bits = np.arange(256 if narrow.itemsize == 1 else 1 << 16, dtype=f"u{narrow.itemsize}")
+    values = (bits & 15 if dtype.endswith("int4") else bits).view(narrow)
+    wide = from_narrow(values)
+    between = wide
+    if wide.dtype == np.float32:
+        with np.errstate(all="ignore"):
+            between = wide * np.float32(1.0007)
+    for most in (running.MANY, 1 << 20):
+        monkeypatch.setattr(arrays_of_numpy, "FEW", most)
+        assert_same_bits(converted(values, wide.dtype), wide)
+        for x in (wide, between):
+            assert_same_bits(converted(x, narrow), to_narrow(x, narrow))
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "nancumsum", "nancumprod"])
+def test_float16_is_rounded_once(name: str) -> None:
+    few = np.array([1, 2**-11, 2**-11, np.nan, 6e4, 6e4, -np.inf], "f2")
+    for values in (few, np.tile(few[:3], (20, 2))):
+        for axis in (None, 0, -1):
+            with np.errstate(all="ignore"):
+                want = getattr(np, name)(values.astype("f4"), axis).astype("f2")
+            assert_same_bits(getattr(xl, name)(xl.asarray(values), axis), want)
+    assert getattr(xl, name)(xl.asarray(few), dtype="f8").dtype == np.float64
+    out = xl.zeros(7, "f2")
+    assert getattr(xl, name)(xl.asarray(few), out=out) is out
+    assert float(out[1]) == float(getattr(xl, name)(xl.asarray(few))[1])

@@ -14,6 +14,11 @@ from xarraylite.testing import assert_same_bits
 
 CALLS: dict[str, Callable[[Any, Any], None]] = {
     "put": lambda xp, a: xp.put(a, [0, -1, 5], [1, 2]),
+    "put at truth values": lambda xp, a: xp.put(a, np.arange(12) < 9, [5, 6, 7]),
+    "put a number at truth values": lambda xp, a: xp.put(a[0], xp.asarray([True] * 4), 5),
+    "put a number": lambda xp, a: xp.put(a[1], xp.asarray([2, -1, 2]), 5),
+    "place a number": lambda xp, a: xp.place(a, xp.asarray(np.eye(3, 4) > 0), [5]),
+    "putmask a number": lambda xp, a: xp.putmask(a, xp.asarray(np.eye(3, 4) > 0), 5),
     "put clipped": lambda xp, a: xp.put(a, [0, 99], 7, mode="clip"),
     "put wrapped": lambda xp, a: xp.put(a, [13, -14], 7, mode="wrap"),
     "place": lambda xp, a: xp.place(a, np.arange(12).reshape(3, 4) % 3 == 0, [5, 6, 7]),

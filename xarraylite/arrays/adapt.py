@@ -104,7 +104,7 @@ def adapt(
         buffer = memoryview(buffer)  # type: ignore[arg-type]
     if plain and isinstance(buffer, memoryview) and not (buffer.ndim == 1 and buffer.c_contiguous):
         buffer = np.asarray(buffer)
-    if plain and not isinstance(buffer, np.ndarray | Lifted) and has_array(type(buffer)):
+    if plain and not isinstance(buffer, (np.ndarray, Lifted)) and has_array(type(buffer)):
         buffer = np.asarray(buffer, copy=False)
     if plain and isinstance(buffer, np.ndarray):
         memory, own, kind = borrowed(buffer, "adapt")

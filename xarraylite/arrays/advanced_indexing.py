@@ -68,7 +68,7 @@ def is_advanced(key: Any) -> bool:
     for item in key if isinstance(key, tuple) else (key,):
         if item.__class__ in _BASIC:
             continue
-        if isinstance(item, list | tuple):
+        if isinstance(item, (list, tuple)):
             if _is_mask(item):
                 return True
             arrays += 1
@@ -83,7 +83,7 @@ def is_advanced(key: Any) -> bool:
 
 def _is_mask(items: Any) -> bool:
     """Tell whether nested sequences hold truth values (the first one tells)."""
-    while isinstance(items, list | tuple):
+    while isinstance(items, (list, tuple)):
         if not items:
             return False
         items = items[0]
@@ -115,7 +115,7 @@ def _numpy_key(key: Any) -> Any:
 def _numpy_item(item: Any) -> Any:
     if item.__class__ in _BASIC:
         return item
-    if isinstance(item, list | tuple):
+    if isinstance(item, (list, tuple)):
         return np.asarray(values_in(item)) if len(item) else np.empty(0, np.intp)
     if isinstance(item, np.ndarray) and is_masked(item):
         raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
@@ -124,7 +124,7 @@ def _numpy_item(item: Any) -> Any:
         lazy = of.lasting and of._kind is not NODE
         item = np.asarray(ownership.values_of(of) if lazy else of)
     item = unwrapped(item)
-    narrow = isinstance(item, np.ndarray | np.generic) and is_narrow_int(item.dtype)
+    narrow = isinstance(item, (np.ndarray, np.generic)) and is_narrow_int(item.dtype)
     return item.astype(np.int64) if narrow else item
 
 

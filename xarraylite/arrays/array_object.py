@@ -458,7 +458,7 @@ class ArrayObject(Methods):
         ValueError
             If there are several.
         """
-        if isinstance(value, list | tuple) or getattr(value, "ndim", False):
+        if isinstance(value, (list, tuple)) or getattr(value, "ndim", False):
             raise ValueError(f"fill({self.summary()}): one value is needed; a[...] = takes several")
         self[...] = value  # type: ignore[index]
 

@@ -136,14 +136,21 @@ def _gathered(of: Any, key: Any) -> XExpression | None:
     """Return elements of many, at positions along one axis, by a kind that was met before.
 
     Few of many are no copy: what is picked of stored arrays adds in the order of a gather.  None
-    for all but an array of int64 behind whole dimensions.
+    for all but one array of integers behind whole dimensions.
     """
     several = key.__class__ is tuple
     axis, given = (len(key) - 1, key[-1]) if several and key else (0, key)
-    if given.__class__ is not np.ndarray or given.dtype is not int64 or given.ndim != 1:
+    found = None if is_advanced(given) else _index((given,), False, math.inf)
+    if found is None or found[2]:
         return None
-    shape, count = of._shape, given.size
-    if axis >= len(shape) or not count or (several and not all(map(_is_all, key[:-1]))):
+    given, shape = found[0][0], of._shape
+    count = given.size
+    if (
+        given.ndim != 1
+        or axis >= len(shape)
+        or not count
+        or (several and not all(map(_is_all, key[:-1])))
+    ):
         return None
     place = (of._kind, shape, axis, count)
     kind = _KINDS.get(place)
@@ -203,6 +210,7 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     """
     if to._kind is NODE or tracing.running.value:
         return False
+    results.count_use()
     waits = readers.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
     if not readers.freed(to._buffer, waits):
         return False

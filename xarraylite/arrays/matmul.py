@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 else:
     products = later(".labels.products")
 
-#: Codes of the dtypes that BLAS multiplies, and of those that NumPy multiplies as we would; the
+#: Codes of the dtypes that BLAS multiplies, and with those that NumPy multiplies as we would; the
 #: ranks of a matrix times a matrix or a vector.
 _BLAS = "fdFD"
-_WRAPPING = "?bBhHiIlLqQ"
+_MULTIPLIED = _BLAS + "?bBhHiIlLqQ"
 _MATRICES = frozenset(((2, 2), (2, 1), (1, 2)))
 
 #: Terms of a dot product up to which lazy vectors are evaluated first.
@@ -91,6 +91,9 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
         return None if one is left and other is right else one @ other
     if left._shape == (0,) and right._shape == (0,):
         return _empty(plain, left, right)
+    mixed, code = left.dtype != right.dtype, left.dtype.char
+    if not mixed and (code not in _MULTIPLIED or _is_summed(left, right)):
+        return _folded(plain, left, right)
     if not (left.lasting or right.lasting):
         long = len(left._shape) == 1 and left._shape[0] > calls.DOT
         known = (_long_dot if long else _alike)(plain, left, right)
@@ -98,10 +101,8 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
             known = seen(plain, "matmul", (), (left, right))
         if known is not None:
             return known
-    if left.dtype != right.dtype:
+    if mixed:
         return _mixed(left, right)
-    if left.dtype.char not in _BLAS + _WRAPPING or _is_summed(left):
-        return _folded(plain, left, right)
     entry = _learned(left, right)
     if entry is None and not _is_evaluated_first(plain, left, right):
         return None
@@ -206,7 +207,7 @@ def _mixed(left: Any, right: Any) -> Any:
 
     None also of what is not multiplied by one call, which has the messages.
     """
-    known = left.dtype.char in _BLAS + _WRAPPING and right.dtype.char in _BLAS + _WRAPPING
+    known = left.dtype.char in _MULTIPLIED and right.dtype.char in _MULTIPLIED
     if not known or not _is_one_call(left, right):
         return None
     dtype = result_type(left.dtype, right.dtype)
@@ -256,7 +257,7 @@ def _alike(plain: type[Any], left: Any, right: Any) -> Any:
 def _empty(plain: type[Any], left: Any, right: Any) -> Any:
     """Return the product of two empty vectors, with which many loops begin; None of all others."""
     dtype = left.dtype
-    if dtype is not right.dtype or dtype.char not in _BLAS + _WRAPPING:
+    if dtype is not right.dtype or dtype.char not in _MULTIPLIED:
         return None
     if left._fixed_now() or right._fixed_now() or settings.engine == "reference":
         return None
@@ -316,9 +317,10 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     return made
 
 
-def _is_summed(left: Any) -> bool:
-    """Tell whether a kernel adds up a vector's products: complex ones that are no one call."""
-    return left.dtype.char in "FD" and left.ndim == 1 and left.shape[0] > _SHORT
+def _is_summed(left: Any, right: Any) -> bool:
+    """Tell whether a kernel adds up products of vectors, all but those of floats that are long."""
+    ranks = left.ndim, right.ndim
+    return left.dtype.char not in "fd" and ranks == (1, 1) and left.shape[0] > _SHORT
 
 
 def _is_long(left: Any, right: Any) -> bool:
@@ -333,8 +335,8 @@ def _is_long(left: Any, right: Any) -> bool:
 def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, other: Node) -> None:
     """Remember a small product of two operands, and their nodes: a call of BLAS, or a fold."""
     left, right = operands
-    code, summed = left.dtype.char, _is_summed(left) and right.ndim == 1
-    if not summed and code in _BLAS + _WRAPPING:
+    code, summed = left.dtype.char, _is_summed(left, right)
+    if not summed and code in _MULTIPLIED:
         # `product` learns those that it computes first.
         if not any([x.__class__ is plain and x.lasting for x in operands]):
             stacked = max(len(one.shape), len(other.shape)) > 2

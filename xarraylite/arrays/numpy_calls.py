@@ -60,7 +60,7 @@ def call_function(
         try:
             return own(*args, **options)
         except DTypeError:  # NumPy may know what to do with None, text or objects
-            if not any([x is None or isinstance(x, str | np.ndarray) for x in args]):
+            if not any([x is None or isinstance(x, (str, np.ndarray)) for x in args]):
                 raise
     if any([issubclass(kind, Lifted) for kind in types]):
         return NotImplemented  # which has no values for NumPy
@@ -69,9 +69,9 @@ def call_function(
 
 def _numpy_of(value: Any) -> Any:
     """Return arguments with NumPy's arrays in the place of ours, in nested sequences too."""
-    if isinstance(value, HasNode | OneValue):
+    if isinstance(value, (HasNode, OneValue)):
         return np.asarray(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         made = [_numpy_of(item) for item in value]
         return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
     if isinstance(value, dict):
@@ -81,11 +81,11 @@ def _numpy_of(value: Any) -> Any:
 
 def _read(value: Any) -> Any:
     """Return an argument that NumPy only looks at, of which it returns no view."""
-    if isinstance(value, OneValue | HasNode):
+    if isinstance(value, (OneValue, HasNode)):
         return value._as_numpy()  # type: ignore[union-attr]
     if value.__class__ is tuple:
         return tuple(map(_read, value))
-    return _numpy_of(value) if isinstance(value, list | tuple | dict) else value
+    return _numpy_of(value) if isinstance(value, (list, tuple, dict)) else value
 
 
 def call_ufunc(
@@ -139,7 +139,7 @@ def _by_numpy(
     name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
     rule = options.get("casting", "unsafe" if method in _FOLDS else "same_kind")
     for k, out in enumerate(outs):  # before anything is written
-        if not isinstance(out, HasNode | np.ndarray | None):
+        if not isinstance(out, (HasNode, np.ndarray, type(None))):
             raise DTypeError(f"{name}: out must be an array, got {type(out).__name__}")
         if (k or method in _FOLDS) and isinstance(out, HasNode):
             check_update(out, name, np.shape(results[k]), results[k].dtype, rule)  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ def check_asker(frame: FrameType) -> None:
     if frame.f_code is not _IN_BYTES:
         return
     strides = frame.f_locals["strides"]
-    if isinstance(strides, tuple | list) and any([isinstance(s, ElementStride) for s in strides]):
+    if isinstance(strides, (tuple, list)) and any([isinstance(s, ElementStride) for s in strides]):
         raise LayoutError(
             f"as_strided: strides {tuple(strides)} count elements, as those of containers do, and "
             "NumPy's function takes bytes; give it np.asarray(x) and strides of that, or use "

@@ -274,7 +274,7 @@ def node_of(value: object, destination: Described) -> Node:
         return value.node
     operation = f"assignment to {destination.summary()}"
     try:
-        if isinstance(value, list | tuple):
+        if isinstance(value, (list, tuple)):
             node = values_node(value, destination.dtype, operation)
             for own in node.args:  # the lists' own values, before they were converted
                 _warn_complex(own.dtype, node.dtype)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 from .._config import settings
 from .._lazy_import import later, uncollected
 from ..compiler.limits import PARALLEL_FROM
+from ..dtypes.promotion import can_cast
+from ..ir.build import CAST
 from ..ir.kind import NODE, Kind, Operands, folds_inside, leaves_of
 from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
@@ -309,7 +311,9 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
                 operands = (buffer, to._start, value._buffer, value._start)
     except (KeyError, AttributeError):
         return False
-    if kind.dtype is not to._dtype or not readers.freed(buffer, own):
+    if kind.dtype is not to._dtype:
+        kind = kind.leads(CAST, to._dtype) if can_cast(kind.dtype, to._dtype, "same_kind") else None
+    if kind is None or not readers.freed(buffer, own):
         return False
     program = kind.writes.get(to._kind)
     small = bool(program) and not repeats(program, operands, math.prod(to._shape))

@@ -49,7 +49,7 @@ def whole(value: Any, operation: str, name: str, *, cut: bool = False) -> int:
         For anything else.
     """
     try:
-        if cut and isinstance(value, float | np.floating) and math.isfinite(value):
+        if cut and isinstance(value, (float, np.floating)) and math.isfinite(value):
             return int(value)
         return operator.index(value)
     except TracedValueError:
@@ -90,7 +90,7 @@ def check_numbers(operation: str, kind: type[float | complex], **values: Any) ->
     """
     for name, value in values.items():
         try:
-            if isinstance(value, str | bytes):  # float() would read a number in them
+            if isinstance(value, (str, bytes)):  # float() would read a number in them
                 raise TypeError
             kind(value)
         except TracedValueError:

@@ -83,7 +83,7 @@ def _compared(x: object, other: object) -> Any:
 
 def _tolerance(value: object) -> Any:
     """Return how far apart numbers may be, in float64, as the comparison is."""
-    if isinstance(value, str | bytes | complex | np.complexfloating) or value is None:
+    if isinstance(value, (str, bytes, complex, np.complexfloating)) or value is None:
         check_numbers("isclose", float, tolerance=value)
     if is_number(value) and not hasattr(value, "dtype"):
         return float(value)  # type: ignore[arg-type]
@@ -128,11 +128,11 @@ def isclose(
     rtol, atol = [x if type(x) is float else _tolerance(x) for x in (rtol, atol)]
     # Neither bool nor unsigned integers have a distance, and narrow dtypes round tolerances away.
     both = left, right = _compared(a, b), _compared(b, a)
-    wide = promoted(*[x.dtype for x in both if not isinstance(x, float | complex)])
+    wide = promoted(*[x.dtype for x in both if not isinstance(x, (float, complex))])
     if kind(wide) != "c" and (kind(wide) != "f" or is_narrow_float(wide)):
-        left, right = [x if isinstance(x, float | complex) else x.astype(float64) for x in both]
+        left, right = [x if isinstance(x, (float, complex)) else x.astype(float64) for x in both]
     near: Any = abs(left - right) <= rtol * abs(right) + atol
-    if not isinstance(right, float | complex):
+    if not isinstance(right, (float, complex)):
         near = near & _of("isfinite", right)
     elif not cmath.isfinite(right):
         near = False
@@ -345,7 +345,7 @@ def _both(
         return made
     first, second = [eval_(part) for part in made]
     for part, to in zip((first, second), places, strict=True):  # before anything is written
-        if not isinstance(to, XExpression | np.ndarray | None):
+        if not isinstance(to, (XExpression, np.ndarray, type(None))):
             raise TypeError(f"{operation}: out must be an array, got {type(to).__name__}")
         if isinstance(to, XExpression) and where is True:
             check_update(to, operation, part.shape, part.dtype)

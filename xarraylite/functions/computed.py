@@ -39,6 +39,7 @@ _OF_THE_DTYPE = {
     "spacing": COPIED,
     **dict.fromkeys(("delete", "ediff1d", "frexp", "insert", "ldexp", "logaddexp2"), MOVED),
     **dict.fromkeys(("gradient", "histogram", "poly"), MOVED),
+    **dict.fromkeys(("cumprod", "cumsum", "nancumprod", "nancumsum"), MOVED),
 }
 
 
@@ -118,16 +119,16 @@ Take = Callable[[Any, str, Narrow], Any]
 
 def several(x: Any, operation: str, narrow: Narrow) -> Any:
     """Return an array, or a sequence of arrays, each as `numpy_of` has it."""
-    if isinstance(x, list | tuple):
+    if isinstance(x, (list, tuple)):
         return [numpy_of(item, operation, narrow) for item in x]
     return numpy_of(x, operation, narrow)
 
 
 def perhaps(x: Any, operation: str, narrow: Narrow) -> Any:
     """Return an array as `numpy_of` has it, also within a list, and anything else as it is."""
-    if isinstance(x, HasNode | Lifted) or has_array(type(x)):
+    if isinstance(x, (HasNode, Lifted)) or has_array(type(x)):
         return numpy_of(x, operation, narrow)
-    if isinstance(x, list | tuple):
+    if isinstance(x, (list, tuple)):
         return [perhaps(item, operation, narrow) for item in x]
     return x
 

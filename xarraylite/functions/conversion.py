@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -159,7 +160,7 @@ def _made(
     if as_is and isinstance(values, XContainer) and (wanted is None or wanted == values.dtype):
         return values
     if copy is False:
-        listed = isinstance(values, list | tuple | XExpression) or type(values) in NUMBERS
+        listed = isinstance(values, (list, tuple, XExpression)) or type(values) in NUMBERS
         if listed or not plain:
             raise ValueError(f"asarray: {type(values).__name__} cannot be used without a copy")
         made = adapt(values)
@@ -188,17 +189,20 @@ def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
 
 _ROW_MAJOR = ROW_MAJOR.value
 
-#: Lists of these alone NumPy reads as we do.
+#: Lists of these alone, and of such lists, NumPy reads as we do.
 _NUMBERS = frozenset((int, float, XFloat64))
 
 
-def _copied(values: object, dtype: object, copy: bool | None) -> XContainer | None:
+def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
     """Return a few elements in a new container, or a container as it is; None for all others."""
     cls = values.__class__
-    if cls is list and dtype is None and {*map(type, values)} <= _NUMBERS:  # type: ignore[call-overload]
-        values = np.array(values)
-    elif cls is list or cls is tuple:
-        values = listed(values, pinned_dtype(dtype))
+    if cls is list or cls is tuple:
+        classes = {*map(type, values)}
+        if classes == {list}:
+            classes = {*map(type, chain(*values))}
+        elif dtype is None and classes <= _NUMBERS:
+            return xarray.owned(np.array(values)) if settings.default_layout == _ROW_MAJOR else None
+        values = listed(values, pinned_dtype(dtype), classes <= _NUMBERS)
     elif dtype is not None:
         return None
     elif isinstance(values, XContainer):
@@ -207,7 +211,7 @@ def _copied(values: object, dtype: object, copy: bool | None) -> XContainer | No
         return xarray.duplicated(values) if settings.default_layout == _ROW_MAJOR else None
     elif cls is XExpression:
         if not copy:
-            own = _remembered(values) if values._kind is not NODE else None  # type: ignore[attr-defined]
+            own = _remembered(values) if values._kind is not NODE else None
             return own if isinstance(own, XContainer) else None
         done = results.evaluate(values)
         plain = done is not None and done.static_layout is ROW_MAJOR
@@ -257,9 +261,9 @@ def array(
     >>> xl.array([1, 2], float, ndmin=2)
     XArray([[1., 2.]])
     """
-    if dtype is order is layout is None and copy and not ndmin:
+    if order is layout is None and copy and not ndmin:
         try:
-            few = _copied(object, None, True)
+            few = _copied(object, dtype, True)
         except DTypeError:  # which `asarray` looks into
             few = None
         if few is not None:
@@ -283,7 +287,7 @@ def copy(a: object, order: MemoryOrder = "K", subok: bool = False) -> XContainer
     >>> xl.copy(xl.arange(3)[1:])
     XArray([1, 2])
     """
-    if order in ("A", "K", "a", "k") and isinstance(a, XExpression | Parted):
+    if order in ("A", "K", "a", "k") and isinstance(a, (XExpression, Parted)):
         return cast("XContainer", cast("Any", a).copy())
     return asarray(a, order=order, copy=True)
 
@@ -452,7 +456,7 @@ def _lies_so(values: object, layout: LayoutLike, in_any: bool) -> bool:
 
 def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
     """Return values as an array of a shape, and a layout that the shape may choose."""
-    array = values if isinstance(values, XExpression | np.ndarray) else XArray(values)
+    array = values if isinstance(values, (XExpression, np.ndarray)) else XArray(values)
     if isinstance(shape, nested.Nested) and layout == "blocked":
         return array, formats.blocked_layout(shape, array.shape)
     wanted = extents.Shape.of(shape).extents

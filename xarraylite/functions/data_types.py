@@ -90,7 +90,7 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
     for item in arrays_and_dtypes:
         if isinstance(item, HasNode):
             kinds.append(item.node.dtype if item._kind is NODE else item._kind.dtype)
-        elif isinstance(item, np.ndarray | np.generic):
+        elif isinstance(item, (np.ndarray, np.generic)):
             kinds.append(as_dtype(item.dtype))
         elif type(item) in WEAK_TYPES:
             kinds.append(type(item))

@@ -316,7 +316,7 @@ def clip(
     dtype = wanted_of(3, dtype, signature)[-1]
     if dtype is not None:
         bounds = [
-            x if x is None or isinstance(x, int | float) else _cast(x, dtype, casting)
+            x if x is None or isinstance(x, (int, float)) else _cast(x, dtype, casting)
             for x in (min, max)  # Python's numbers take the dtype
         ]
         a, (min, max) = _cast(a, dtype, casting), bounds

@@ -112,7 +112,7 @@ def ix_(*args: object) -> tuple[XExpression, ...]:
     """
     found = []
     for place, arg in enumerate(args):
-        plain = isinstance(arg, list | range) and {*map(type, arg)} <= {int, bool}
+        plain = isinstance(arg, (list, range)) and {*map(type, arg)} <= {int, bool}
         given = container(np.array(arg, None if arg else int64)) if plain else arg
         array = as_array(given, "ix_")
         if array.ndim != 1:

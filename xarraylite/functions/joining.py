@@ -35,7 +35,7 @@ else:
 
 
 def listed(arrays: Any, operation: str) -> list[object]:
-    if not isinstance(arrays, Iterable) or isinstance(arrays, str | bytes):
+    if not isinstance(arrays, Iterable) or isinstance(arrays, (str, bytes)):
         raise DTypeError(f"{operation}: a sequence of arrays is needed, got {arrays!r}")
     return list(arrays)
 

@@ -108,7 +108,7 @@ class nditer:
 
 def _walked(op: Any, op_flags: Any) -> Any:
     """Return operands as NumPy walks over them; waiting readers of those written keep theirs."""
-    if not isinstance(op, list | tuple):
+    if not isinstance(op, (list, tuple)):
         return _walked([op], op_flags)[0]
     flags = op_flags or [()] * len(op)
     if isinstance(flags[0], str):
@@ -288,7 +288,7 @@ class _OfArrays(ABCMeta):
         return getattr(XExpression, name)
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, XExpression | np.ndarray)  # a register would be searched
+        return isinstance(value, (XExpression, np.ndarray))  # a register would be searched
 
 
 class ndarray(metaclass=_OfArrays):

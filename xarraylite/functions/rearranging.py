@@ -332,7 +332,7 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
     extent = array.shape[along]
     counts = np.asarray(numpy_of(repeats, "repeat", Narrow()))
     # A mask repeats what it has; numbers that are no array are cut, as in NumPy.
-    loose = counts.dtype.kind == "f" and isinstance(repeats, list | tuple | float)
+    loose = counts.dtype.kind == "f" and isinstance(repeats, (list, tuple, float))
     if counts.dtype.kind not in "biu" and not loose:
         raise DTypeError(f"repeat: repeats must be integers, got {counts.dtype}")
     counts = counts.astype(np.int64, copy=False)

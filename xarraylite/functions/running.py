@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes.names import NumpyArray
+from ..dtypes.names import NumpyArray, float16, float32
 from ..memory.buffer import Buffer
 from ..ops.table import OPS
 from ..runtime.evaluate import uses_reference
 from ..runtime.scan import scan
+from .arrays_of_numpy import converted
 
 #: Elements from which a kernel is looked up, and perhaps made.
 MANY = 1 << 16
@@ -43,6 +44,8 @@ def running(
     op = OPS[name]
 
     def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if dtype is out is None and getattr(a, "dtype", None) is float16:
+            return converted(call(converted(a, float32), axis), float16)
         usual = dtype is None and out is None and a.__class__ is np.ndarray and a.size >= MANY
         if not usual or a.dtype.char not in _KEPT or not a.dtype.isnative or uses_reference():
             return function(a, axis, dtype, out)

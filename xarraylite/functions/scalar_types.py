@@ -118,7 +118,7 @@ class ScalarType(Named):
             made = value.astype(self.dtype)
             return made if made.shape else XScalar(made)
         value = _plain(value)
-        if isinstance(value, list | tuple | range | np.ndarray):
+        if isinstance(value, (list, tuple, range, np.ndarray)):
             return asarray(value, dtype=self.dtype)
         if isinstance(value, bytes) and is_narrow_int(self.dtype):  # ml_dtypes takes text alone
             value = int(value)
@@ -162,7 +162,7 @@ class _Dtypes(type):
     """What `isinstance` asks of the class of dtypes: arrays say NumPy's of themselves."""
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, np.dtype | ScalarType)
+        return isinstance(value, (np.dtype, ScalarType))
 
 
 class dtype(metaclass=_Dtypes):

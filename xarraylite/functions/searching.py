@@ -249,7 +249,7 @@ def _inside(indices: Any, extent: int, mode: str) -> Any:
         return _positions_in(indices) if indices.__class__ is list else indices
     if mode not in ("wrap", "clip"):
         raise ValueError(f"take: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    if isinstance(indices, list | tuple) and not len(indices):
+    if isinstance(indices, (list, tuple)) and not len(indices):
         indices = np.empty(0, np.intp)
     if mode == "wrap":
         return np.asarray(indices) % max(extent, 1)
@@ -300,7 +300,7 @@ def take(
     """
     if axis in (0, -1) and getattr(a, "ndim", 1) == 0:
         axis = None  # the axis of one element
-    listed = indices if isinstance(indices, list | tuple) else (indices,)
+    listed = indices if isinstance(indices, (list, tuple)) else (indices,)
     if float in map(type, listed):  # cut, as in NumPy; arrays of floats are none of positions
         indices = np.asarray(indices).astype(np.int64)
     if isinstance(a, XExpression) and (axis is not None or a.ndim == 1):

@@ -254,7 +254,7 @@ def linspace(
 
 def _number_or_array(x: object, operation: str, name: str) -> Any:
     """Return a number, or an array's values."""
-    if isinstance(x, HasNode | np.ndarray | list | tuple):
+    if isinstance(x, (HasNode, np.ndarray, list, tuple)):
         return numpy_of(x, operation, Narrow())
     check_numbers(operation, complex, **{name: x})
     return unwrapped(x)

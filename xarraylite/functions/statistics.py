@@ -302,7 +302,7 @@ def ptp(a: object, axis: Axis = None, out: object = None, keepdims: bool = False
     """
     high = reducers.max(a, axis, None, keepdims)
     low = reducers.min(a, axis, None, keepdims)
-    if isinstance(out, XExpression | numpy.ndarray):  # NumPy subtracts from what it put there
+    if isinstance(out, (XExpression, numpy.ndarray)):  # NumPy subtracts from what it put there
         high = high.astype(out.dtype)
     return into(out, high - low, "ptp")
 

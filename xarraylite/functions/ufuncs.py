@@ -236,7 +236,7 @@ def written(
     """
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
-    if casting != "same_kind" and isinstance(out, XExpression | np.ndarray):
+    if casting != "same_kind" and isinstance(out, (XExpression, np.ndarray)):
         to = as_dtype(out.dtype)
         if not can_cast(made.dtype, to, casting):
             raise CastError(
@@ -247,7 +247,7 @@ def written(
     if where is not True:
         check_mask(where, operation)
         kept: Any = out
-        if isinstance(out, XExpression | np.ndarray):
+        if isinstance(out, (XExpression, np.ndarray)):
             if isinstance(out, XContainer) and out.size <= elements.FEW:
                 readers.freed(out._buffer)  # what the result reads of it is a copy from now on
             done: Any = writes.computed_into(out, OPS["where"], where, made, out)
@@ -258,7 +258,7 @@ def written(
         elif out is None:
             kept = XExpression(build.scalar(0, made.dtype))
         made = expression.apply(OPS["where"], where, made, kept)
-    if isinstance(out, XExpression | np.ndarray) and made.shape != out.shape:
+    if isinstance(out, (XExpression, np.ndarray)) and made.shape != out.shape:
         made = XExpression(build.broadcast_to(made.node, out.shape, operation))
     fresh = COUNTS and sys.getrefcount(made) <= LENT
     return into(out, made, operation, fresh)

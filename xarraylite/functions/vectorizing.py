@@ -128,7 +128,7 @@ def vectorize(
 
 
 def _several(otypes: Any) -> Any:
-    return otypes if isinstance(otypes, str | list | tuple) else [otypes]
+    return otypes if isinstance(otypes, (str, list, tuple)) else [otypes]
 
 
 def _each(each: Any, operands: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -213,13 +213,13 @@ class _Fused:
         wide = (is_narrow_float(loop) and loop != np.float16) or is_narrow_int(loop)
         with np.errstate(all="ignore"):
             made = self.function(*[_as(x, loop, wide) for x in first])
-        if isinstance(made, bool | np.bool_):
+        if isinstance(made, (bool, np.bool_)):
             return as_dtype(bool)
         if isinstance(made, float) and type(made) is float and kind(loop) == "f":
             return loop  # a Python number has no dtype of its own
         if isinstance(made, XExpression) and not made.ndim:
             made = made.numpy()[()]
-        if not isinstance(made, int | float | complex | np.number):
+        if not isinstance(made, (int, float, complex, np.number)):
             return NotImplemented
         found = np.asarray(made).dtype
         same = kind(loop) == found.kind or (kind(loop) in "iu" and found.kind in "iu" and wide)
@@ -240,7 +240,7 @@ def _changes(function: FunctionType) -> bool:
     found += function.__defaults__ or ()
     return any(
         [
-            isinstance(x, np.ndarray | HasNode)
+            isinstance(x, (np.ndarray, HasNode))
             or (isinstance(x, ModuleType) and x.__name__.partition(".")[0] not in _CONSTANT)
             for x in found
         ]
@@ -256,7 +256,7 @@ _NUMBERS = frozenset((bool, int, float, complex))
 
 def _is_numeric(x: Any) -> bool:
     """Tell whether an operand is numbers, not text or a dictionary, say."""
-    if isinstance(x, HasNode | Lifted | OneValue) or type(x) in _NUMBERS:
+    if isinstance(x, (HasNode, Lifted, OneValue)) or type(x) in _NUMBERS:
         return True
     try:
         as_dtype(np.asarray(x).dtype)
@@ -266,7 +266,7 @@ def _is_numeric(x: Any) -> bool:
 
 
 def _dtype_of(x: Any) -> Any:
-    if isinstance(x, XExpression | np.ndarray | np.generic):
+    if isinstance(x, (XExpression, np.ndarray, np.generic)):
         return as_dtype(x.dtype)
     return type(x) if type(x) in _NUMBERS else as_dtype(np.asarray(x).dtype)
 
@@ -277,7 +277,7 @@ def _first(x: Any) -> Any:
         return np.asarray(x[(0,) * x.ndim])[()] if x.size else None
     if type(x) in _NUMBERS or isinstance(x, np.generic):
         return x
-    if not isinstance(x, np.ndarray | list | tuple):
+    if not isinstance(x, (np.ndarray, list, tuple)):
         return None
     values = np.asarray(x)
     return values.flat[0] if values.size else None

@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from .._errors import DTypeError, ShapeError
+from .._errors import DTypeError, IndexRangeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.few import values_of
+from ..arrays.few import computed, values_of
 from ..arrays.operand import as_array
 from ..arrays.scalar import XScalar
 from ..assignment import elements, readers, writes
@@ -49,6 +49,25 @@ def _values(x: object, operation: str) -> NumpyArray:
     return np.asarray(numpy_of(x, operation, Narrow()))
 
 
+def _stored(to: Memory, key: Any, value: Any) -> bool:
+    """Write a number where a mask of the same shape, or positions, select; tell whether it is done.
+
+    That is an assignment like any other, and what it refuses the general way has the words for.
+    """
+    if value.__class__ is list and len(value) == 1:
+        (value,) = value
+    if value.__class__ not in to._kind.stored or not isinstance(key, XContainer):
+        return False
+    fits = key.shape == to.shape if key.dtype is bool_ else to.ndim == 1
+    if not fits or to.dtype is bool_ or key.size > elements.FEW:  # for many NumPy has loops
+        return False
+    try:
+        to[key] = value
+    except (IndexError, OverflowError):
+        return False
+    return True
+
+
 def _memory(
     to: Memory, values: NumpyArray, *others: NumpyArray
 ) -> tuple[NumpyArray, NumpyArray] | None:
@@ -71,12 +90,18 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
     """Return what is written; Python integers must fit, and arrays cast under the rule."""
     if isinstance(x, XExpression) and x.dtype is to.dtype:
         return _values(x, operation)
-    check_representable(x, to.dtype, operation)
-    several = isinstance(x, list | tuple)
+    if x.__class__ in to._kind.stored:
+        try:
+            return np.array(x, to.dtype)
+        except OverflowError:
+            pass  # it is refused below, in words of ours
+    several = isinstance(x, (list, tuple))
     few: Any = listed(x, None) if several else None
+    if few is None or few.dtype is not to.dtype:
+        check_representable(x, to.dtype, operation)
     if few is not None:
         return cast("NumpyArray", few)
-    number = x if x.__class__ in to._kind.stored else elements.fitting(to._kind, x)
+    number = elements.fitting(to._kind, x)
     if number is not None:
         return np.array(number, to.dtype)
     if type(x) is float and to.dtype.char in np.typecodes["AllInteger"]:
@@ -124,44 +149,19 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
             [0, 2]])
     """
     to = _destination(a, "put")
-    places = _values(ind, "put").ravel()
-    if mode == "wrap":
-        places = places % max(to.size, 1)
-    elif mode == "clip":
-        places = np.clip(places, 0, max(to.size - 1, 0))
-    elif mode != "raise":
-        raise ValueError(f"put: mode must be 'raise', 'wrap' or 'clip', got {mode!r}")
-    values = _fitting(v, to, "put")
-    if places.size and values.size:
-        _scatter(to, places, values, "put")
-
-
-def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str) -> None:
-    """Write values, repeated, to positions of the flattened container."""
-    if not values.size:
-        raise ShapeError(f"{operation}: there are no values to write")
-    if values.size == 1:
-        values = values.reshape(())
-    elif values.shape != places.shape:
-        values = np.resize(values, places.size)
-    own = _memory(to, values, places)
-    if own is not None and own[0].flags.c_contiguous:
-        array, values = own
-        try:
-            array.reshape(-1)[places] = values
-        except IndexError as error:
-            raise refusal(operation, [array, places], error) from None
+    if mode == "raise" and getattr(ind, "dtype", bool_) is not bool_ and _stored(to, ind, v):
         return
-    flat = to._reshaped((to.size,))
-    if isinstance(flat, Memory):
-        flat[places] = values
+    places = _values(ind, "put")
+    if not places.size:
         return
-    whole = np.array(values_of(to), order="C")
-    try:
-        whole.reshape(-1)[places] = values.astype(whole.dtype)
-    except IndexError as error:
-        raise refusal(operation, [whole, places], error) from None
-    to[...] = whole
+    low, high = int(places.min()), int(places.max())
+    outside = mode == "raise" and (low < -to.size or high >= to.size)
+    if outside or places.dtype.kind not in "iub":  # NumPy writes before it looks at the next one
+        raise IndexRangeError(
+            f"put({to.summary()}): positions are of {places.dtype}, from {low} to {high}"
+        )
+    places = places.astype(np.int64)
+    _written(to, "put", lambda whole, new: np.put(whole, places, new, mode), v, places)
 
 
 def _mask(mask: object, to: Memory, operation: str) -> NumpyArray:
@@ -199,15 +199,10 @@ def place(arr: object, mask: object, vals: object) -> None:
     XArray([0, 1, 7, 8])
     """
     to = _destination(arr, "place")
-    where = _mask(mask, to, "place")
-    values = _fitting(vals, to, "place", "safe")
-    own = _memory(to, values, where)
-    if own is not None and values.size:
-        np.place(own[0], where, own[1])
+    if _stored(to, mask, vals):
         return
-    chosen = np.flatnonzero(where)
-    if chosen.size:
-        _scatter(to, chosen, values, "place")
+    where = _mask(mask, to, "place")
+    _written(to, "place", lambda whole, new: np.place(whole, where, new), vals, where, rule="safe")
 
 
 @or_numpy
@@ -235,14 +230,12 @@ def putmask(a: object, mask: object, values: object) -> None:
     XArray([ 0,  1,  9, 10])
     """
     to = _destination(a, "putmask")
-    there = _mask(mask, to, "putmask")
-    new = _fitting(values, to, "putmask", "safe")
-    own = _memory(to, new, there)
-    if own is not None and new.size:
-        np.putmask(own[0], there, own[1])
-    elif new.size:
-        spread = np.resize(new, to.size).reshape(to.shape)
-        write_where(to, as_array(there, "putmask"), spread)
+    if _stored(to, mask, values):
+        return
+    where = _mask(mask, to, "putmask")
+    _written(
+        to, "putmask", lambda whole, new: np.putmask(whole, where, new), values, where, rule="safe"
+    )
 
 
 @or_numpy
@@ -282,14 +275,13 @@ def copyto(
     """
     to = _destination(dst, "copyto")
     usual = casting == "same_kind"
-    own = isinstance(src, XExpression | XScalar) and src.dtype == to.dtype
-    number = src.__class__ in to._kind.stored and to.dtype != bool_  # which casts from no number
-    if usual and where is True and (own or number):
-        to[...] = src
-        return
-    masked = isinstance(where, XContainer) and where.dtype == bool_ and where.shape == to.shape
-    if usual and masked and number:
-        to[where] = src
+    if usual and where is True:
+        own = getattr(src, "_kind", NODE) is to._kind is not NODE
+        own = own or (isinstance(src, (XExpression, XScalar)) and src.dtype is to.dtype)
+        if own or (src.__class__ in to._kind.stored and to.dtype is not bool_):
+            to[...] = src  # bool casts from no number
+            return
+    elif usual and _stored(to, where, src):
         return
     if usual and writes.computed_into(to, OPS["where"], where, src, to) is not None:
         return
@@ -305,7 +297,7 @@ def copyto(
     if where is True:
         to[...] = XExpression(node).astype(to.dtype) if source is node.dtype else src
         return
-    if isinstance(where, list | tuple | int | float):
+    if isinstance(where, (list, tuple, int, float)):
         where = np.array(where, bool)  # as NumPy: only arrays must be bool already
     check_representable(src, to.dtype, "copyto")
     mask = XExpression(as_node(where, "copyto"))
@@ -340,7 +332,7 @@ def put_along_axis(arr: object, indices: object, values: object, axis: int | Non
     """
     places = _values(indices, "put_along_axis")
     _written(
-        arr,
+        _destination(arr, "put_along_axis"),
         "put_along_axis",
         lambda whole, new: np.put_along_axis(whole, places, new, axis),
         values,
@@ -370,17 +362,31 @@ def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     XArray([[3, 0],
             [0, 3]])
     """
-    _written(a, "fill_diagonal", lambda whole, new: np.fill_diagonal(whole, new, wrap), val)
+    _written(
+        _destination(a, "fill_diagonal"),
+        "fill_diagonal",
+        lambda whole, new: np.fill_diagonal(whole, new, wrap),
+        val,
+    )
 
 
 def _written(
-    a: object, name: str, function: Callable[..., None], values: object, *read: NumpyArray
+    to: Memory,
+    name: str,
+    function: Callable[[NumpyArray, Any], None],
+    values: object,
+    *read: NumpyArray,
+    rule: str = "unsafe",
 ) -> None:
     """Have NumPy write to the elements, or to a copy of them that is assigned then."""
-    to = _destination(a, name)
-    new = _fitting(values, to, name)
+    new = _fitting(values, to, name, rule)
     own = _memory(to, new, *read)
-    whole, new = own or (np.array(values_of(to), order="C"), new)
+    if own is None:
+        whole = values_of(to).copy()
+        if new.dtype.kind not in "US":  # text is read by NumPy
+            new = computed(None, as_node(new, name), to.dtype)
+    else:
+        whole, new = own
     try:
         function(whole, new)
     except (ValueError, TypeError, IndexError) as error:

@@ -389,7 +389,7 @@ def formed(key: tuple[object, ...], root: Node, items: int, fixed: int, weight: 
 def _is_expensive(node: Node) -> bool:
     if isinstance(node, Elementwise):
         return node.op.cost >= COSTLY
-    return not isinstance(node, Leaf | Scalar | View)
+    return not isinstance(node, (Leaf, Scalar, View))
 
 
 def strides_of(kind: Kind, shape: Shape) -> Shape:

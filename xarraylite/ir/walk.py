@@ -166,7 +166,7 @@ def with_args(node: Node, args: tuple[Node, ...]) -> Node:
         offsets = args[1]
         assert isinstance(offsets, Leaf)
         return replace(node, arg=args[0], offsets=offsets)
-    if isinstance(node, View | Reduce):
+    if isinstance(node, (View, Reduce)):
         return replace(node, arg=args[0])
     assert isinstance(node, Gather)
     index = args[1]
@@ -219,9 +219,9 @@ def fixed_of(root: Node) -> int:
                 return FREE
             least, met = min(least, node.fixed), True
             continue
-        if not isinstance(node, Elementwise | Scalar | Iota):
+        if not isinstance(node, (Elementwise, Scalar, Iota)):
             least = min(least, RANK)
-        for arg in node.args[:1] if isinstance(node, Gather | SegmentReduce) else node.args:
+        for arg in node.args[:1] if isinstance(node, (Gather, SegmentReduce)) else node.args:
             if id(arg) not in seen:
                 seen.add(id(arg))
                 stack.append(arg)

@@ -11,7 +11,7 @@ import numpy as np
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
 from .._lazy_import import later
-from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, is_narrow_float, kind
+from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, float64, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
 from ..ir import build
@@ -162,13 +162,15 @@ _WHOLE = "bhilqBHILQ"
 _OWN = _WHOLE + "?efdFD"
 
 
-def listed(values: object, dtype: DType | None) -> NumpyArray | None:
+def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArray | None:
     """Return nested lists of numbers, or numbers written as text, in a dtype, their own where None.
 
-    None where NumPy converts them in another way than we do, or refuses them.
+    None where NumPy converts them in another way than we do, or refuses them.  In ``plain`` ones
+    are nothing but ints and floats.
     """
     try:
-        own = np.array(values_in(values, True))
+        given = values if plain else values_in(values, True)
+        own = np.array(given, dtype if plain and dtype is float64 else None)
         if dtype is None or dtype is own.dtype:
             return own if own.dtype.char in _OWN else None
         to, code = own.dtype.kind, dtype.char
@@ -200,7 +202,7 @@ def plain_array(
     DTypeError
         If they are no numbers, or complex ones where ``dtype`` is real.
     """
-    if isinstance(values, list | tuple):
+    if isinstance(values, (list, tuple)):
         values = values_in(values, dtype is None)
     try:
         array = np.asarray(values)
@@ -259,7 +261,7 @@ def _checked_integers(
     if array.dtype.kind not in "iuO":
         return array
     items = array.ravel().tolist()
-    if not all(isinstance(item, int | float | np.floating) for item in items):
+    if not all(isinstance(item, (int, float, np.floating)) for item in items):
         return np.asarray(values)
     floats = [item for item in items if not isinstance(item, int)]
     items = [int(item) for item in items] if floats else items

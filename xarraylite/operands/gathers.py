@@ -28,9 +28,9 @@ FEW = 1 << 12
 
 def is_index_array(item: object) -> bool:
     """Tell whether an index item is an integer array (lists and tuples are, 0-d arrays are not)."""
-    if isinstance(item, list | tuple):
+    if isinstance(item, (list, tuple)):
         return True
-    return isinstance(item, HasNode | np.ndarray) and item.ndim > 0
+    return isinstance(item, (HasNode, np.ndarray)) and item.ndim > 0
 
 
 def gather(node: Node, selection: Selection) -> Node:

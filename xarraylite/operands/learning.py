@@ -273,8 +273,8 @@ _OF_MATRICES, _OF_VECTORS = 1 << 24, 1 << 18
 #: Shapes of which products of two kinds are remembered.
 _SHAPES = 8
 
-#: Elements that BLAS adds up in one dot product (`blas.calls.DOT`), and of complex numbers those
-#: that no kernel adds up (`labels.lowering.SMALL`).
+#: Elements that BLAS adds up in one dot product (`blas.calls.DOT`), and of numbers that are no
+#: floats those that no kernel adds up (`labels.lowering.SMALL`).
 _DOT, _SUMMED = 1 << 13, 1 << 12
 
 
@@ -296,7 +296,9 @@ def learn_product(
         return
     if one.dtype.char not in "fdFD?bBhHiIlLqQ" or not (stacked or max(one.rank, other.rank) <= 2):
         return
-    if one.dtype.char in "FD" and (strides or (made._shape == () and left._shape[0] > _SUMMED)):
+    if one.dtype.char not in "fd" and made._shape == () and left._shape[0] > _SUMMED:
+        return
+    if one.dtype.char in "FD" and strides:
         return
     extents = (*left._shape, *right._shape[1:])
     if not is_learned(made._shape, left._shape[-1]) or (1 in extents and one.dtype.char in "FD"):

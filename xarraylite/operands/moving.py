@@ -140,7 +140,7 @@ def moves(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def moved(*args: P.args, **kwargs: P.kwargs) -> R:
         first: Any = args[0] if args else None
-        several = isinstance(first, list | tuple)
+        several = isinstance(first, (list, tuple))
         whole: Any = first if isinstance(first, Parted) else None
         if several:
             whole = next((x for x in first if isinstance(x, Parted)), None)
@@ -148,7 +148,7 @@ def moves(function: Callable[P, R]) -> Callable[P, R]:
             return plainly(*args, **kwargs)
         given = zip(*map(whole.parts, first), strict=True) if several else whole.parts(whole)
         made: Any = [call(list(x) if several else x, *args[1:], **kwargs) for x in given]
-        if isinstance(made[0], list | tuple):
+        if isinstance(made[0], (list, tuple)):
             every = [whole.joined(parts) for parts in zip(*made, strict=True)]
             made = type(made[0])(every)
         else:

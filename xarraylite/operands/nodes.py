@@ -262,7 +262,7 @@ def as_operand(value: object, operation: str) -> Operand:
             return kind(value)  # type: ignore[no-any-return]
     if isinstance(value, Lifted):
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
-    if isinstance(value, list | tuple | range):
+    if isinstance(value, (list, tuple, range)):
         return borrow_array(array_of_list(value, operation), operation)
     if has_own(value, operation) or isinstance(value, np.ndarray):
         raise DTypeError(f"{operation}: {type(value).__name__} has one of its own, which refused")
@@ -324,7 +324,7 @@ def values_in(values: Any, plain: bool = False) -> Any:
     Single elements become Python's numbers where these are to be ``plain``: joined, but not
     converted to another dtype, to which NumPy casts its own and checks Python's.
     """
-    if isinstance(values, list | tuple):
+    if isinstance(values, (list, tuple)):
         return [
             x
             if x.__class__ in NUMBERS

@@ -72,9 +72,9 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
         return np.array(plain, dtype=wanted)
     if has_array(type(plain)) and not isinstance(plain, Lifted):  # a series of text
         plain = np.asarray(plain)
-    if isinstance(plain, np.ndarray | np.generic):
+    if isinstance(plain, (np.ndarray, np.generic)):
         return np.array(plain) if is_other(plain.dtype) or plain.dtype.hasobject else None
-    if not isinstance(plain, list | tuple | str | bytes):
+    if not isinstance(plain, (list, tuple, str, bytes)):
         return None
     try:
         made = np.array(plain)
@@ -100,7 +100,7 @@ def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArr
             return text.astype(loop)
         except ValueError as error:
             raise ValueError(f"{operation}: {error}") from None
-    if not (isinstance(values, HasNode | Lifted) or is_masked(values)):
+    if not (isinstance(values, (HasNode, Lifted)) or is_masked(values)):
         with suppress(TypeError, ValueError):
             return np.array(values, loop)
     return None
@@ -199,7 +199,7 @@ def say(name: str, error: ShapeError | DTypeError) -> None:
 
 def _plain(x: Any) -> Any:
     """Return an argument with arrays of ours replaced by NumPy's."""
-    if isinstance(x, HasNode | OneValue):
+    if isinstance(x, (HasNode, OneValue)):
         return np.asarray(x)
     return values_in(x) if type(x) in (list, tuple) else x
 
@@ -207,10 +207,10 @@ def _plain(x: Any) -> Any:
 def _is_of_others(x: object) -> bool:
     if isinstance(x, np.dtype):
         return is_other(x) or x.hasobject
-    if isinstance(x, np.ndarray | np.generic):
+    if isinstance(x, (np.ndarray, np.generic)):
         return is_not_ours(x)
-    if isinstance(x, list | tuple):
+    if isinstance(x, (list, tuple)):
         texts = bool(x) and all([isinstance(y, str) for y in x])
         return texts or any([_is_of_others(y) for y in x])
-    ours = isinstance(x, HasNode | OneValue | Lifted)
+    ours = isinstance(x, (HasNode, OneValue, Lifted))
     return not ours and hasattr(type(x), "__array_function__")

@@ -59,7 +59,7 @@ def with_strangers(op: Op, *operands: Any) -> Any:
     strange = any([is_foreign(x) or isinstance(x, stranger) for x in others])
     if not strange or not isinstance(ufunc, np.ufunc):
         return NotImplemented
-    values = [np.asarray(x) if isinstance(x, HasNode | OneValue) else x for x in operands]
+    values = [np.asarray(x) if isinstance(x, (HasNode, OneValue)) else x for x in operands]
     if any([getattr(x, "ndim", 0) for x in values]):  # an array of pandas' would have its objects
         values = [getattr(x, "to_timedelta64", lambda x=x: x)() for x in values]
     return ufunc(*values)

@@ -187,7 +187,7 @@ def _is_small(step: object) -> bool:
 
 def _runs(step: Step) -> Iterator[tuple[KernelStep, tuple[int, ...]]]:
     """Yield the runs of kernels that a step is, and their ranges: of folds those of each part."""
-    assert isinstance(step, KernelStep | BandedStep), "all other steps are not small"
+    assert isinstance(step, (KernelStep, BandedStep)), "all other steps are not small"
     kernels = step.kernels if isinstance(step, BandedStep) else [step]
     parts = [_parts(one.work) for one in kernels]
     for ranges in zip(*parts, strict=True):

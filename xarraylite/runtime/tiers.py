@@ -284,7 +284,7 @@ def _is_read_by_rows(body: Node) -> bool:
         if isinstance(node, Leaf):
             if node.shape != body.shape or not node.map.is_row_major():
                 return False
-        elif not isinstance(node, Elementwise | Scalar):
+        elif not isinstance(node, (Elementwise, Scalar)):
             return False
     return True
 
@@ -302,7 +302,7 @@ def compute(graph: Graph, evaluate: Callable[[Node], tuple[Buffer, Any]]) -> Num
 
     def by_kernel(node: Node, own: list[Node], args: list[NumpyArray]) -> NumpyArray | None:
         loops = tuple([arg.dtype for arg in args])
-        if not isinstance(node, Elementwise | Reduce) or is_exact(node.op, loops):
+        if not isinstance(node, (Elementwise, Reduce)) or is_exact(node.op, loops):
             return None
         pairs = zip(own, args, strict=True)
         operands = [arg if isinstance(arg, Scalar) else _leaf(array) for arg, array in pairs]
