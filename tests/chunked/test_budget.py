@@ -52,7 +52,7 @@ class Watch(Idle):
             assert own + kept <= need, (number, piece.box)
         if kept and self.pieces and isinstance(self.pieces.make, plan.Cutter):
             chunks = dict(part for load in piece.loads for part in explaining._pieces(load))
-            before = self._before if number else {}
+            before = self._before if number and not piece.alone else {}
             assert sum({**before, **chunks}.values()) <= kept, (number, piece.box)
             self._before = chunks
         self.seen += 1

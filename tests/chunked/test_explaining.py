@@ -223,6 +223,18 @@ def test_what_is_transposed_is_folded_along_its_chunks(chunks: tuple[int, int]) 
             assert read[0] <= read[1]
 
 
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("fold", [xl.sum, xl.prod, xl.mean, xl.max])
+def test_an_operand_is_folded_where_it_was_read(fold: Any, axis: int | None) -> None:
+    """A chunk, what a library has of it, and little more is enough to read each once."""
+    a = xl.open(Kept(np.broadcast_to(1.0, (65536, 65536)), (2048, 2048)))
+    part = xl.explain(fold(a, axis=axis), memory="100 MiB").passes[0]
+    assert part.block == (2048, 2048)
+    assert part.again == 0
+    assert part.peak <= 100 << 20
+
+
 @pytest.mark.parametrize("chunks", [(300, 200), (100, 50)])
 def test_blocks_of_what_is_shuffled_are_as_long_as_chunks(chunks: tuple[int, int]) -> None:
     """Though the first two elements lie far apart, or no two of the first ones are neighbours."""

@@ -39,7 +39,7 @@ from .extras import imported
 from .grid import Grid, Uneven, grid_of
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
-from .pipeline import Cuts, Maker, Run, computed, over
+from .pipeline import Cuts, Maker, Run, over, values_of
 from .plan import Piece, piece_of
 from .selection import Box, chunks_text, text_of
 from .stream import reduced
@@ -162,7 +162,7 @@ class BlockTask:
 def computed_of(piece: Piece) -> NumpyArray:
     """Return the values of a block, on this thread alone."""
     with config(threads=1):
-        return computed(over(piece, [load.source.read(load.box) for load in piece.loads]))
+        return values_of(piece, over(piece, [load.source.read(load.box) for load in piece.loads]))
 
 
 class Work:

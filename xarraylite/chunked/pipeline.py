@@ -24,6 +24,7 @@ from .._config import budgeted, settings
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
+from ..memory.arrays import read
 from ..memory.buffer import Buffer
 from ..memory.pool import pool
 from ..memory.target import Target
@@ -257,7 +258,7 @@ def run_blocks(
             with clock.timed("compute"), budgeted():
                 node = over(piece, arrays)
                 del arrays, reads
-                made = computed(node) if compute is None else compute(piece, node)
+                made = values_of(piece, node) if compute is None else compute(piece, node)
                 if take is not None:
                     take(piece, made)
             del node
@@ -322,6 +323,15 @@ def part_of(load: Load, whole: Leaf, user: Any) -> Node:
     """Return the part of what was read that serves one request."""
     own = user.source.box
     return whole if own == load.box else select(whole, within(load.box, own))
+
+
+def values_of(piece: Piece, node: Node) -> NumpyArray:
+    """Return the values of a block's expression over memory, which may be what was read for it."""
+    if piece.taken and isinstance(node, Leaf):
+        found = read(node.snapshot, node.dtype, node.map)
+        if found.flags.c_contiguous:
+            return found
+    return computed(node)
 
 
 def computed(node: Node) -> NumpyArray:

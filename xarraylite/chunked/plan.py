@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.node import Node
+from ..ir.node import Node, Stored
 from .budget import too_small
 from .cut import cut, is_even, joints, requests
 from .grid import Grid, Side, smaller, wider
@@ -146,9 +146,10 @@ class Piece:
 
     @property
     def flight(self) -> int:
-        """Bytes of operands and results in flight."""
+        """Bytes of operands and results in flight; values that are an operand are not copied."""
         copied = 2 * self.inputs if self.spread else 0
-        return self.operands + copied + (1 if self.taken else 1 + BEHIND) * self.nbytes
+        results = int(not isinstance(self.node, Stored)) if self.taken else 1 + BEHIND
+        return self.operands + copied + results * self.nbytes
 
     @property
     def _scratch(self) -> int:
@@ -406,7 +407,7 @@ class _Search:
             return
         aside = self._aside(grid)
         for walk in self._walks(choice.grid):
-            for kept, read in walk.steps(grid.strip):
+            for kept, read in walk.steps(grid.strip, choice.piece.alone):
                 rate = max(self._once, round(read / math.prod(grid.shape), 6))
                 yield replace(choice, grid=grid, rate=rate, kept=kept, aside=aside)
 
