@@ -73,7 +73,8 @@ class Piece:
     taken : bool
         Whether its values are gone when the next block is computed; others are written meanwhile.
     alone : bool
-        Whether no block is read while it is computed, nor it while another one is.
+        Whether no block is read while it is computed, nor it while another one is computed or,
+        unless there is room, written.
     """
 
     box: Box
@@ -148,8 +149,14 @@ class Piece:
     def flight(self) -> int:
         """Bytes of operands and results in flight; values that are an operand are not copied."""
         copied = 2 * self.inputs if self.spread else 0
-        results = int(not isinstance(self.node, Stored)) if self.taken else 1 + BEHIND
+        results = 1 if self.alone else 1 + BEHIND
+        if self.taken:
+            results = int(not isinstance(self.node, Stored))
         return self.operands + copied + results * self.nbytes
+
+    def behind(self, room: int) -> int:
+        """Return how many results may be left to be written, with so much more than it needs."""
+        return min(BEHIND - 1, room // max(1, self.nbytes)) if self.alone else BEHIND - 1
 
     @property
     def _scratch(self) -> int:
