@@ -20,7 +20,7 @@ import xarraylite as xl
 from tests.cases import together
 from tests.chunked.kept import Kept, Sink
 from tests.chunked.test_same_bits import cases
-from xarraylite.chunked import leaves, plan
+from xarraylite.chunked import cluster, leaves, plan
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -230,17 +230,22 @@ def _allow(failures: int, dask_scheduler: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.parametrize("what", ["worker", "scheduler"])
+@pytest.mark.parametrize("what", ["worker", "scheduler", "answer"])
 def test_blocks_whose_worker_or_scheduler_vanishes_are_named(
-    client: Any, tmp_path: Path, what: str
+    client: Any, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(cluster, "_LOOK", 0.1)
+    monkeypatch.setattr(cluster, "_SILENT", 0.4)
     told = r"^store: .* tests \w+ float64\[90, 70\], elements \[\d+:.* was lost with the worker or"
     with type(client)(client.scheduler.address, set_as_default=False) as other:
         values = broken(VALUES, True) if what == "worker" else slow(VALUES)
         leaves_us = threading.Timer(0.5, other.close)
         if what == "worker":
             client.run_on_scheduler(_allow, 0)
-        else:
+        elif what == "answer":
+            told += r".*TimeoutError: no answer within 0\.4 s"
+            leaves_us = threading.Timer(0.5, client.run_on_scheduler, (time.sleep, 2))
+        if what != "worker":
             leaves_us.start()
         with pytest.raises(xl.StorageError, match=told):
             xl.store(

@@ -160,7 +160,7 @@ def test_a_budget_too_small_says_the_least() -> None:
         xl.store(kept(), Sink(np.zeros((20, 30)), (5, 10)), memory=1000)
     assert str(caught.value) == (
         "store: a block float64[5, 10] reads 400 bytes of tests Kept float64[20, 30] and needs "
-        "2000 bytes in flight; the budget is 1000 bytes (memory=), and the least that does is 2000"
+        "1200 bytes in flight; the budget is 1000 bytes (memory=), and the least that does is 1200"
     )
     with pytest.raises(xl.SizeError, match=r"^explain: a block .* least that does is"):
         xl.explain(kept(), memory=100)

@@ -1,4 +1,6 @@
-"""Sums and products in blocks as the chunks are, whose values are put into leaves (`leaves`).
+"""Folds in blocks as the chunks are: of sums and products values are put into leaves (`leaves`).
+
+What does not round is joined block by block.
 
 A task of a cluster takes blocks that follow each other, one at a time.  Of several results it has
 all blocks of some.  Of a total it gives back what its leaves come to, and the values of leaves that
@@ -16,49 +18,114 @@ from typing import Any, cast
 import numpy as np
 
 from ..compiler.tree import Tree
+from ..dtypes.names import NumpyArray
 from ..index.transform import permute
 from ..ir import build
-from ..ir.node import Reduce
+from ..ir.node import Node, Reduce
 from .cut import requests
 from .division import Begin, Result
 from .grid import Grid
 from .idle import Idle
-from .leaves import Leaves, Places, leaves_of
+from .joins import leaf_of
+from .leaves import Places, leaves_of
 from .lengths import lengths_of
 from .parcel import Parcel
-from .pipeline import Cuts, Run, run_blocks
-from .plan import Choice, Cutter, Piece, choose
-from .selection import Box, corner, shape_of, whole
+from .pipeline import Cuts, Run, computed, run_blocks
+from .plan import Choice, Cutter, Piece, choose, piece_of
+from .selection import Box, corner, shape_of, size_of, whole
 
 #: Values that joining takes for each result.
 _BESIDES = 12
 
 
-class Values(Cutter):
-    """Cuts blocks of what is summed.
+class Folder(Cutter):
+    """Cuts blocks of what a reduction folds, and folds each, or leaves that to `Leaves`.
+
+    Boxes have the dimensions of results first: those that are folded into the same follow each
+    other in row-major order.
 
     Parameters
     ----------
     parcel : Parcel
-        The values.
-    back : tuple of int, optional
-        In which order of a block's dimensions its values lie in memory.
+        The reduction.
+    places : Places, optional
+        Its leaves, if blocks give values for them.
+
+    Attributes
+    ----------
     once : int
         Bytes in flight where a block has whole chunks.
     """
 
-    __slots__ = ("back", "once")
+    __slots__ = ("once", "places")
 
-    def __init__(self, parcel: Parcel, back: tuple[int, ...] = (), once: int = 0) -> None:
+    def __init__(self, parcel: Parcel, places: Places | None = None) -> None:
         super().__init__(parcel)
-        self.back, self.once = back, once
+        self.places, self.once = places, 0
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Dimensions of what is folded, in the order that boxes have them."""
+        node: Any = self.parcel.node
+        return (*[k for k in range(len(node.arg.shape)) if k not in node.axes], *node.axes)
+
+    @property
+    def divided(self) -> Node:
+        """What is folded."""
+        arg = self.parcel.node.args[0]
+        return build.view(arg, permute(arg.shape, self.order))
+
+    def inside(self, box: Box) -> Box:
+        """Return where a box lies in what is folded."""
+        own = dict(zip(self.order, box, strict=True))
+        return tuple([own[k] for k in range(len(box))])
 
     def __call__(self, box: Box) -> Piece:
-        """Return the block in a box, whose values are not kept."""
-        piece = super().__call__(box)
-        if self.back:
-            piece = replace(piece, node=build.view(piece.node, permute(shape_of(box), self.back)))
-        return replace(piece, taken=True)
+        node: Any = self.parcel.node
+        piece, made = piece_of(node.arg, self.inside(box)), node
+        if self.places is None:
+            made = replace(node, shape=shape_of(box)[: len(node.shape)], arg=piece.node)
+        elif self.places.across or self.order == tuple(range(len(box))):
+            made = piece.node  # in the order in which they lie
+        else:
+            made = build.view(piece.node, permute(piece.node.shape, self.order))
+        taken = self.places is not None
+        return replace(piece, box=box, node=made, taken=taken, alone=self.alone)
+
+
+class Joined:
+    """Joins what blocks were folded to, of folds that give the same bits in any order.
+
+    Parameters
+    ----------
+    node : Reduce
+        The reduction.
+    shape : tuple of int
+        Shape of the results.
+    """
+
+    __slots__ = ("_left", "_node", "_shape", "_values")
+
+    def __init__(self, node: Reduce, shape: tuple[int, ...]) -> None:
+        self._node, self._shape, self._values = node, shape, cast("Any", None)
+        self._left = math.prod([node.arg.shape[k] for k in node.axes])
+
+    @property
+    def ended(self) -> bool:
+        """Whether all blocks were taken."""
+        return not self._left
+
+    def take(self, piece: Piece, values: NumpyArray) -> None:
+        """Take what a block was folded to."""
+        self._left -= size_of(piece.box[len(self._shape) :])
+        if self._values is not None:
+            both = leaf_of(self._values), leaf_of(values)
+            values = computed(build.elementwise(self._node.op.combine, *both))
+        self._values = values
+
+    def result(self) -> NumpyArray:
+        """Return the results."""
+        return cast("NumpyArray", self._values.astype(self._node.dtype, copy=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +135,24 @@ class Blocks:
     Attributes
     ----------
     node : Reduce
-        The sum or product.
-    tree : Tree
-        Its order.
-    places : Places
-        Its leaves.
+        The fold.
+    tree : Tree or None
+        Its order, if bits depend on it.
     choice : Choice
         The blocks.
-    make : Values
+    make : Folder
         Cuts them.
     """
 
     node: Reduce
-    tree: Tree
-    places: Places
+    tree: Tree | None
     choice: Choice
-    make: Values
+    make: Folder
 
     @staticmethod
     def of(
         node: Reduce,
-        tree: Tree,
+        tree: Tree | None,
         run: Run,
         chunks: Sequence[int] | None = None,
         known: Sequence[int] | None = None,
@@ -100,35 +164,34 @@ class Blocks:
         SizeError
             If the budget is too small for a block and the leaves that wait beside it.
         """
-        arg, places = node.arg, Places.of(node, tree)
-        if (
+        arg, places = node.arg, None if tree is None else Places.of(node, tree)
+        if tree is not None and (
             places is None
             or arg.dtype != node.dtype
             or all([len(x.shape) != len(arg.shape) for x in requests(arg)])
         ):
             return None
-        order = (*[k for k in range(len(arg.shape)) if k not in node.axes], *node.axes)
-        own, shape = len(node.shape), tuple([arg.shape[k] for k in order])
-        told = known or chunks or ()
-        lengths = (*told, *[lengths_of(arg)[k] for k in order[len(told) :]])
+        make, own, told = Folder(Parcel(node), places), len(node.shape), known or chunks or ()
+        shape = make.divided.shape
+        lengths = (*told, *[lengths_of(arg)[k] for k in make.order[len(told) :]])
 
         def aside(grid: Grid) -> int:
-            block, found = grid.block, places.waiting(grid.block[own:])
+            block, found = grid.block, places.waiting(grid.block[own:]) + _BESIDES if places else 0
             if grid.strip[own:] != grid.counts[own:] and grid.strip:
                 block = tuple(map(min, grid.strips.block, shape))
-                found += places.waiting(block[own:])
-            return (found + _BESIDES) * math.prod(block[:own]) * node.dtype.itemsize
+                found += places.waiting(block[own:]) if places else 1
+            return found * math.prod(block[:own]) * node.dtype.itemsize
 
         def fits(box: Box) -> bool:
             return all([len(s) <= n for s, n in zip(box, known or (), strict=False)])
 
-        back = tuple(map(order.index, range(len(order)))) if places.across else ()
-        make = Values(Parcel(build.view(arg, permute(arg.shape, order))), back)
         chunk = tuple(map(min, lengths, shape))
-        make.once = make(whole(chunk)).need + aside(Grid(shape, chunk))
+        if places is not None:
+            alone = replace(make(whole(chunk)), alone=True)
+            make.once = alone.need + aside(Grid(shape, chunk))
         choice = choose(make, shape, lengths, run.budget, chunks is not None, fits,
                         keep=lambda grid: run.keeps, aside=aside)  # fmt: skip
-        return Blocks(node, tree, places, choice, make)
+        return Blocks(node, tree, choice, make)
 
     @property
     def moved(self) -> float:
@@ -142,8 +205,11 @@ class Blocks:
         if ready and not own:
             return
         boxes = (box for box in grid if corner(box[:own]) not in ready) if ready else grid
-        begun = functools.partial(leaves_of, node, self.tree, self.places)
-        made: dict[Box, Leaves] = {}
+        places, tree, begun = self.make.places, cast("Any", self.tree), cast("Any", None)
+        begun = functools.partial(Joined, node)
+        if places is not None:
+            begun = functools.partial(leaves_of, node, tree, places)
+        made: dict[Box, Any] = {}
         found: list[Result] = []
 
         def take(piece: Piece, values: Any, given: bool = False) -> None:
@@ -159,9 +225,9 @@ class Blocks:
         pieces, taken, per = Cuts(self.make, boxes), cast("Any", take), 1
         if isinstance(run.cluster, Idle):
             taken = None
-        elif run.cluster is not None:
-            per = math.prod(grid.counts[own:]) if own else self.places.together(grid)
-            gives = functools.partial(_sums, Parcel(node), self.tree, self.places)
+        elif run.cluster is not None and places is not None:
+            per = math.prod(grid.counts[own:]) if own else places.together(grid)
+            gives = functools.partial(_sums, Parcel(node), tree, places)
             pieces = Tasks(self.make, boxes, gives=gives, per=per)
             taken = functools.partial(take, given=True)
         run.report(f"{node.op.name} over axes {node.axes}", -(-len(grid) // per))

@@ -11,12 +11,14 @@ Inside a task kernels use one thread: the scheduler has filled the others.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import wait
 from typing import Any, cast
 
 import numpy as np
@@ -39,7 +41,7 @@ from .extras import imported
 from .grid import Grid, Uneven, grid_of
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
-from .pipeline import Cuts, Maker, Run, computed, over
+from .pipeline import Cuts, Maker, Run, over, values_of
 from .plan import Piece, piece_of
 from .selection import Box, chunks_text, text_of
 from .stream import reduced
@@ -54,6 +56,9 @@ _LOOK = 2.0
 #: Seconds after which a client is taken to be gone: whoever closes it may leave what it was told
 #: undone, for good.
 _GONE = 5.0
+
+#: Seconds in which a scheduler answers, however busy it is; tasks may take any time.
+_SILENT = 60.0
 
 #: Bytes of operands and results of blocks that share a task.
 _SHARED = 4 << 20
@@ -162,7 +167,7 @@ class BlockTask:
 def computed_of(piece: Piece) -> NumpyArray:
     """Return the values of a block, on this thread alone."""
     with config(threads=1):
-        return computed(over(piece, [load.source.read(load.box) for load in piece.loads]))
+        return values_of(piece, over(piece, [load.source.read(load.box) for load in piece.loads]))
 
 
 class Work:
@@ -343,13 +348,13 @@ class DaskCluster:
         """
         groups, futures = [group for group, _ in wave], [future for _, future in wave]
         distributed = imported("distributed", "dask")
-        losses = (distributed.scheduler.KilledWorker, distributed.CancelledError)
+        losses = (distributed.scheduler.KilledWorker, distributed.CancelledError, TimeoutError)
         try:
             failed = self._waited(futures)
             done = [failed is None or future.status == "finished" for future in futures]
             values: Iterator[Any] = itertools.repeat(itertools.repeat(None))
             if opened is not None:
-                values = map(opened, self.client.gather(list(itertools.compress(futures, done))))
+                values = map(opened, self._gathered(list(itertools.compress(futures, done))))
             if failed is None:
                 wave.clear()
                 with contextlib.suppress(TimeoutError):
@@ -378,14 +383,32 @@ class DaskCluster:
 
     def _waited(self, futures: list[Any]) -> Any:
         """Wait until all are done, or one has failed, which is returned."""
-        wait = imported("distributed", "dask").wait
+        distributed = imported("distributed", "dask")
         while True:
             with contextlib.suppress(TimeoutError), self.client.as_current():
-                wait(futures, timeout=_LOOK)
+                distributed.wait(futures, timeout=_LOOK)
                 return next((f for f in futures if f.status != "finished"), None)
             failed = next((f for f in futures if f.status in ("error", "cancelled")), None)
             if failed is not None:
                 return failed
+            self._ask()
+
+    def _gathered(self, futures: list[Any]) -> Any:
+        """Return what tasks have given back."""
+        given = self.client.gather(futures, asynchronous=True)
+        coming = asyncio.run_coroutine_threadsafe(given, self.client.loop.asyncio_loop)
+        while not wait([coming], _LOOK).done:
+            self._ask()
+        return coming.result()
+
+    def _ask(self) -> None:
+        """Raise TimeoutError if the scheduler is there, and does not answer."""
+        try:
+            self.client.sync(self.client.scheduler.ncores, callback_timeout=_SILENT)
+        except TimeoutError:
+            raise TimeoutError(f"no answer within {_SILENT:g} s") from None
+        except OSError:
+            return  # it has gone, which tasks tell
 
 
 def _lost(piece: Piece, error: BaseException) -> StorageError:

@@ -232,6 +232,8 @@ def _(node: ir.View, box: Box) -> Step:
         maps.append(Along(0, 1, axis))
     step = Transform(shape_of(box), tuple(maps))
     inner = tuple(sub)
+    if not reversed_axes and [axis for *_, axis in maps] == [*range(len(box))]:
+        return [(node.arg, inner)], lambda args: args[0]
     if reversed_axes:
         step = step.after(flip_of(shape_of(inner), reversed_axes))
     return [(node.arg, inner)], lambda args: build.view(args[0], step)

@@ -20,10 +20,9 @@ from ..ir.build import describe
 from ..ir.node import Node
 from ..transforms.explain import Explanation, explain
 from . import storing
-from .blocks import Values
+from .blocks import Folder
 from .budget import budget_of
 from .cache import Held, left_of
-from .folds import Folder
 from .grid import Grid
 from .idle import Idle, Nowhere, with_least
 from .lengths import chunks_for
@@ -273,11 +272,10 @@ class _Dry(Idle):
             whole_chunks = all([keeps(load.source) for load in piece.loads])
             if isinstance(pieces.make, Parts) and plain and whole_chunks and not pieces.make.kept:
                 own.once = room[1] - room[0] + piece.shared
-            if isinstance(pieces.make, Values):
-                own.once = pieces.make.once
             own.block = shape_of(piece.box)
             if isinstance(pieces.make, Folder):  # has the dimensions of results first
-                own.block = piece.node.args[0].shape
+                own.once = pieces.make.once
+                own.block = shape_of(pieces.make.inside(piece.box))
             own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
         if number <= own.blocks // 2 < number + times:
             own.drawing = "\n".join([_drawn(load) for load in piece.loads])

@@ -11,14 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from ..compiler.tree import Tree
 from ..dtypes.names import NumpyArray, kind
-from ..index.transform import permute
-from ..ir import build
 from ..ir.node import Node, Reduce, Stored
 from ..ir.walk import rebuild, with_args
 from ..ops.reductions import ALL, ANY, MAX, MIN
@@ -27,15 +25,12 @@ from .blocks import Blocks
 from .budget import BudgetError
 from .cut import Request, requests
 from .division import Begin, Result, divided
-from .grid import Grid
-from .idle import Idle
 from .joins import leaf_of
-from .lengths import lengths_of
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import Cuts, Run, computed, run_blocks
 from .plan import Choice, Cutter, Piece, choose, piece_of
-from .selection import Box, as_slices, corner, shape_of, whole, window_of
+from .selection import Box, as_slices, corner, whole, window_of
 from .trees import Parts, in_loop_order, tree_in_memory
 
 #: How a reduction can be folded: bytes that are read for it, and its results.
@@ -94,18 +89,21 @@ def fold(
             yield whole(node.shape), computed(replace(node, arg=nothing))
         return
     if not rounds(node) or engine.uses_reference():
-        yield from _joined(_Asked(node, None, run, chunks, begin, known))
+        for _, results in _in_blocks(_Asked(node, None, run, chunks, begin, known)):
+            yield from results
         return
     report, what = run.report, _told(node)
     run = replace(run, report=lambda told, blocks: report(what, blocks))
     node = in_loop_order(node)
     tree = tree_in_memory(node)
     asked = _Asked(node, tree, run, chunks, begin, known)
-    one = tree is not None and len(tree.parts) == 1
+    ways = (_complete,) if tree is None else (_in_parts, _in_blocks, _complete)
+    if tree is not None and len(tree.parts) == 1:
+        ways = (_complete, _in_parts, _in_blocks)
     once = piece_of(node.arg, whole(node.arg.shape)).moved
     found: list[Way] = []
     short: list[BudgetError] = []
-    for way in (_complete, _in_parts, _in_blocks) if one else (_in_parts, _in_blocks, _complete):
+    for way in ways:
         try:
             found.extend(way(asked))
         except BudgetError as error:
@@ -135,7 +133,7 @@ class _Asked(NamedTuple):
 def _in_parts(asked: _Asked) -> list[Way]:
     """Return the results as folded in the parts of their tree, if that can be."""
     node, tree, run, chunks, begin, known = asked
-    for spread in (False, True) if tree is not None else ():
+    for spread in (False, True):
         plan = Parts.of(node, cast("Tree", tree), spread)
         division = None if plan is None else divided(plan, run, chunks, known)
         if division is not None:
@@ -145,84 +143,8 @@ def _in_parts(asked: _Asked) -> list[Way]:
 
 def _in_blocks(asked: _Asked) -> list[Way]:
     """Return the results of blocks of any shape, if that can be."""
-    node, tree, run, chunks, begin, known = asked
-    blocks = None if tree is None else Blocks.of(node, tree, run, chunks, known)
-    return [] if blocks is None else [(blocks.moved, blocks.results(run, begin))]
-
-
-# --- folds that do not round --------------------------------------------------------------------
-
-
-class Folder(Cutter):
-    """Cuts blocks of what a reduction folds, and folds each.
-
-    Boxes have the dimensions of results first: those that are folded into the same follow each
-    other in row-major order.
-    """
-
-    __slots__ = ()
-
-    @property
-    def order(self) -> tuple[int, ...]:
-        """Dimensions of what is folded, in the order that boxes have them."""
-        node: Any = self.parcel.node
-        return (*[k for k in range(len(node.arg.shape)) if k not in node.axes], *node.axes)
-
-    @property
-    def divided(self) -> Node:
-        """What is folded."""
-        arg = self.parcel.node.args[0]
-        return build.view(arg, permute(arg.shape, self.order))
-
-    def __call__(self, box: Box) -> Piece:
-        node = self.parcel.node
-        assert isinstance(node, Reduce)
-        own = dict(zip(self.order, box, strict=True))
-        piece = piece_of(node.arg, tuple([own[k] for k in range(len(box))]))
-        shape = shape_of(box)[: len(node.shape)]
-        node = replace(node, shape=shape, arg=piece.node)
-        return replace(piece, box=box, node=node, alone=self.alone)
-
-
-def _joined(asked: _Asked) -> Iterator[Result]:
-    """Yield results that are joined block by block, all blocks of some before those of others."""
-    node, _, run, chunks, begin, known = asked
-    make, own = Folder(Parcel(node)), len(node.shape)
-    shape = tuple([node.arg.shape[k] for k in make.order])
-    told = known or chunks or ()
-    lengths = [*told, *[lengths_of(node.arg)[k] for k in make.order[len(told) :]]]
-
-    def fits(box: Box) -> bool:
-        return all([len(s) <= n for s, n in zip(box, known or (), strict=False)])
-
-    def keep(grid: Grid) -> bool:
-        counts = grid.counts  # no strip ends inside of what is folded into some of many results
-        return run.keeps and (math.prod(counts[:own]) == 1 or grid.strip[own:] == counts[own:])
-
-    choice = choose(make, shape, lengths, run.budget, chunks is not None, fits, keep=keep)
-    grid, counts = choice.grid, choice.grid.counts
-    ready = begin(grid.block[:own])
-    run.report(_told(node), len(grid))
-    boxes = (box for box in grid if corner(box[:own]) not in ready) if ready else grid
-    found: list[NumpyArray] = []
-    idle = isinstance(run.cluster, Idle)
-
-    def join(piece: Piece, values: NumpyArray) -> None:
-        if idle:  # all blocks have the values of one
-            values = np.zeros(shape_of(piece.box[:own]), node.dtype)
-            found.clear()
-        elif found:
-            values = computed(
-                build.elementwise(node.op.combine, leaf_of(found.pop()), leaf_of(values))
-            )
-        found.append(values)
-
-    per = math.prod(counts[own:])
-    pieces = run_blocks(Cuts(make, boxes), run, join, kept=choice.kept, need=choice.need)
-    for done, piece in enumerate(pieces, 1):
-        run.advance(piece)
-        if done % per == 0:
-            yield piece.box[:own], found.pop().astype(node.dtype, copy=False)
+    blocks = Blocks.of(asked.node, asked.tree, asked.run, asked.chunks, asked.known)
+    return [] if blocks is None else [(blocks.moved, blocks.results(asked.run, asked.begin))]
 
 
 class _Uncut(Cutter):

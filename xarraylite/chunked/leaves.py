@@ -105,8 +105,8 @@ class Places:
 
         Of blocks that follow each other as values do, there are those of one leaf, row by row.
         While blocks follow each other along a dimension, each of their indices along those before
-        has a leaf at its beginning, whose first values come last, and one where the blocks are; but
-        no more than all indices from the first to the last one touch.
+        has a leaf at its beginning, whose first values come last unless it begins with a leaf, and
+        one where the blocks are; but no more than all indices from the first to the last one touch.
         """
         if self.across:  # what a block has whole leaves of, the counter, and results of parts
             levels = (self.part // ROWS).bit_length()
@@ -119,10 +119,12 @@ class Places:
             rows = -(-math.prod(block) // self.row)
             return rows * max(begun if self.part >= self.leaf else 0, *short)
         found, indices, touched = leaf, 1, self._touched(step)
+        even = self.part % self.leaf == self.row % self.part == 0
         for own, extent in zip(block, self.shape, strict=True):
+            first = 0 if even and step % self.leaf == 0 else leaf + begun
             step //= extent
             if own < extent and step % self.row:
-                found += min(indices * (leaf + 2 * begun), touched * (leaf + begun))
+                found += min(indices * (first + begun), touched * (leaf + begun))
             touched = min(touched, indices * self._touched(own * step))
             indices *= own
         return found

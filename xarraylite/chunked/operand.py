@@ -19,6 +19,7 @@ import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ import numpy as np
 from .._config import budgeted
 from ..blas.calls import pieces_on_one_thread
 from ..dtypes.names import NumpyArray
-from ..ir.node import Leaf, Node, Stored
+from ..ir.node import Node, Stored
 from ..labels.assignment import computed as multiplied
 from ..labels.labelled import Indexed, Term, XLabelled
 from ..memory.arrays import read
@@ -36,7 +37,7 @@ from .cache import ChunkCache, Held
 from .frames import new_array
 from .grid import Grid
 from .parcel import Parcel, fingerprint
-from .pipeline import Run, computed, over
+from .pipeline import Run, over, values_of
 from .plan import TRIED, WORTH, piece_of
 from .retries import end_of_run, give_up_at
 from .selection import Box, Selection, hull
@@ -291,13 +292,10 @@ def _again(left: Parcel, mine: Labels, right: Parcel, other: Labels, kept: Label
 
 
 def _values(node: Node, box: Box, cache: ChunkCache) -> NumpyArray:
-    piece = piece_of(node, box)
-    made = over(piece, [cache.read(load.source, load.box) for load in piece.loads])
-    if isinstance(made, Leaf):
-        found = read(made.snapshot, made.dtype, made.map)
-        if found.flags.c_contiguous:
-            return found
-    return computed(made)
+    piece = replace(piece_of(node, box), taken=True)
+    return values_of(
+        piece, over(piece, [cache.read(load.source, load.box) for load in piece.loads])
+    )
 
 
 def _tile(shape: tuple[int, ...], limit: int) -> tuple[int, ...]:

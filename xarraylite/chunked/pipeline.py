@@ -24,6 +24,7 @@ from .._config import budgeted, settings
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node
 from ..layout.strided import Strided
+from ..memory.arrays import read
 from ..memory.buffer import Buffer
 from ..memory.pool import pool
 from ..memory.target import Target
@@ -33,7 +34,7 @@ from .cache import ChunkCache, Held
 from .cut import bind
 from .frames import new_array
 from .loads import Load, within
-from .plan import BEHIND, Piece
+from .plan import Piece
 from .retries import give_up_at
 from .selection import Box, select
 from .source import READERS
@@ -235,17 +236,19 @@ def run_blocks(
         yield from run.cluster.run_blocks(pieces, take, write, kept, need)
         return
     clock, ended, writing = run.clock, threading.Event(), min(WRITERS, settings.threads)
-    pool.trim(max(0, run.budget - need))  # what other passes have used has other sizes, often
+    room = run.budget - need
+    pool.trim(max(0, room))  # what other passes have used has other sizes, often
     cache = ChunkCache(0 if pieces.carried else kept, run.held, pieces.carried)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read", give_up_at, (cache.closed,))
     writers = ThreadPoolExecutor(writing, "xarraylite-write", give_up_at, (ended,))
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Future[None]]] = deque()
     left = iter(pieces)
-    run.held.fit(run.budget - need)
+    run.held.fit(room)
     start, before = time.perf_counter(), clock.read + clock.written
     try:
         following = next(left, None)
+        behind = following.behind(0 if run.held.sources else room) if following else 0
         while coming or following:
             while following and following.is_read_with([piece for piece, _ in coming]):
                 coming.append((following, cache.begin(readers, following.loads)))
@@ -257,7 +260,7 @@ def run_blocks(
             with clock.timed("compute"), budgeted():
                 node = over(piece, arrays)
                 del arrays, reads
-                made = computed(node) if compute is None else compute(piece, node)
+                made = values_of(piece, node) if compute is None else compute(piece, node)
                 if take is not None:
                     take(piece, made)
             del node
@@ -266,7 +269,7 @@ def run_blocks(
             else:
                 leaving.append((piece, writers.submit(write, piece.box, made)))
             del made
-            while len(leaving) >= BEHIND or (leaving and leaving[0][1].done()):
+            while len(leaving) > behind or (leaving and leaving[0][1].done()):
                 yield _written(leaving, clock)
         while leaving:
             yield _written(leaving, clock)
@@ -322,6 +325,15 @@ def part_of(load: Load, whole: Leaf, user: Any) -> Node:
     """Return the part of what was read that serves one request."""
     own = user.source.box
     return whole if own == load.box else select(whole, within(load.box, own))
+
+
+def values_of(piece: Piece, node: Node) -> NumpyArray:
+    """Return the values of a block's expression over memory, which may be what was read for it."""
+    if piece.taken and isinstance(node, Leaf):
+        found = read(node.snapshot, node.dtype, node.map)
+        if found.flags.c_contiguous:
+            return found
+    return computed(node)
 
 
 def computed(node: Node) -> NumpyArray:

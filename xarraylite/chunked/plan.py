@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.node import Node
+from ..ir.node import Node, Stored
 from .budget import too_small
 from .cut import cut, is_even, joints, requests
 from .grid import Grid, Side, smaller, wider
@@ -73,7 +73,8 @@ class Piece:
     taken : bool
         Whether its values are gone when the next block is computed; others are written meanwhile.
     alone : bool
-        Whether no block is read while it is computed, nor it while another one is.
+        Whether no block is read while it is computed, nor it while another one is computed or,
+        unless there is room, written.
     """
 
     box: Box
@@ -146,9 +147,16 @@ class Piece:
 
     @property
     def flight(self) -> int:
-        """Bytes of operands and results in flight."""
+        """Bytes of operands and results in flight; values that are an operand are not copied."""
         copied = 2 * self.inputs if self.spread else 0
-        return self.operands + copied + (1 if self.taken else 1 + BEHIND) * self.nbytes
+        results = 1 if self.alone else 1 + BEHIND
+        if self.taken:
+            results = int(not isinstance(self.node, Stored))
+        return self.operands + copied + results * self.nbytes
+
+    def behind(self, room: int) -> int:
+        """Return how many results may be left to be written, with so much more than it needs."""
+        return min(BEHIND - 1, room // max(1, self.nbytes)) if self.alone else BEHIND - 1
 
     @property
     def _scratch(self) -> int:
@@ -406,7 +414,7 @@ class _Search:
             return
         aside = self._aside(grid)
         for walk in self._walks(choice.grid):
-            for kept, read in walk.steps(grid.strip):
+            for kept, read in walk.steps(grid.strip, choice.piece.alone):
                 rate = max(self._once, round(read / math.prod(grid.shape), 6))
                 yield replace(choice, grid=grid, rate=rate, kept=kept, aside=aside)
 

@@ -100,11 +100,15 @@ class Walk:
             each.append(math.prod(map(float, spans)) * source.dtype.itemsize)
         self._each = np.array(each)
 
-    def steps(self, strip: Sequence[int]) -> Iterator[tuple[int, float]]:
-        """Yield bytes of chunks that may be kept in a walk, and how many are read then."""
+    def steps(self, strip: Sequence[int], alone: bool = False) -> Iterator[tuple[int, float]]:
+        """Yield bytes of chunks that may be kept in a walk, and how many are read then.
+
+        No less than what two blocks touch that follow each other, or one that is read ``alone``.
+        """
         told = [side.told(blocks) for side, blocks in zip(self._sides, strip, strict=True)]
-        axes, held, saved, floor = range(len(told)), list[NumpyArray](), list[NumpyArray](), 0.0
+        axes, held, saved = range(len(told)), list[NumpyArray](), list[NumpyArray]()
         one = [parts[0].most for parts, *_ in told]
+        floor = float((self._each * math.prod(one)).sum())
         for of, axis in [(of, axis) for of in (0, 1) for axis in reversed(axes)]:
             pairs = told[axis][1][of]
             if not pairs.both.size:
@@ -114,9 +118,9 @@ class Walk:
             block = self._each * math.prod([one[k] for k in axes if k != axis])
             most = np.maximum(pairs.one, pairs.two)
             held.append(row @ most + block @ (pairs.both - most))
-            if len(held) == 1:  # two blocks are read at a time
-                floor = held[0].max()
-            else:  # the last one of a row, and the first one of the next
+            if len(held) == 1 and not alone:  # two blocks are read at a time
+                floor = max(floor, held[0].max())
+            elif not alone:  # the last one of a row, and the first one of the next
                 turned = [k for k in axes if k > axis or (of and k < axis)]
                 turn = sum([math.prod([told[k][2][at] for k in turned]) for at in (0, 1)])
                 alike = math.prod([one[k] for k in axes if k not in turned])
