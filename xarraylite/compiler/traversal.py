@@ -19,11 +19,11 @@ from ..codegen.emit.streams import Access
 from ..layout.strided import Strided
 from ..overlap.aliasing import Traversal
 from ..overlap.overlap import Direction, Span, classify
-from .arguments import Destination, OperandSlot, strided, unit
+from .arguments import Computation, OperandSlot, strided, unit
 from .boxes import Part
 from .lower import Lowered
-from .program import TraversalStep
-from .steps import map_depth, map_step
+from .program import SlotArray, TraversalStep
+from .steps import map_nest, map_step
 
 #: Slabs of one step at most: a plan lists them, and each costs about two microseconds.
 MOST_SLABS = 8192
@@ -46,7 +46,7 @@ class _Kind:
     ----------
     lowered : Lowered
         The code over one slab.
-    to : Destination
+    to : SlotArray
         Where the results of the first slab go.
     places : list of (index, moves)
         For each slab the first index along the traversed dimension, and by how many positions the
@@ -54,7 +54,7 @@ class _Kind:
     """
 
     lowered: Lowered
-    to: Destination
+    to: SlotArray
     places: list[tuple[int, tuple[int, ...]]]
 
 
@@ -91,7 +91,8 @@ def traversal_step(
     if sum(_count(part, traversal) for part in parts) > MOST_SLABS:
         return None
     kinds = [_slabs(part, traversal) for part in parts]
-    depth = max(map_depth(kind.lowered, kind.to) for kind in kinds)
+    every = [Computation(kind.lowered, memory, kind.to) for kind in kinds]
+    depth = max([len(map_nest(what).extents) for what in every])
     kernels, order = [], []
     for number, kind in enumerate(kinds):
         known, modes = list(memory), set()
@@ -105,8 +106,9 @@ def traversal_step(
             known[k] = replace(memory[k], access=access)
         if len(modes) > 1:
             return None
-        kernels.append(map_step(kind.lowered, known, kind.to, next(iter(modes), None), note, depth))
-        units = [unit(kind.to.bits), *[unit(use.bits) for use in kind.lowered.uses]]
+        what = replace(every[number], memory=known)
+        kernels.append(map_step(what, next(iter(modes), None), note, depth))
+        units = [unit(array.bits) for array in what.arrays]
         for index, moves in kind.places:
             places = tuple([m * u for m, u in zip(moves, units, strict=True)])
             order.append((index, number, places))

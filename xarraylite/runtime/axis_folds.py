@@ -18,6 +18,7 @@ from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.kernel import Kernel, kernels
+from ..compiler.arguments import inner_of
 from ..compiler.identities import identity_words, scalar_words
 from ..compiler.limits import CHUNK
 from ..compiler.loops import AddressStream, Nest, split
@@ -58,12 +59,7 @@ def _inners(op: Reduction, body: Kind, strides: Sequence[int]) -> tuple[Inner, .
     found = _lowered(op, body)
     assert found is not None, "the strides are those of operands"
     sizes = [body.itemsize, *[use.dtype.itemsize for use in found[0].uses]]
-    return tuple(
-        [
-            Inner.STILL if stride == 0 else Inner.UNIT if stride == size else Inner.ANY
-            for stride, size in zip(strides, sizes, strict=True)
-        ]
-    )
+    return tuple(map(inner_of, strides, sizes))
 
 
 @functools.lru_cache(_KNOWN)
