@@ -31,10 +31,9 @@ from ..codegen.emit.mapping import Mode
 from ..codegen.emit.streams import Access
 from ..index.transform import FIXED, Reshape, window
 from ..ir.build import describe
-from ..ir.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, SegmentReduce, View
+from ..ir.node import Concat, Gather, Leaf, Node, Reduce, SegmentReduce, View
+from ..ir.walk import user_op
 from ..memory.target import Target
-from ..ops.op import Op
-from ..ops.user import UserOp
 from ..overlap.aliasing import Traversal, direction_of, shares, traversals
 from ..overlap.overlap import Direction
 from .bands import folded_and_read, into_bands
@@ -338,13 +337,8 @@ _ACCESS = {Direction.DISJOINT: Access.APART, Direction.SAME: Access.SAME}
 
 def _may_raise(node: Node) -> bool:
     """Tell whether a user's function could stop the kernel of a node."""
-    if isinstance(node, Reduce):
-        op: Op = node.op.combine
-    elif isinstance(node, Elementwise):
-        op = node.op
-    else:
-        return False
-    return isinstance(op, UserOp) and op.may_raise
+    op = user_op(node)
+    return op is not None and op.may_raise
 
 
 _SHARED = "is folded, and then read again"

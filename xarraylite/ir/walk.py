@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..ops.reductions import Reduction
+from ..ops.user import UserOp
 from .node import (
     FREE,
     RANK,
@@ -157,6 +159,13 @@ def interned(root: Node) -> Node:
 def with_args(node: Node, args: tuple[Node, ...]) -> Node:
     """Return a node with other arguments of the same shapes and dtypes."""
     return node if args == node.args else _holding(node, args)
+
+
+def user_op(node: Node) -> UserOp | None:
+    """Return the user's function that a node applies or folds by; None if it is none."""
+    op = getattr(node, "op", None)
+    op = op.combine if isinstance(op, Reduction) else op
+    return op if isinstance(op, UserOp) else None
 
 
 def twin(node: Node) -> Node:
