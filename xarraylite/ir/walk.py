@@ -185,13 +185,12 @@ _EACH = {
 
 def _holding(node: Node, args: tuple[Node, ...]) -> Node:
     kind = type(node)
-    if kind in _ALL:
-        return replace(node, **{_ALL[kind]: args})
-    return replace(node, **dict(zip(_EACH.get(kind, ()), args, strict=True)))
+    given: Any = {_ALL[kind]: args} if kind in _ALL else zip(_EACH.get(kind, ()), args, strict=True)
+    return replace(node, **dict(given))
 
 
 #: What a node that is no operand does, apart from its arguments.
-_DOES: dict[type[Node], Callable[[Any], Hashable]] = {
+_DOES: dict[type[Node], Callable[[Any], object]] = {
     Elementwise: attrgetter("op", "dtype", "shape"),
     View: attrgetter("step"),
     Iota: attrgetter("dtype", "map"),
@@ -202,7 +201,7 @@ _DOES: dict[type[Node], Callable[[Any], Hashable]] = {
 }
 
 
-def structure(node: Node, args: tuple[int, ...]) -> tuple[Hashable, ...]:
+def structure(node: Node, args: tuple[int, ...]) -> tuple[object, ...]:
     """Return what a node that is no operand does, its arguments given by their numbers."""
     kind = type(node)
     return kind, args, _DOES[kind](node)
