@@ -202,46 +202,33 @@ def _setitem(placed: Any, index: Any, values: Any) -> Any:
     return lambda placed, index, values: _store(placed, index, encode(values))
 
 
-def _put(placed: Any, values: Any) -> None:
-    """Stand for storing a number, or elements of the same extents, in a view."""
+def _put(to: Any, values: Any) -> None:
+    """Stand for storing a number, or elements of the same extents, in a view or an array."""
 
 
 @overload(_put, strict=False)
-def _store_all(placed: Any, values: Any) -> Any:
-    if not isinstance(values, types.Array):
+def _store_all(to: Any, values: Any) -> Any:
+    def fill(to: Any, values: Any) -> None:
+        for i in range(len(to)):
+            to[i] = values
 
-        def fill(placed: Any, values: Any) -> None:
-            for i in range(len(placed)):
-                placed[i] = values
-
-        return fill
-    if values.ndim != placed.ndim:
-        return None
-
-    def put(placed: Any, values: Any) -> None:
-        if len(values) != len(placed):
+    def vector(to: Any, values: Any) -> None:
+        if len(values) != len(to):
             raise ValueError("the extents of the elements are not those of the view")
-        for i in range(len(placed)):
-            placed[i] = values[i]
+        for i in range(len(to)):
+            to[i] = values[i]
 
-    return put
+    def rows(to: Any, values: Any) -> None:
+        if len(values) != len(to):
+            raise ValueError("the extents of the elements are not those of the view")
+        for i in range(len(to)):
+            _put(to[i], values[i])
 
-
-def _read(out: Any, placed: Any) -> None:
-    """Stand for reading all elements of a view into an array."""
-
-
-@overload(_read, strict=False)
-def _load_all(out: Any, placed: Any) -> Any:
-    def vector(out: Any, placed: Any) -> None:
-        for i in range(len(placed)):
-            out[i] = placed[i]
-
-    def rows(out: Any, placed: Any) -> None:
-        for i in range(len(placed)):
-            _read(out[i], placed[i])
-
-    return vector if placed.ndim == 1 else rows
+    if not isinstance(values, types.Array | PlacedType):
+        return fill
+    if values.ndim != to.ndim:
+        return None
+    return vector if to.ndim == 1 else rows
 
 
 # --- what is asked of a view -------------------------------------------------------------------
@@ -258,7 +245,7 @@ def _copy(placed: Any) -> Any:
 
     def copy(placed: Any) -> Any:
         out = np.empty(placed._shape, dtype)
-        _read(out, placed)
+        _put(out, placed)
         return out
 
     return copy
