@@ -129,8 +129,8 @@ def _finfo(dt: DType) -> FInfo:
         raise DTypeValueError(f"finfo: got {dt.name}; a real or complex floating type is needed")
     limits = ml_dtypes.finfo(dt)  # type: ignore[no-untyped-call]
     names_of = ("eps", "max", "min", "smallest_normal", "smallest_subnormal")
-    values: list[Any] = [float(getattr(limits, name)) for name in names_of]
-    return FInfo(int(limits.bits), *values, dt)
+    values: dict[str, Any] = {name: float(getattr(limits, name)) for name in names_of}
+    return FInfo(bits=int(limits.bits), **values, dtype=dt)
 
 
 def iinfo(x: object, /) -> IInfo:
