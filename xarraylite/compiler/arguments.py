@@ -12,8 +12,6 @@ import itertools
 from array import array
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from .._records import record
 from ..codegen.emit.body import Const
 from ..codegen.emit.streams import Access, Inner, Operand, Words
@@ -21,28 +19,8 @@ from ..codegen.kernel import Kernel
 from ..layout.strided import Strided
 from ..layout.tiled import Map
 from .loops import AddressStream, address_stream
-from .lower import Lowered
-from .program import KernelStep, Work
-
-
-@record(frozen=True, slots=True)
-class Destination:
-    """Where a step writes: a slot, and a layout counted from the slot's first element.
-
-    ``bits`` lead from one position of the layout to the next; ``soon`` says that it is read again
-    while it is in the caches.
-    """
-
-    slot: int
-    layout: Map
-    dtype: np.dtype[np.generic]
-    bits: int
-    soon: bool = False
-
-
-def rows(slot: int, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Destination:
-    """Return a row-major destination at the start of a slot."""
-    return Destination(slot, Strided.row_major(shape), dtype, 8 * dtype.itemsize)
+from .lower import Lowered, Use
+from .program import KernelStep, SlotArray, Work
 
 
 @record(frozen=True, slots=True)
@@ -64,8 +42,67 @@ class OperandSlot:
     span: tuple[int, int] | None = None
 
 
+@record(frozen=True, slots=True)
+class Computation:
+    """What a kernel computes of what, and where it puts the results; all layouts are strided.
+
+    Attributes
+    ----------
+    lowered : Lowered
+        Code and operands.
+    memory : sequence of OperandSlot
+        Slot and access of each operand.
+    to : SlotArray
+        Where results go.
+    """
+
+    lowered: Lowered
+    memory: Sequence[OperandSlot]
+    to: SlotArray
+
+    @property
+    def arrays(self) -> list[SlotArray | Use]:
+        """The destination and the operands."""
+        return [self.to, *self.lowered.uses]
+
+    @property
+    def streams(self) -> list[AddressStream]:
+        """How these are walked."""
+        return [stream_of(array) for array in self.arrays]
+
+    def operands(
+        self, streams: Sequence[AddressStream], still: int = -1, lanes: int = 1
+    ) -> tuple[Operand, ...]:
+        """Classify streams of a nest; ``still`` is one that does not move innermost, or -1."""
+        accesses = [Access.SHARED, *[known.access for known in self.memory]]
+        return tuple(
+            [
+                Operand(
+                    array.dtype,
+                    Inner.STILL if w == still else _inner(steps, array, lanes),
+                    access,
+                    packing(array.bits),
+                )
+                for w, (array, access, steps) in enumerate(
+                    zip(self.arrays, accesses, streams, strict=True)
+                )
+            ]
+        )
+
+    def traffic(self, results: int = 1) -> int:
+        """Return how many bytes are read and written, of so many results for each."""
+        written, *read = [_distinct(strided(a.layout)) * a.bits for a in self.arrays]
+        return results * written // 8 + sum([bits // 8 for bits in read])
+
+
+def stream_of(array: SlotArray | Use) -> AddressStream:
+    """Return how an array is walked."""
+    return address_stream(strided(array.layout), unit(array.bits))
+
+
 def streams_of(lowered: Lowered) -> list[AddressStream]:
-    return [address_stream(strided(use.layout), unit(use.bits)) for use in lowered.uses]
+    """Return how operands are walked."""
+    return [stream_of(use) for use in lowered.uses]
 
 
 def strided(layout: Map) -> Strided:
@@ -84,31 +121,16 @@ def packing(bits: int) -> int:
     return 8 // bits if 0 < bits < 8 else 1
 
 
-def operands_of(
-    streams: Sequence[AddressStream],
-    lowered: Lowered,
-    memory: Sequence[OperandSlot],
-    to: Destination,
-    still: int = -1,
-    lanes: int = 1,
-) -> tuple[Operand, ...]:
-    """Classify every stream; ``still`` is a stream that does not move innermost, or -1."""
-    first = Inner.STILL if still == 0 else inner_of(streams[0], to.bits, to.dtype, lanes)
-    found = [Operand(to.dtype, first, Access.SHARED, packing(to.bits))]
-    for use, known, steps in zip(lowered.uses, memory, streams[1:], strict=True):
-        inner = inner_of(steps, use.bits, use.dtype, lanes)
-        found.append(Operand(use.dtype, inner, known.access, packing(use.bits)))
-    return tuple(found)
+def inner_of(stride: int, size: int) -> Inner:
+    """Return how a stream moves along the innermost loop, whose elements are so long."""
+    return Inner.STILL if stride == 0 else Inner.UNIT if stride == size else Inner.ANY
 
 
-def inner_of(steps: AddressStream, bits: int, dtype: np.dtype[np.generic], lanes: int) -> Inner:
-    stride = steps.strides[-1]
-    if stride == 0:
-        return Inner.STILL
-    size = dtype.itemsize if bits >= 8 else 1
-    if lanes > 1 and bits and (stride, steps.strides[-2]) == (lanes * size, size):
+def _inner(steps: AddressStream, array: SlotArray | Use, lanes: int) -> Inner:
+    size = 0 if not array.bits else array.dtype.itemsize if array.bits >= 8 else 1
+    if lanes > 1 and size and steps.strides[-2:] == (size, lanes * size):
         return Inner.INTERLEAVED
-    return Inner.UNIT if bits and stride == size else Inner.ANY
+    return inner_of(steps.strides[-1], size)
 
 
 class ArgumentBlock:
@@ -145,9 +167,7 @@ class ArgumentBlock:
     def step(
         self,
         kernel: Kernel,
-        lowered: Lowered,
-        memory: Sequence[OperandSlot],
-        to: Destination,
+        what: Computation,
         starts: Sequence[int],
         work: Work,
         note: str,
@@ -160,7 +180,7 @@ class ArgumentBlock:
         ----------
         kernel : Kernel
             What it calls.
-        lowered, memory, to
+        what : Computation
             Code, operands and destination.
         starts : sequence of int
             Where each address stream begins, the destination's first.
@@ -173,10 +193,11 @@ class ArgumentBlock:
         lines : sequence of (stride, low, high), optional
             How each address stream moves from row to row (`KernelStep`).
         """
+        lowered, to = what.lowered, what.to
         self.put([(f"g{k}", stride) for k, stride in enumerate(lowered.gathers)])
         index = self.words.index
         addresses = [(index["p0"], to.slot, starts[0], packing(to.bits))]
-        for k, (use, known) in enumerate(zip(lowered.uses, memory, strict=True), 1):
+        for k, (use, known) in enumerate(zip(lowered.uses, what.memory, strict=True), 1):
             if use.iota:
                 self.values[index[f"p{k}"]] = starts[k]
             else:
@@ -188,11 +209,6 @@ class ArgumentBlock:
         return KernelStep(
             kernel, self.values, tuple(addresses), scalars, work, note, traffic, moves
         )
-
-
-def traffic_of(lowered: Lowered, to: Destination, results: int = 1) -> int:
-    read = sum(_distinct(strided(use.layout)) * use.bits // 8 for use in lowered.uses)
-    return read + results * _distinct(strided(to.layout)) * to.bits // 8
 
 
 def _distinct(layout: Strided) -> int:

@@ -8,6 +8,7 @@ operand is copied.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from .._records import record
@@ -15,8 +16,9 @@ from ..index.transform import FIXED, following
 from ..layout.splitting import split_index_set
 from ..layout.strided import Strided
 from ..layout.tiled import Map
-from .arguments import Destination
+from .arguments import Computation, OperandSlot
 from .lower import Lowered
+from .program import SlotArray
 
 
 @record(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class Part:
     ----------
     lowered : Lowered
         The code, its shape the box's loops.
-    to : Destination
+    to : SlotArray
         Where the box's results go.
     axes : tuple of int
         For each loop the dimension of the whole space that it is part of.
@@ -38,10 +40,14 @@ class Part:
     """
 
     lowered: Lowered
-    to: Destination
+    to: SlotArray
     axes: tuple[int, ...]
     runs: tuple[int, ...]
     ruler: Strided | None = None
+
+    def over(self, memory: Sequence[OperandSlot]) -> Computation:
+        """Return what is computed of the box, given where the kernel's operands are."""
+        return Computation(self.lowered, memory, self.to)
 
     def group(self, axes: tuple[int, ...]) -> tuple[int, ...]:
         """Return what tells the box from others, were the dimensions ``axes`` reduced."""
@@ -52,14 +58,14 @@ class Part:
         return tuple([loop for loop, k in enumerate(self.axes) if k in axes])
 
 
-def divide(lowered: Lowered, to: Destination, along: int = FIXED) -> list[Part]:
+def divide(lowered: Lowered, to: SlotArray, along: int = FIXED) -> list[Part]:
     """Return the boxes of a kernel, one if everything is strided.
 
     Parameters
     ----------
     lowered : Lowered
         Code and operands.
-    to : Destination
+    to : SlotArray
         Where results go.
     along : int, optional
         A dimension whose index is wanted as the boxes' ruler.

@@ -39,25 +39,23 @@ def scalar_words(value: Any, dtype: DType) -> tuple[int, ...]:
     )
 
 
-def _lowest(dtype: DType) -> Any:
+def _extreme(dtype: DType, sign: int) -> Any:
+    """Return the largest value of a dtype, or with the sign -1 the least."""
     if dtype.kind in "fc":
-        return -np.inf if dtype.kind == "f" else complex(-np.inf, -np.inf)
-    return False if dtype.kind == "b" else int(np.iinfo(dtype.name).min)
-
-
-def _highest(dtype: DType) -> Any:
-    if dtype.kind in "fc":
-        return np.inf if dtype.kind == "f" else complex(np.inf, np.inf)
-    return True if dtype.kind == "b" else int(np.iinfo(dtype.name).max)
+        return sign * np.inf if dtype.kind == "f" else complex(sign * np.inf, sign * np.inf)
+    if dtype.kind == "b":
+        return sign > 0
+    known = np.iinfo(dtype.name)
+    return int(known.max if sign > 0 else known.min)
 
 
 _IDENTITIES: dict[str, Callable[[DType], Any]] = {
     "sum": lambda dtype: 0,
     "prod": lambda dtype: 1,
-    "min": _highest,
-    "max": _lowest,
-    "nanmin": lambda dtype: np.nan if dtype.kind in "fc" else _highest(dtype),
-    "nanmax": lambda dtype: np.nan if dtype.kind in "fc" else _lowest(dtype),
+    "min": lambda dtype: _extreme(dtype, 1),
+    "max": lambda dtype: _extreme(dtype, -1),
+    "nanmin": lambda dtype: np.nan if dtype.kind in "fc" else _extreme(dtype, 1),
+    "nanmax": lambda dtype: np.nan if dtype.kind in "fc" else _extreme(dtype, -1),
     "any": lambda dtype: False,
     "all": lambda dtype: True,
 }

@@ -30,19 +30,17 @@ from .._errors import NoAliasError
 from ..codegen.emit.streams import Access
 from ..index.transform import FIXED, Reshape, window
 from ..ir.build import describe
-from ..ir.node import Concat, Elementwise, Gather, Leaf, Node, Reduce, SegmentReduce, View
+from ..ir.node import Concat, Gather, Leaf, Node, Reduce, SegmentReduce, View
+from ..ir.walk import user_op
 from ..memory.target import Target
-from ..ops.op import Op
-from ..ops.user import UserOp
 from ..overlap.aliasing import Traversal, direction_of, shares, traversals
 from ..overlap.overlap import Direction
-from .arguments import Destination, rows
 from .bands import folded_and_read, into_bands
 from .folds import fold_steps
 from .graph import Graph
 from .lower import Lowered, Use, is_host
 from .planner import Planner, map_steps
-from .program import TARGET, Program, Step
+from .program import TARGET, Program, SlotArray, Step
 from .segments import segment_steps
 from .traversal import ACCESS, MODES, traversal_step
 
@@ -102,7 +100,7 @@ class Planning(Planner):
         while self.todo:
             ordinal = -heapq.heappop(self.todo)
             node = graph.nodes[ordinal]
-            own = rows(self.slots[ordinal], node.shape, node.dtype)
+            own = SlotArray.rows(self.slots[ordinal], node.shape, node.dtype)
             if own.slot == TARGET:
                 before.append(self.steps(ordinal, replace(own, soon=True), f"{_SHARED}, in place"))
                 continue
@@ -142,7 +140,7 @@ class Planning(Planner):
 
     # --- steps ---------------------------------------------------------------------------------
 
-    def steps(self, ordinal: int, to: Destination, note: str) -> list[Step]:
+    def steps(self, ordinal: int, to: SlotArray, note: str) -> list[Step]:
         """Return the steps that evaluate one node into ``to`` (which nothing else uses)."""
         node = self.graph.nodes[ordinal]
         if isinstance(node, SegmentReduce):
@@ -159,9 +157,9 @@ class Planning(Planner):
             return [self.host_step(ordinal, to, note)]
         return self.map_one(ordinal, ordinal, to, note)
 
-    def windows(self, ordinal: int, node: Concat, to: Destination) -> list[tuple[int, Destination]]:
+    def windows(self, ordinal: int, node: Concat, to: SlotArray) -> list[tuple[int, SlotArray]]:
         """Return each joined part with its own piece of the destination."""
-        found: list[tuple[int, Destination]] = []
+        found: list[tuple[int, SlotArray]] = []
         start = 0
         for arg, part in zip(self.graph.args[ordinal], node.parts, strict=True):
             extent = part.shape[node.axis]
@@ -175,7 +173,7 @@ class Planning(Planner):
 
     # --- aliasing ------------------------------------------------------------------------------
 
-    def final_steps(self, root: int, to: Destination) -> list[Step]:
+    def final_steps(self, root: int, to: SlotArray) -> list[Step]:
         """Return the steps that write the target, with as few copies as aliasing allows."""
         node = self.graph.nodes[root]
         joins = isinstance(node, Reduce | Concat)
@@ -192,7 +190,7 @@ class Planning(Planner):
             steps = self.aliased_steps(root, to)
         return steps
 
-    def aliased_steps(self, root: int, to: Destination) -> list[Step] | None:
+    def aliased_steps(self, root: int, to: SlotArray) -> list[Step] | None:
         """Return the steps that write the target element by element, or None to decide again.
 
         Every choice follows from what the kernel reads.  None says that this has changed: one more
@@ -305,11 +303,9 @@ class Planning(Planner):
             return Direction.COPY if shares(self.target, node) else Direction.DISJOINT
         return direction_of(self.target, node, use.layout)
 
-    def result(self) -> Destination:
+    def result(self) -> SlotArray:
         """Return the target as the destination of the last step."""
-        target = self.target
-        bits = target.map.bits_of(target.dtype.itemsize)
-        return Destination(TARGET, target.map.based(), target.dtype, bits)
+        return SlotArray.at(TARGET, self.target.map.based(), self.target.dtype)
 
     def check_promise(self, root: int) -> None:
         """Raise if ``noalias`` was promised of operands that do alias."""
@@ -335,13 +331,8 @@ class Planning(Planner):
 
 def _may_raise(node: Node) -> bool:
     """Tell whether a user's function could stop the kernel of a node."""
-    if isinstance(node, Reduce):
-        op: Op = node.op.combine
-    elif isinstance(node, Elementwise):
-        op = node.op
-    else:
-        return False
-    return isinstance(op, UserOp) and op.may_raise
+    op = user_op(node)
+    return op is not None and op.may_raise
 
 
 _SHARED = "is folded, and then read again"

@@ -19,14 +19,13 @@ from ..index.transform import FIXED
 from ..ir.build import describe
 from ..ir.node import Concat, Elementwise, Leaf, Reduce, Scalar
 from ..layout.splitting import TooManyBoxes
-from ..layout.strided import Strided
-from .arguments import Destination, OperandSlot
+from .arguments import OperandSlot
 from .boxes import Part, divide, spread
 from .graph import Graph, byte_span
 from .lower import Lowered, Materialise, Use, is_host, lower
-from .program import TARGET, HostArray, HostStep, Program, Step, Temporary
+from .program import TARGET, HostStep, Program, SlotArray, Step, Temporary
 from .size import materialise_large, materialise_stretched
-from .steps import map_depth, map_step
+from .steps import map_nest, map_step
 
 
 class Planner:
@@ -88,7 +87,7 @@ class Planner:
 
     # --- kernels -------------------------------------------------------------------------------
 
-    def map_one(self, start: int, own: int, to: Destination, note: str) -> list[Step]:
+    def map_one(self, start: int, own: int, to: SlotArray, note: str) -> list[Step]:
         """Return the steps that compute node ``start`` element by element."""
         parts = self.divided(start, own, to)
         if parts is None:
@@ -100,7 +99,7 @@ class Planner:
         self,
         start: int,
         own: int,
-        to: Destination,
+        to: SlotArray,
         axes: tuple[int, ...] | None = None,
         along: int = FIXED,
     ) -> list[Part] | None:
@@ -122,34 +121,28 @@ class Planner:
                 misfit = lowered.uses[rough.which - 1].ordinal
                 self.materialised[misfit] = "its tiles have too little in common with the others'"
 
-    def copy_step(self, start: int, own: int, to: Destination, note: str) -> HostStep:
+    def copy_step(self, start: int, own: int, to: SlotArray, note: str) -> HostStep:
         """Return the step with which NumPy copies between memory that no loop nest serves."""
-        node = self.graph.nodes[start]
-        if start == own and isinstance(node, Leaf):
-            place = HostArray(self.leaf_slot[id(node)], node.map.based(), node.dtype)
-        else:
+        if start != own or not isinstance(self.graph.nodes[start], Leaf):
             self.materialised.setdefault(start, "the destination's layout is no loop nest")
-            place = HostArray(self.slot(start), Strided.row_major(node.shape), node.dtype)
-        return HostStep(
-            None, [place], HostArray(to.slot, to.layout, to.dtype), f"{note}; NumPy copies elements"
-        )
+        operand = self.host_operand(start, own)
+        return HostStep(None, [operand], to, f"{note}; NumPy copies elements")
 
-    def host_step(self, ordinal: int, to: Destination, note: str) -> HostStep:
+    def host_step(self, ordinal: int, to: SlotArray, note: str) -> HostStep:
         node = self.graph.nodes[ordinal]
         assert isinstance(node, Elementwise)
-        operands: list[HostArray | int] = []
-        for arg in self.graph.args[ordinal]:
-            value = self.graph.nodes[arg]
-            if isinstance(value, Scalar):
-                operands.append(arg)
-            elif isinstance(value, Leaf) and arg not in self.materialised:
-                slot = self.leaf_slot[id(value)]
-                operands.append(HostArray(slot, value.map.based(), value.dtype))
-            else:
-                layout = Strided.row_major(value.shape)
-                operands.append(HostArray(self.slot(arg), layout, value.dtype))
-        place = HostArray(to.slot, to.layout, to.dtype)
-        return HostStep(node.op, operands, place, f"{note}; NumPy runs {node.op.name}")
+        operands = [self.host_operand(arg, ordinal) for arg in self.graph.args[ordinal]]
+        return HostStep(node.op, operands, to, f"{note}; NumPy runs {node.op.name}")
+
+    def host_operand(self, ordinal: int, own: int) -> SlotArray | int:
+        """Return what NumPy reads of an operand of node ``own``, or the number of a scalar."""
+        node = self.graph.nodes[ordinal]
+        if isinstance(node, Scalar):
+            return ordinal
+        leaf = self.leaf(ordinal, own)
+        if leaf is not None:
+            return SlotArray.at(self.leaf_slot[id(leaf)], leaf.map.based(), leaf.dtype)
+        return SlotArray.rows(self.slot(ordinal), node.shape, node.dtype)
 
     def lowered(self, start: int, own: int) -> Lowered:
         """Lower a kernel, materialising nodes until it can be."""
@@ -165,14 +158,20 @@ class Planner:
 
     def memory(self, use: Use, access: Access, own: int) -> OperandSlot:
         """Return where an operand of node ``own``'s kernel is, planning its temporary."""
-        node = self.graph.nodes[use.ordinal]
         if use.iota:
             return OperandSlot(-1, Access.POSITION)
-        if isinstance(node, Leaf) and (use.ordinal not in self.materialised or use.ordinal == own):
-            first, last, _ = byte_span(node.snapshot, node.map, node.dtype.itemsize)
-            return OperandSlot(self.leaf_slot[id(node)], access, (first, last))
+        leaf = self.leaf(use.ordinal, own)
+        if leaf is not None:
+            first, last, _ = byte_span(leaf.snapshot, leaf.map, leaf.dtype.itemsize)
+            return OperandSlot(self.leaf_slot[id(leaf)], access, (first, last))
         slot = self.slot(use.ordinal)
         return OperandSlot(slot, access if slot == TARGET else Access.APART)
+
+    def leaf(self, ordinal: int, own: int) -> Leaf | None:
+        """Return the leaf whose memory, and no copy of it, is read for node ``own``."""
+        node = self.graph.nodes[ordinal]
+        copied = ordinal in self.materialised and ordinal != own
+        return node if isinstance(node, Leaf) and not copied else None
 
     def slot(self, ordinal: int) -> int:
         """Return the slot of a materialised node's temporary."""
@@ -202,5 +201,6 @@ def map_steps(
     parts: Sequence[Part], memory: Sequence[OperandSlot], order: Mode | None, note: str
 ) -> list[Step]:
     """Return the steps of all boxes of a kernel, with equally many loops, so that they share it."""
-    depth = max([map_depth(part.lowered, part.to) for part in parts]) if len(parts) > 1 else 1
-    return [map_step(part.lowered, memory, part.to, order, note, depth) for part in parts]
+    every = [part.over(memory) for part in parts]
+    depth = max([len(map_nest(what).extents) for what in every]) if len(parts) > 1 else 1
+    return [map_step(what, order, note, depth) for what in every]

@@ -12,6 +12,7 @@ from dataclasses import field
 from .._records import record
 from ..codegen.kernel import Kernel
 from ..dtypes.names import DType
+from ..layout.strided import Strided
 from ..layout.tiled import Map
 from ..ops.op import Op
 
@@ -87,14 +88,39 @@ class KernelStep:
     lines: tuple[tuple[int, int, int], ...] = ()
 
 
-@record(slots=True)
-class HostArray:
-    """An array in a slot, as NumPy sees it."""
+@record(frozen=True, slots=True)
+class SlotArray:
+    """Where an array lies that a step writes, or that NumPy reads.
+
+    Attributes
+    ----------
+    slot : int
+        Its memory.
+    layout : Strided or TiledMap
+        Counted from the slot's first element.
+    dtype : numpy.dtype
+        Of the elements.
+    bits : int
+        From one position of the layout to the next.
+    soon : bool
+        Whether it is read again while it is in the caches.
+    """
 
     slot: int
     layout: Map
-    """Its offset counts from the slot's first element."""
     dtype: DType
+    bits: int
+    soon: bool = False
+
+    @staticmethod
+    def at(slot: int, layout: Map, dtype: DType) -> SlotArray:
+        """Return an array of a layout in a slot."""
+        return SlotArray(slot, layout, dtype, layout.bits_of(dtype.itemsize))
+
+    @staticmethod
+    def rows(slot: int, shape: tuple[int, ...], dtype: DType) -> SlotArray:
+        """Return a row-major array at the start of a slot."""
+        return SlotArray.at(slot, Strided.row_major(shape), dtype)
 
 
 @record(slots=True)
@@ -105,17 +131,17 @@ class HostStep:
     ----------
     op : Op or None
         The operation; None to copy.
-    operands : list of HostArray or int
+    operands : list of SlotArray or int
         Arrays, or the place of a scalar among the graph's scalars.
-    result : HostArray
+    result : SlotArray
         Where the result goes.
     note : str
         What it does, for `explain`.
     """
 
     op: Op | None
-    operands: list[HostArray | int]
-    result: HostArray
+    operands: list[SlotArray | int]
+    result: SlotArray
     note: str
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.segments import SegmentSpec, emit_segments
@@ -11,28 +10,17 @@ from ..codegen.emit.streams import Access
 from ..codegen.kernel import kernels
 from ..ir.node import SegmentReduce
 from ..layout.strided import Strided
-from .arguments import (
-    ArgumentBlock,
-    Destination,
-    OperandSlot,
-    operands_of,
-    packing,
-    streams_of,
-    strided,
-    traffic_of,
-    unit,
-)
+from .arguments import ArgumentBlock, Computation, packing, unit
 from .boxes import spread
 from .identities import identity_words
 from .loops import AddressStream
-from .lower import Lowered
 from .planner import Planner
-from .program import KernelStep, Step, Work
+from .program import KernelStep, SlotArray, Step, Work
 from .steps import nests_of
 
 
 def segment_steps(
-    planner: Planner, ordinal: int, node: SegmentReduce, to: Destination, note: str
+    planner: Planner, ordinal: int, node: SegmentReduce, to: SlotArray, note: str
 ) -> list[Step]:
     """Return the steps that evaluate a node into ``to``: one, where everything is strided."""
     graph = planner.graph
@@ -48,27 +36,16 @@ def segment_steps(
     memory = [planner.memory(use, Access.APART, ordinal) for use in lowered.uses]
     slot = planner.leaf_slot[id(graph.nodes[offsets])]
     note = f"{note}; {node.op.name} over segments"
-    return [segment_step(lowered, memory, to, node, slot, note)]
+    return [segment_step(Computation(lowered, memory, to), node, slot, note)]
 
 
-def segment_step(
-    lowered: Lowered,
-    memory: Sequence[OperandSlot],
-    to: Destination,
-    node: SegmentReduce,
-    offsets: int,
-    note: str,
-) -> KernelStep:
-    """Return the step that folds ``lowered`` along dimension 0 in runs.
+def segment_step(what: Computation, node: SegmentReduce, offsets: int, note: str) -> KernelStep:
+    """Return the step that folds what is computed along dimension 0 in runs.
 
     Parameters
     ----------
-    lowered : Lowered
-        Code and operands; all layouts are strided.
-    memory : sequence of OperandSlot
-        Slot and access of each operand.
-    to : Destination
-        One row per run.
+    what : Computation
+        Code and operands; the destination has one row per run.
     node : SegmentReduce
         What is folded.
     offsets : int
@@ -76,18 +53,16 @@ def segment_step(
     note : str
         What the step does.
     """
+    lowered, to = what.lowered, what.to
     kept, reduced = nests_of(lowered, spread(to.layout, lowered.shape, (0,)), unit(to.bits), (0,))
     count = len(kept.extents) if math.prod(kept.extents) > 1 else 0
-    steps = [
-        strided(to.layout).strides[0] * unit(to.bits),
-        *[w.strides[0] for w in streams_of(lowered)],
-    ]
+    steps = [w.strides[0] for w in what.streams]
     spec = SegmentSpec(
         ReduceSpec(
             Form.ALONG,
             count,
             0,
-            operands_of([AddressStream(0, (step,)) for step in steps], lowered, memory, to),
+            what.operands([AddressStream(0, (step,)) for step in steps]),
             lowered.body,
             node.op,
             len(lowered.gathers),
@@ -102,9 +77,7 @@ def segment_step(
     block.put(zip(("z", "z+"), identity_words(node.op, lowered.body.dtype), strict=False))
     step = block.step(
         kernels.get(spec, emit_segments),
-        lowered,
-        memory,
-        to,
+        what,
         [a.start + b.start for a, b in zip(kept.streams, reduced.streams, strict=True)],
         Work(
             elements + rows,
@@ -114,7 +87,7 @@ def segment_step(
             split_inner=False,
         ),
         f"{note} [segments, {rows * columns} results of {elements * columns} elements]",
-        traffic_of(lowered, to) + 8 * (rows + 1),
+        what.traffic() + 8 * (rows + 1),
     )
     step.addresses = (*step.addresses, (block.words.index["o"], offsets, 0, 1))
     return step

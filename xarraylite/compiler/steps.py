@@ -18,17 +18,7 @@ from ..codegen.emit.streams import Access
 from ..codegen.kernel import kernels
 from ..layout.tiled import Map
 from ..ops.reductions import Reduction
-from .arguments import (
-    ArgumentBlock,
-    Destination,
-    OperandSlot,
-    operands_of,
-    packing,
-    streams_of,
-    strided,
-    traffic_of,
-    unit,
-)
+from .arguments import ArgumentBlock, Computation, OperandSlot, packing, streams_of, strided, unit
 from .boxes import still
 from .identities import identity_words
 from .limits import CHUNK, LONG_RESULT, NEAR_FROM, STREAM_BYTES
@@ -50,42 +40,32 @@ MOST_PARTS = 1 << 16
 Range = tuple[int, int, int, int]
 
 
-def map_step(
-    lowered: Lowered,
-    memory: Sequence[OperandSlot],
-    to: Destination,
-    order: Mode | None,
-    note: str,
-    depth: int = 1,
-) -> KernelStep:
-    """Return the step that fills ``to`` element by element.
+def map_step(what: Computation, order: Mode | None, note: str, depth: int) -> KernelStep:
+    """Return the step that fills a destination element by element.
 
     Parameters
     ----------
-    lowered : Lowered
-        Code and operands.
-    memory : sequence of OperandSlot
-        Slot and access of each operand.
-    to : Destination
-        Where results go.
+    what : Computation
+        Code, operands and destination.
     order : Mode or None
         `Mode.STAGED` or `Mode.FALLING` where aliasing demands that order, else None.
     note : str
         What the step does.
-    depth : int, optional
+    depth : int
         Loops to make at least, so that the boxes of one evaluation share a kernel.
     """
-    nest = _map_nest(lowered, to)
+    lowered, to = what.lowered, what.to
+    nest = map_nest(what)
     shallow = max(0, depth - len(nest.extents))
     nest = deepen(nest, depth)
-    mode = order or _pick_mode(nest, lowered, memory, to)
-    nest, lanes = _ordered(nest, mode, lowered, to)
-    operands = operands_of(nest.streams, lowered, memory, to, lanes=lanes)
+    mode = order or _pick_mode(nest, what)
+    nest, lanes = _ordered(nest, mode, what)
+    operands = what.operands(nest.streams, lanes=lanes)
     rank = len(nest.extents) - (2 if mode is Mode.INTERLEAVED else 1)
     past, lines = False, 1
     if mode is Mode.TILED:
         operands, lines = crossed(nest, lowered, operands)
-        past = _is_large(nest, lowered, memory, to) and in_whole_lines(nest, to.dtype.itemsize)
+        past = _is_large(nest, what) and in_whole_lines(nest, to.dtype.itemsize)
     near = _near(mode, nest, lowered.body)
     spec = MapSpec(
         mode, rank, operands, lowered.body, len(lowered.gathers), lanes, past, lines, near
@@ -96,9 +76,7 @@ def map_step(
     cost = -(-lowered.body.vector_cost * nest.extents[-1] * across // VECTOR)
     return block.step(
         kernels.get(spec, emit_map),
-        lowered,
-        memory,
-        to,
+        what,
         [w.start for w in nest.streams],
         Work(
             outer,
@@ -108,8 +86,8 @@ def map_step(
             falling=order is Mode.FALLING,
         ),
         f"{note} [{mode.value}, loops {'x'.join(map(str, nest.extents[shallow:]))}]",
-        traffic_of(lowered, to),
-        _lines(nest, nest, lowered, to) if spec.outer == 1 and mode in _BY_ROWS else (),
+        what.traffic(),
+        _lines(nest, nest, what) if spec.outer == 1 and mode in _BY_ROWS else (),
     )
 
 
@@ -118,14 +96,14 @@ _BY_ROWS = (Mode.DIRECT, Mode.NONTEMPORAL)
 _SECOND = (Mode.TILED, Mode.INTERLEAVED)
 
 
-def _ordered(nest: Nest, mode: Mode, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
+def _ordered(nest: Nest, mode: Mode, what: Computation) -> tuple[Nest, int]:
     """Return the loops in the order of a mode, and how many lanes one element of it has."""
     last = len(nest.extents) - 1
     if mode is Mode.FALLING:
         return reverse(nest, last), 1
     if mode is Mode.TILED:
-        return move_to_end(nest, tall_dimension(nest, lowered), last), 1
-    return _interleave(nest, lowered, to) if mode is Mode.INTERLEAVED else (nest, 1)
+        return move_to_end(nest, tall_dimension(nest, what.lowered), last), 1
+    return _interleave(nest, what) if mode is Mode.INTERLEAVED else (nest, 1)
 
 
 def _near(mode: Mode, nest: Nest, body: Body) -> Near:
@@ -140,12 +118,10 @@ def _near(mode: Mode, nest: Nest, body: Body) -> Near:
 _ROWS = (Form.ALONG, 1, 0)
 
 
-def _lines(
-    outer: Nest, inner: Nest, lowered: Lowered, to: Destination
-) -> list[tuple[int, int, int]]:
+def _lines(outer: Nest, inner: Nest, what: Computation) -> list[tuple[int, int, int]]:
     """Return how streams move from row to row, and what they reach within one (`KernelStep`)."""
     found = []
-    sizes = [to.dtype.itemsize, *[use.dtype.itemsize for use in lowered.uses]]
+    sizes = [array.dtype.itemsize for array in what.arrays]
     for size, row, within in zip(sizes, outer.streams, inner.streams, strict=True):
         reach = (inner.extents[-1] - 1) * within.strides[-1]
         found.append((row.strides[0], min(reach, 0), max(reach, 0) + size))
@@ -175,39 +151,32 @@ def _put_loops(block: ArgumentBlock, nest: Nest, spec: MapSpec) -> int:
     return math.prod(extents)
 
 
-def map_depth(lowered: Lowered, to: Destination) -> int:
-    """Return the number of loops that `map_step` needs."""
-    return len(_map_nest(lowered, to).extents)
+def map_nest(what: Computation) -> Nest:
+    """Return the loops that `map_step` needs."""
+    return normalise(what.lowered.shape, what.streams)
 
 
-def _map_nest(lowered: Lowered, to: Destination) -> Nest:
-    streams = [address_stream(strided(to.layout), unit(to.bits)), *streams_of(lowered)]
-    return normalise(lowered.shape, streams)
-
-
-def _pick_mode(
-    nest: Nest, lowered: Lowered, memory: Sequence[OperandSlot], to: Destination
-) -> Mode:
-    size = to.dtype.itemsize
+def _pick_mode(nest: Nest, what: Computation) -> Mode:
+    lowered, to, size = what.lowered, what.to, what.to.dtype.itemsize
     dense = nest.streams[0].strides[-1] == size and to.bits == 8 * size
-    if _interleaved_pair(nest, lowered, to) is not None:
+    if _interleaved_pair(nest, what) is not None:
         return Mode.INTERLEAVED
     if dense and len(nest.extents) > 1 and tall_dimension(nest, lowered) >= 0:
         return Mode.TILED
     row = nest.extents[-1] * size
-    if dense and row >= BLOCK_BYTES and _is_large(nest, lowered, memory, to):
+    if dense and row >= BLOCK_BYTES and _is_large(nest, what):
         return Mode.NONTEMPORAL
     return Mode.DIRECT
 
 
-def _is_large(nest: Nest, lowered: Lowered, memory: Sequence[OperandSlot], to: Destination) -> bool:
+def _is_large(nest: Nest, what: Computation) -> bool:
     """Tell whether a destination is better stored past the caches: not read, and all is large."""
-    if to.soon or not all(m.access in (Access.APART, Access.POSITION) for m in memory):
+    memory = what.memory
+    if what.to.soon or not all(m.access in (Access.APART, Access.POSITION) for m in memory):
         return False
-    bits = [to.bits, *[use.bits for use in lowered.uses]]
     touched = [
-        math.prod([n for n, step in zip(nest.extents, w.strides, strict=True) if step]) * b
-        for b, w in zip(bits, nest.streams, strict=True)
+        math.prod([n for n, step in zip(nest.extents, w.strides, strict=True) if step]) * a.bits
+        for a, w in zip(what.arrays, nest.streams, strict=True)
     ]
     return touched[0] + _read(touched[1:], memory) >= 8 * STREAM_BYTES
 
@@ -225,14 +194,14 @@ def _read(touched: Sequence[int], memory: Sequence[OperandSlot]) -> int:
     return total + before
 
 
-def _interleaved_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[int, int] | None:
+def _interleaved_pair(nest: Nest, what: Computation) -> tuple[int, int] | None:
     """Return the dimensions of lanes and of the inner loop if some operand interleaves them.
 
     Its elements along the first, few, lie side by side, and these groups follow each other along
     the second.
     """
-    bits = [to.bits, *[use.bits for use in lowered.uses]]
-    if any(0 < b < 8 for b in bits) or lowered.gathers:
+    bits = [array.bits for array in what.arrays]
+    if any(0 < b < 8 for b in bits) or what.lowered.gathers:
         return None
     for b, w in zip(bits, nest.streams, strict=True):
         for lane, count in enumerate(nest.extents):
@@ -243,17 +212,15 @@ def _interleaved_pair(nest: Nest, lowered: Lowered, to: Destination) -> tuple[in
     return None
 
 
-def _interleave(nest: Nest, lowered: Lowered, to: Destination) -> tuple[Nest, int]:
+def _interleave(nest: Nest, what: Computation) -> tuple[Nest, int]:
     """Return the nest with the interleaved dimensions innermost, and the number of lanes."""
-    pair = _interleaved_pair(nest, lowered, to)
+    pair = _interleaved_pair(nest, what)
     assert pair is not None, "the mode was picked because there is such a pair"
     return move_to_end(nest, *pair), nest.extents[pair[0]]
 
 
 def reduce_step(
-    lowered: Lowered,
-    memory: Sequence[OperandSlot],
-    to: Destination,
+    what: Computation,
     op: Reduction,
     axes: tuple[int, ...],
     chunks: tuple[Range, ...],
@@ -263,14 +230,15 @@ def reduce_step(
     form: Form,
     position: int = 0,
 ) -> KernelStep:
-    """Return the step that folds ``lowered`` over ``axes`` into ``to``.
+    """Return the step that folds what is computed over ``axes`` into its destination.
 
-    The layout of ``to`` is over the space that is folded, and stands still along ``axes``.  Each
+    The layout of that is over the space that is folded, and stands still along ``axes``.  Each
     of ``chunks`` (see `chunk_ranges`) is folded into a result of its own, ``stride`` positions
     after the one before; without any, partial results are joined.  ``form`` is that of the whole
     reduction.  ``position``: the results are where extremes are, of values of so many bits that lie
     side by side in memory.
     """
+    lowered, to = what.lowered, what.to
     parts = len(chunks) > 1
     kept, reduced = nests_of(lowered, to.layout, unit(to.bits), axes, form)
     starts = [a.start + b.start for a, b in zip(kept.streams, reduced.streams, strict=True)]
@@ -278,7 +246,7 @@ def reduce_step(
     inner = reduced if along else kept
     kept_loops = len(kept.extents) - (0 if along else 1)
     reduced_loops = len(reduced.extents) - (1 if along else 0)
-    operands = operands_of(inner.streams, lowered, memory, to, 0 if along else -1)
+    operands = what.operands(inner.streams, 0 if along else -1)
     gathers, joins = len(lowered.gathers), not chunks
     body = lowered.body
     spec = ReduceSpec(form, kept_loops, reduced_loops, operands, body, op, gathers, joins, position)
@@ -292,9 +260,7 @@ def reduce_step(
     width = inner.extents[-1]
     return block.step(
         kernels.get(spec, emit_reduce),
-        lowered,
-        memory,
-        to,
+        what,
         starts,
         Work(
             outer,
@@ -307,8 +273,8 @@ def reduce_step(
         ),
         f"{note} [{form.value}, {outer if along else outer * width} results"
         f" of {rows * width if along else rows}]",
-        traffic_of(lowered, to, max(1, len(chunks))),
-        _lines(kept, reduced, lowered, to) if (form, kept_loops, reduced_loops) == _ROWS else (),
+        what.traffic(max(1, len(chunks))),
+        _lines(kept, reduced, what) if (form, kept_loops, reduced_loops) == _ROWS else (),
     )
 
 

@@ -13,17 +13,15 @@ import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from .._records import record
 from ..codegen.emit.mapping import Mode
 from ..codegen.emit.streams import Access
 from ..layout.strided import Strided
 from ..overlap.aliasing import Traversal
 from ..overlap.overlap import Direction, Span, classify
-from .arguments import Destination, OperandSlot, strided, unit
+from .arguments import Computation, OperandSlot, strided, unit
 from .boxes import Part
-from .lower import Lowered
 from .program import TraversalStep
-from .steps import map_depth, map_step
+from .steps import map_nest, map_step
 
 #: Slabs of one step at most: a plan lists them, and each costs about two microseconds.
 MOST_SLABS = 8192
@@ -40,24 +38,9 @@ ACCESS = {
 }
 
 
-@record(frozen=True, slots=True)
-class _Kind:
-    """Slabs that differ in their places only.
-
-    Attributes
-    ----------
-    lowered : Lowered
-        The code over one slab.
-    to : Destination
-        Where the results of the first slab go.
-    places : list of (index, moves)
-        For each slab the first index along the traversed dimension, and by how many positions the
-        destination and every operand are moved.
-    """
-
-    lowered: Lowered
-    to: Destination
-    places: list[tuple[int, tuple[int, ...]]]
+Places = list[tuple[int, tuple[int, ...]]]
+"""For each of several slabs that differ in this only, the first index along the traversed
+dimension, and by how many positions the destination and every operand are moved."""
 
 
 def traversal_step(
@@ -93,12 +76,13 @@ def traversal_step(
     if sum(_count(part, traversal) for part in parts) > MOST_SLABS:
         return None
     kinds = [_slabs(part, traversal) for part in parts]
-    depth = max(map_depth(kind.lowered, kind.to) for kind in kinds)
+    every = [part.over(memory) for part, _ in kinds]
+    depth = max([len(map_nest(what).extents) for what in every])
     kernels, order = [], []
-    for number, kind in enumerate(kinds):
+    for number, (what, (_, places)) in enumerate(zip(every, kinds, strict=True)):
         known, modes = list(memory), set()
         for k in shared:
-            found = _relations(kind, k)
+            found = _relations(what, places, k)
             if Direction.COPY in found:
                 return None
             modes |= {MODES[direction] for direction in found if direction in MODES}
@@ -107,11 +91,11 @@ def traversal_step(
             known[k] = replace(memory[k], access=access)
         if len(modes) > 1:
             return None
-        kernels.append(map_step(kind.lowered, known, kind.to, next(iter(modes), None), note, depth))
-        units = [unit(kind.to.bits), *[unit(use.bits) for use in kind.lowered.uses]]
-        for index, moves in kind.places:
-            places = tuple([m * u for m, u in zip(moves, units, strict=True)])
-            order.append((index, number, places))
+        kernels.append(map_step(replace(what, memory=known), next(iter(modes), None), note, depth))
+        units = [unit(array.bits) for array in what.arrays]
+        for index, moves in places:
+            by = tuple([m * u for m, u in zip(moves, units, strict=True)])
+            order.append((index, number, by))
     order.sort(reverse=traversal.falling)
     end = "last" if traversal.falling else "first"
     return TraversalStep(
@@ -137,7 +121,7 @@ def _length(extent: int, most: int) -> int:
     return next(n for n in range(most, 0, -1) if extent % n == 0)
 
 
-def _slabs(part: Part, traversal: Traversal) -> _Kind:
+def _slabs(part: Part, traversal: Traversal) -> tuple[Part, Places]:
     """Divide a box along the dimension: its last loop there stays a loop, or a piece of it.
 
     Loops of one dimension are the digits of its index, so the others are places of slabs.
@@ -171,25 +155,22 @@ def _slabs(part: Part, traversal: Traversal) -> _Kind:
         replace(use, layout=slab(layout))
         for use, layout in zip(part.lowered.uses, layouts[2:], strict=True)
     ]
-    return _Kind(
-        replace(part.lowered, shape=tuple(kept), uses=uses),
-        replace(part.to, layout=slab(layouts[1])),
-        places,
-    )
+    lowered = replace(part.lowered, shape=tuple(kept), uses=uses)
+    return replace(part, lowered=lowered, to=replace(part.to, layout=slab(layouts[1]))), places
 
 
 def _scaled(index: Sequence[int], steps: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     return [tuple([i * s for s in step]) for i, step in zip(index, steps, strict=True)]
 
 
-def _relations(kind: _Kind, k: int) -> set[Direction]:
+def _relations(what: Computation, places: Places, k: int) -> set[Direction]:
     """Return how operand ``k`` relates to the destination, over all slabs of a kind.
 
     Positions are those of one array, so its place in memory does not matter.
     """
-    to, read = strided(kind.to.layout), strided(kind.lowered.uses[k].layout)
+    to, read = strided(what.to.layout), strided(what.lowered.uses[k].layout)
     own = Span(to.offset, to.shape, to.strides, 1)
-    distances = {moves[k + 1] - moves[0] for _, moves in kind.places}
+    distances = {moves[k + 1] - moves[0] for _, moves in places}
     return {
         classify(own, Span(read.offset + distance, read.shape, read.strides, 1))
         for distance in distances

@@ -15,11 +15,12 @@ from .._records import record
 from ..codegen.emit.body import Body
 from ..codegen.emit.folding import Form, ReduceSpec, block_size
 from ..ir.node import Reduce
-from .arguments import rows, streams_of
+from .arguments import streams_of
 from .boxes import still
 from .graph import Graph
 from .lower import Lowered
 from .planner import Planner
+from .program import SlotArray
 from .steps import Range, chunk_ranges, form_of, nests_of
 
 
@@ -96,7 +97,7 @@ def _lowered(graph: Graph) -> tuple[Lowered, tuple[int, ...], Reduce] | None:
     planner = Planner(graph)
     planner.find_materialised(root)
     arg, axes = graph.args[root][0], node.axes
-    parts = planner.divided(arg, root, rows(-1, node.shape, node.dtype), axes)
+    parts = planner.divided(arg, root, SlotArray.rows(-1, node.shape, node.dtype), axes)
     if parts is None or len(parts) != 1:
         return None
     return parts[0].lowered, parts[0].loops(axes), node

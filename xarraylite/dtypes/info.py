@@ -128,15 +128,9 @@ def _finfo(dt: DType) -> FInfo:
     if names.kind(dt) != "f":
         raise DTypeValueError(f"finfo: got {dt.name}; a real or complex floating type is needed")
     limits = ml_dtypes.finfo(dt)  # type: ignore[no-untyped-call]
-    return FInfo(
-        bits=int(limits.bits),
-        eps=float(limits.eps),
-        max=float(limits.max),
-        min=float(limits.min),
-        smallest_normal=float(limits.smallest_normal),
-        smallest_subnormal=float(limits.smallest_subnormal),
-        dtype=dt,
-    )
+    names_of = ("eps", "max", "min", "smallest_normal", "smallest_subnormal")
+    values: dict[str, Any] = {name: float(getattr(limits, name)) for name in names_of}
+    return FInfo(bits=int(limits.bits), **values, dtype=dt)
 
 
 def iinfo(x: object, /) -> IInfo:

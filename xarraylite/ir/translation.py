@@ -20,7 +20,6 @@ from ..memory.buffer import NOWHERE
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
-from ..ops.user import UserOp
 from .kind import (
     Form,
     Kind,
@@ -35,7 +34,7 @@ from .kind import (
     strides_of,
 )
 from .node import SHAPE, Elementwise, Leaf, Node, Reduce, Scalar, Shape, Stored
-from .walk import fixed_of, has_more, postorder, rebuild, structure, with_args
+from .walk import fixed_of, has_more, postorder, rebuild, structure, user_op, with_args
 
 #: Most nodes and operations of a kind, and of a form, which is built anew where its node is asked
 #: for; longer expressions are nodes.
@@ -139,9 +138,8 @@ def _value(node: Scalar, operands: list[Any], traced: bool) -> Kind:
 
 def _is_long(node: Node) -> bool:
     """Tell whether a node calls a user's function that could raise, or take its time."""
-    op = getattr(node, "op", None)
-    op = op.combine if isinstance(op, Reduction) else op
-    return isinstance(op, UserOp) and not op.is_brief
+    op = user_op(node)
+    return op is not None and not op.is_brief
 
 
 def form_of(root: Node, traced: bool = False) -> tuple[Kind, Operands] | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ..ops.reductions import Reduction
+from ..ops.user import UserOp
 from .node import (
     FREE,
     RANK,
@@ -156,49 +158,53 @@ def interned(root: Node) -> Node:
 
 def with_args(node: Node, args: tuple[Node, ...]) -> Node:
     """Return a node with other arguments of the same shapes and dtypes."""
-    if args == node.args:
-        return node
-    if isinstance(node, Elementwise):
-        return replace(node, operands=args)
-    if isinstance(node, Concat):
-        return replace(node, parts=args)
-    if isinstance(node, SegmentReduce):
-        offsets = args[1]
-        assert isinstance(offsets, Leaf)
-        return replace(node, arg=args[0], offsets=offsets)
-    if isinstance(node, (View, Reduce)):
-        return replace(node, arg=args[0])
-    assert isinstance(node, Gather)
-    index = args[1]
-    assert isinstance(index, Leaf)
-    return replace(node, arg=args[0], index=index)
+    return node if args == node.args else _holding(node, args)
+
+
+def user_op(node: Node) -> UserOp | None:
+    """Return the user's function that a node applies or folds by; None if it is none."""
+    op = getattr(node, "op", None)
+    op = op.combine if isinstance(op, Reduction) else op
+    return op if isinstance(op, UserOp) else None
 
 
 def twin(node: Node) -> Node:
     """Return another node of the same value: one more user of what it is made of."""
-    if isinstance(node, Elementwise):
-        return replace(node, operands=(*node.operands,))
-    if isinstance(node, Concat):
-        return replace(node, parts=(*node.parts,))
-    return replace(node)
+    return _holding(node, (*node.args,))
 
 
-def structure(node: Node, args: tuple[int, ...]) -> tuple[Hashable, ...]:
+#: The field that has all arguments of a node, and the fields that have one each.
+_ALL = {Elementwise: "operands", Concat: "parts"}
+_EACH = {
+    View: ("arg",),
+    Gather: ("arg", "index"),
+    Reduce: ("arg",),
+    SegmentReduce: ("arg", "offsets"),
+}
+
+
+def _holding(node: Node, args: tuple[Node, ...]) -> Node:
+    kind = type(node)
+    given: Any = {_ALL[kind]: args} if kind in _ALL else zip(_EACH.get(kind, ()), args, strict=True)
+    return replace(node, **dict(given))
+
+
+#: What a node that is no operand does, apart from its arguments.
+_DOES: dict[type[Node], Callable[[Any], object]] = {
+    Elementwise: attrgetter("op", "dtype", "shape"),
+    View: attrgetter("step"),
+    Iota: attrgetter("dtype", "map"),
+    Gather: attrgetter("axis"),
+    Concat: attrgetter("axis"),
+    SegmentReduce: attrgetter("op"),
+    Reduce: attrgetter("op", "axes", "keepdims"),
+}
+
+
+def structure(node: Node, args: tuple[int, ...]) -> tuple[object, ...]:
     """Return what a node that is no operand does, its arguments given by their numbers."""
-    if isinstance(node, Elementwise):
-        return (node.op, node.dtype, node.shape, args)
-    if isinstance(node, View):
-        return ("view", args, node.step)
-    if isinstance(node, Iota):
-        return ("iota", node.dtype, node.map)
-    if isinstance(node, Gather):
-        return ("gather", args, node.axis)
-    if isinstance(node, Concat):
-        return ("concat", args, node.axis)
-    if isinstance(node, SegmentReduce):
-        return ("segments", args, node.op)
-    assert isinstance(node, Reduce)
-    return ("reduce", args, node.op, node.axes, node.keepdims)
+    kind = type(node)
+    return kind, args, _DOES[kind](node)
 
 
 def fixed_of(root: Node) -> int:

@@ -94,22 +94,23 @@ def common(args: tuple[Arg, ...]) -> tuple[DType, ...]:
     return (result_type(*args),) * len(args)
 
 
-def common_number(args: tuple[Arg, ...]) -> tuple[DType, ...]:
-    """As `common`, but bool counts as int8: these operations have no bool loop in NumPy."""
-    dtype = result_type(*args)
-    return (int8 if dtype == bool_ else dtype,) * len(args)
+def common_with(bool_as: DType) -> Loops:
+    """As `common`, but bool counts as another dtype: these operations have no bool loop in NumPy.
+
+    That is int8, and float16 where ``np.round`` takes it.
+    """
+
+    def loops(args: tuple[Arg, ...]) -> tuple[DType, ...]:
+        dtype = result_type(*args)
+        return (bool_as if dtype == bool_ else dtype,) * len(args)
+
+    return loops
 
 
 def common_quotient(args: tuple[Arg, ...]) -> tuple[DType, ...]:
     """The common dtype if it is a float, else float64."""
     dtype = result_type(*args)
     return (dtype if kind(dtype) in "fc" else float64,) * len(args)
-
-
-def common_rounded(args: tuple[Arg, ...]) -> tuple[DType, ...]:
-    """As `common`, but bool counts as float16, where ``np.round`` takes it."""
-    dtype = result_type(*args)
-    return (float16 if dtype == bool_ else dtype,) * len(args)
 
 
 def common_float(args: tuple[Arg, ...]) -> tuple[DType, ...]:
@@ -182,17 +183,17 @@ _BOOL = "the result is bool"
 
 ANY = TypeRule(_SAME, "biufc", common, same)
 NUMBERS = TypeRule(_SAME, "iufc", common, same)
-COMMON_NUMBER = TypeRule(_NUMBER, "iufc", common_number, same)
-REAL_NUMBER = TypeRule(_NUMBER, "iuf", common_number, same)
+COMMON_NUMBER = TypeRule(_NUMBER, "iufc", common_with(int8), same)
+REAL_NUMBER = TypeRule(_NUMBER, "iuf", common_with(int8), same)
 REAL = TypeRule(_SAME, "biuf", common, same)
 INTEGERS = TypeRule(_SAME, "biu", common, same)
-SHIFTS = TypeRule(_NUMBER, "iu", common_number, same)
+SHIFTS = TypeRule(_NUMBER, "iu", common_with(int8), same)
 QUOTIENT = TypeRule(
     "the result is the common dtype, float64 for integers and bool", "fc", common_quotient, same
 )
 FLOATS = TypeRule(_FLOAT, "fc", common_float, same)
 REAL_FLOATS = TypeRule(_FLOAT, "f", common_float, same)
-ROUNDED = TypeRule(f"{_SAME}, float16 for bool", "iufc", common_rounded, same)
+ROUNDED = TypeRule(f"{_SAME}, float16 for bool", "iufc", common_with(float16), same)
 MAGNITUDE = TypeRule(
     "the result has the operand's dtype, complex giving its real dtype", "biufc", common, real_part
 )

@@ -18,6 +18,7 @@ from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.kernel import Kernel, kernels
+from ..compiler.arguments import ArgumentBlock, inner_of
 from ..compiler.identities import identity_words, scalar_words
 from ..compiler.limits import CHUNK
 from ..compiler.loops import AddressStream, Nest, split
@@ -58,12 +59,7 @@ def _inners(op: Reduction, body: Kind, strides: Sequence[int]) -> tuple[Inner, .
     found = _lowered(op, body)
     assert found is not None, "the strides are those of operands"
     sizes = [body.itemsize, *[use.dtype.itemsize for use in found[0].uses]]
-    return tuple(
-        [
-            Inner.STILL if stride == 0 else Inner.UNIT if stride == size else Inner.ANY
-            for stride, size in zip(strides, sizes, strict=True)
-        ]
-    )
+    return tuple(map(inner_of, strides, sizes))
 
 
 @functools.lru_cache(_KNOWN)
@@ -90,20 +86,18 @@ def _kernel(
     for use, inner in zip(lowered.uses, inners[1:], strict=True):
         operands.append(Operand(use.dtype, inner, Access.APART))
     spec = ReduceSpec(form, kept, reduced, tuple(operands), lowered.body, op, 0)
-    words = spec.words()
-    block = array("q", [0]) * len(words)
-    for name, value in zip(("z", "z+"), identity_words(op, body.dtype), strict=False):
-        block[words.index[name]] = value
+    block = ArgumentBlock(spec.words())
+    block.put(zip(("z", "z+"), identity_words(op, body.dtype), strict=False))
     names = [f"n_k{d}" for d in range(kept)] + [f"n_r{d}" for d in range(reduced)]
     for w in range(len(inners)):
         names += [f"s{w}_k{d}" for d in range(kept)] + [f"s{w}_r{d}" for d in range(reduced)]
     names += [f"e{w}" for w in range(len(inners))]
     leaves = zip(leaves_of(body), places, strict=True)
     own = ["p0", *[f"c{k}" if leaf.scalar else f"p{k + 1}" for leaf, k in leaves]]
-    index = words.index
+    index = block.words.index
     return (
         kernels.get(spec, emit_reduce),
-        block,
+        block.values,
         [index.get(name) for name in names],
         [index[name] for name in own],
     )

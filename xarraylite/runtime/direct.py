@@ -27,7 +27,7 @@ from ..codegen.emit.hard import Near
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.kernel import Kernel, kernels
-from ..compiler.arguments import ArgumentBlock
+from ..compiler.arguments import ArgumentBlock, inner_of
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.limits import (
@@ -295,11 +295,8 @@ def _entry(leaf: Kind, word: int, rank: int, same: bool) -> list[int]:
 
 
 def _inner(leaf: Kind) -> Inner:
-    if leaf.rank == 0:
-        return Inner.STILL
-    if leaf.strides is None or leaf.strides[-1] == 1:
-        return Inner.UNIT
-    return Inner.STILL if leaf.strides[-1] == 0 else Inner.ANY
+    step = 0 if leaf.rank == 0 else 1 if leaf.strides is None else leaf.strides[-1]
+    return inner_of(step, 1)
 
 
 def _operand(leaf: Kind, access: Access) -> Operand:

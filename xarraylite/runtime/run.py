@@ -21,10 +21,10 @@ from ..compiler.identities import scalar_words
 from ..compiler.limits import SHARED_FROM
 from ..compiler.program import (
     BandedStep,
-    HostArray,
     HostStep,
     KernelStep,
     Program,
+    SlotArray,
     TraversalStep,
     Work,
 )
@@ -216,16 +216,16 @@ def _inner_ranges(work: Work, cost: int, grain: int) -> Iterator[tuple[int, int]
 def run_host(step: HostStep, buffers: list[Memory], starts: list[int], nodes: Nodes) -> None:
     """Let NumPy run one operation."""
 
-    def moved(place: HostArray) -> Map:
-        start = starts[place.slot] * 8 // place.layout.bits_of(place.dtype.itemsize)
+    def moved(place: SlotArray) -> Map:
+        start = starts[place.slot] * 8 // place.bits
         return replace(place.layout, offset=start + place.layout.offset)
 
-    def operand(place: HostArray) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+    def operand(place: SlotArray) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
         return read(buffers[place.slot], place.dtype, moved(place))
 
     args: list[object] = []
     for known in step.operands:
-        if isinstance(known, HostArray):
+        if isinstance(known, SlotArray):
             args.append(operand(known))
         else:
             node = nodes[known]

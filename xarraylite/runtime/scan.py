@@ -10,6 +10,7 @@ import numpy as np
 
 from ..codegen.emit.scan import ScanSpec, emit_scan
 from ..codegen.kernel import Kernel, KernelRaised, kernels
+from ..compiler.arguments import ArgumentBlock
 from ..layout.strided import ROW_MAJOR
 from ..memory.buffer import Buffer
 from ..ops.op import Op
@@ -65,12 +66,9 @@ def _prepared(
     """Return a kernel, the places of its words, and its argument block for all elements."""
     outer, length, inner = shape
     spec = ScanSpec(op, dtype, inner == 1)
-    words = spec.words().index
-    block = array("q", [0]) * len(words)
-    given = {"t1": outer, "k0": 1, "k1": length, "n": length, "m": inner}
-    for name, value in given.items():
-        block[words[name]] = value
-    return kernels.get(spec, emit_scan), words, block
+    block = ArgumentBlock(spec.words())
+    block.put([("t1", outer), ("k0", 1), ("k1", length), ("n", length), ("m", inner)])
+    return kernels.get(spec, emit_scan), block.words.index, block.values
 
 
 def scanned(plan: Replay, op: Op, shape: tuple[int, int, int]) -> Replay | None:

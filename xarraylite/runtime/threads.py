@@ -169,6 +169,17 @@ class _Crew:
         for _ in range(helpers):
             self.inbox.put(job)
 
+    def work(self, job: _Job[Any], do: Callable[[], None]) -> None:
+        """Do a job, its caller being at work meanwhile; then help another that has much left."""
+        try:
+            self.at_work[job.caller] = job
+            do()
+        finally:
+            if self.at_work.get(job.caller) is job:
+                del self.at_work[job.caller]
+        if self.at_work:
+            self.pass_on()
+
     def pass_on(self) -> None:
         """Wake a thread, in the place of one that has finished, for a job that has much left."""
         for job in self.at_work.copy().values() if self.inbox.empty() else ():
@@ -207,14 +218,7 @@ class Pool:
             return
         # The compiler's thread is not helped: a helper's finaliser may be waiting for it.
         job = _Job(deque(pieces), make, 1 if worker.inside() else threads)
-        try:
-            crew.at_work[job.caller] = job
-            self._spread(job, crew)
-        finally:
-            if crew.at_work.get(job.caller) is job:
-                del crew.at_work[job.caller]
-        if crew.at_work:
-            crew.pass_on()
+        crew.work(job, lambda: self._spread(job, crew))
 
     def count(self, work: Callable[[int], None], threads: int) -> None:
         """Do what has helpers of its own (`loops`), and count these with all that are at work.
@@ -233,14 +237,7 @@ class Pool:
         helpers = max(0, threads - crew.busy() - 1)
         job: _Job[object] = _Job(deque(), _nothing, 1)
         job.weight += helpers
-        try:
-            crew.at_work[job.caller] = job
-            work(helpers)
-        finally:
-            if crew.at_work.get(job.caller) is job:
-                del crew.at_work[job.caller]
-        if crew.at_work:
-            crew.pass_on()
+        crew.work(job, lambda: work(helpers))
 
     @staticmethod
     def _spread(job: _Job[T], crew: _Crew) -> None:

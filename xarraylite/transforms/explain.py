@@ -24,7 +24,7 @@ from ..arrays.xarray import XArray
 from ..assignment.assign import converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN, is_held
 from ..compiler.graph import Graph, canonical
-from ..compiler.program import Program
+from ..compiler.program import Temporary
 from ..dtypes.names import dtype_name
 from ..index.broadcast import broadcast_shapes
 from ..ir import build
@@ -51,22 +51,6 @@ from .noalias import NoAlias, noalias
 
 
 @dataclass(frozen=True, slots=True)
-class Temporary:
-    """One temporary of an evaluation.
-
-    Attributes
-    ----------
-    nbytes : int
-        Its size in bytes.
-    reason : str
-        Why it exists.
-    """
-
-    nbytes: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """The plan of one evaluation; printing it gives a readable account.
 
@@ -87,11 +71,11 @@ class Explanation:
     """
 
     title: str
-    steps: tuple[str, ...]
-    temporaries: tuple[Temporary, ...]
-    bytes_moved: int
-    result_bytes: int
-    sources: tuple[str, ...]
+    steps: tuple[str, ...] = ()
+    temporaries: tuple[Temporary, ...] = ()
+    bytes_moved: int = 0
+    result_bytes: int = 0
+    sources: tuple[str, ...] = ()
 
     @property
     def kernels(self) -> int:
@@ -279,9 +263,7 @@ def _explain_picked(view: XPicked, expression: object) -> Explanation:
     nbytes = math.prod(node.shape) * node.dtype.itemsize
     why = "what is assigned is computed before the first element is written"
     step = f"NumPy writes {view.size} elements through their positions"
-    last = Explanation(
-        f"{made.title.split(' into ')[0]} into {view.summary()}", (step,), (), 0, 0, ()
-    )
+    last = Explanation(f"{made.title.split(' into ')[0]} into {view.summary()}", (step,))
     made = replace(made, temporaries=(*made.temporaries, Temporary(nbytes, why)))
     return _after([*_products([node]), made], last)
 
@@ -321,7 +303,7 @@ def _lowered(
     """Explain what an expression of labels does first, and its last kernel if there is one."""
     if node is None:
         what = f"{dtype_name(target.dtype)}{list(target.map.shape)} into {name}"
-        last = Explanation(what, (), (), 0, result_bytes, ())
+        last = Explanation(what, result_bytes=result_bytes)
     else:
         last = _explanation(node, target, noalias, name, result_bytes)
     return _after([_noted(notes)], last)
@@ -335,8 +317,7 @@ def _noted(notes: list[Note]) -> Explanation:
         tuple([note.text for note in notes]),
         tuple([Temporary(n.nbytes, n.reason) for n in notes if n.nbytes]),
         sum([note.traffic for note in notes]),
-        0,
-        tuple([source for pack in packs for source in pack.sources]),
+        sources=tuple([source for pack in packs for source in pack.sources]),
     )
 
 
@@ -358,7 +339,7 @@ def _explain_container(container: XContainer) -> Explanation:
     made = _told(container.buffer.made)
     if made is not None:
         return _product(made, "a new container")
-    return Explanation(f"{container.summary()} is in memory; nothing runs", (), (), 0, 0, ())
+    return Explanation(f"{container.summary()} is in memory; nothing runs")
 
 
 def _told(made: object) -> Explained | None:
@@ -398,7 +379,7 @@ def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanat
             product = replace(product, temporaries=(*product.temporaries, result))
         else:
             steps = tuple([f"computed before: {step}" for step in product.steps])
-            product = Explanation("", steps, (), 0, 0, ())
+            product = Explanation("", steps)
         found[id(snapshot)] = product
     return list(found.values())
 
@@ -419,16 +400,15 @@ def _explanation(
         return plan
     if engine.uses_reference():
         step = "NumPy evaluates every operation on whole arrays (engine='reference')"
-        return Explanation(what, (step,), (), 0, result_bytes, ())
-    program: Program = engine.program_of(graph, target, noalias)
-    kernels = program.kernels
+        return Explanation(what, (step,), result_bytes=result_bytes)
+    program = engine.program_of(graph, target, noalias)
     return Explanation(
         what,
         tuple([step.note for step in program.steps]),
-        tuple([Temporary(t.nbytes, t.reason) for t in program.temporaries]),
+        tuple(program.temporaries),
         program.traffic,
         result_bytes,
-        tuple([step.kernel.source for step in kernels]),
+        tuple([step.kernel.source for step in program.kernels]),
     )
 
 

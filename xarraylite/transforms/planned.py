@@ -85,10 +85,7 @@ class Quick:
 
         Nobody else may hold it, and elements are read where they are written alone.
         """
-        for array, kind, shape in zip(arrays, self.kinds, self.shapes, strict=True):
-            if array._kind is not kind or array._shape != shape:
-                return False
-        fits = to._shape == self.shape
+        fits = self._fits(arrays) and to._shape == self.shape
         return fits and writes.overwritten(to, self.kind, self.operands(arrays))
 
     def _fits(self, arrays: Sequence[Any]) -> bool:

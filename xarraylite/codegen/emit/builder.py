@@ -366,12 +366,17 @@ class Builder:
         self.enter(done)
 
     @contextmanager
-    def either(self, test: Value) -> Iterator[Branches]:
-        """Emit code for both outcomes of a test, the second part after ``otherwise()``."""
+    def either(self, test: Value) -> Iterator[Callable[[], None]]:
+        """Emit code for both outcomes of a test, the second part after a call of what it yields."""
         then, other, done = self._labels("then", "else", "end")
         self.line(f"br i1 {test.text}, label %{then}, label %{other}")
         self.enter(then)
-        yield Branches(self, other, done)
+
+        def otherwise() -> None:
+            self.line(f"br label %{done}")
+            self.enter(other)
+
+        yield otherwise
         self.line(f"br label %{done}")
         self.enter(done)
 
@@ -468,17 +473,3 @@ class Builder:
 def _tags(scope: str) -> str:
     own, others = _SCOPES[scope]
     return f", !alias.scope !{own}, !noalias !{others}"
-
-
-@record(frozen=True, slots=True)
-class Branches:
-    """The two outcomes of a test, see `Builder.either`."""
-
-    builder: Builder
-    other: str
-    done: str
-
-    def otherwise(self) -> None:
-        """End the code for the one, begin that for the other."""
-        self.builder.line(f"br label %{self.done}")
-        self.builder.enter(self.other)

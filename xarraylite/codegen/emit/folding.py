@@ -33,7 +33,7 @@ from .lanes import (
     narrowed,
 )
 from .memory import fetch, keep
-from .streams import RANGES, Inner, Operand, Words, add_streams, add_values, hoisted, readers
+from .streams import RANGES, Inner, Operand, Words, hoisted, readers, words_of
 from .tokens import token
 
 #: Size of a block of values, or of a tile of results: a third to a half of an L1 cache.  The short
@@ -117,14 +117,8 @@ class ReduceSpec:
 
     def words(self) -> Words:
         """Return the layout of the argument block; ``z`` is the identity."""
-        words = Words()
-        words.add(*RANGES, "r0", "r1")
-        words.add(*[f"n_k{d}" for d in range(self.kept)])
-        words.add(*[f"n_r{d}" for d in range(self.reduced)])
-        add_streams(words, self.operands, {"k": self.kept, "r": self.reduced})
-        add_values(words, self.body, self.gathers)
-        words.add("z", "z+")
-        return words
+        names, loops = (*RANGES, "r0", "r1", "z", "z+"), {"k": self.kept, "r": self.reduced}
+        return words_of(names, loops, self.operands, self.body, self.gathers)
 
     @property
     def ordered(self) -> bool:
@@ -335,10 +329,10 @@ class Fold:
             later = start > low
             onto, to = later & rest.equals(row), b.select(later, b.integer(row), 0)
             if _is_cheap(self.spec):  # passing through scratch would cost as much again
-                with b.either(onto) as branches:
+                with b.either(onto) as otherwise:
                     with b.loop(0, row) as j:
                         fold(j, self.value(start + j))
-                    branches.otherwise()
+                    otherwise()
                     with b.loop(0, rest, 1, Pace.SLOW) as j:
                         self.push(self.value(start + j), place, to + j)
             else:  # computed at one place, which is less code

@@ -35,13 +35,12 @@ from .streams import (
     MultiIndex,
     Operand,
     Words,
-    add_streams,
-    add_values,
     constants,
     element_of,
     hoisted,
     load_words,
     readers,
+    words_of,
 )
 from .tiles import LINES, WIDE, Copy, scratch_of
 from .tokens import token
@@ -175,16 +174,10 @@ class MapSpec:
 
     def words(self) -> Words:
         """Return the layout of the argument block."""
-        words = Words()
-        words.add(*RANGES)
-        words.add(*[f"n_t{d}" for d in range(self.outer)])
-        if self.mode is Mode.TILED:
-            words.add("rows")
-        if self.mode in _SECOND:
-            words.add(*[f"h{w}" for w in range(len(self.operands))])
-        add_streams(words, self.operands, {"t": self.outer})
-        add_values(words, self.body, self.gathers)
-        return words
+        rows = ["rows"] * (self.mode is Mode.TILED)
+        second = [f"h{w}" for w in range(len(self.operands))] if self.mode in _SECOND else []
+        names = (*RANGES, *rows, *second)
+        return words_of(names, {"t": self.outer}, self.operands, self.body, self.gathers)
 
 
 @record(frozen=True, slots=True)

@@ -129,9 +129,9 @@ def _take_blocks(row: Fold) -> None:
 
 def _take_scratch(row: Fold, width: Value) -> None:
     """Emit the fold of ``width`` values in scratch into the total, where they may have lanes."""
-    with row.b.either(width <= SHORT) as branches:
+    with row.b.either(width <= SHORT) as otherwise:
         (row.halves if row.spec.as_numpy else row.groups)(row.values, width)
-        branches.otherwise()
+        otherwise()
         row.block(width)
 
 

@@ -42,9 +42,7 @@ class ScanSpec:
         ``p0`` is the address; ranges of ``outer`` (t) and of the length (k), which begins at 1 or
         later; the length and ``inner``.
         """
-        words = Words()
-        words.add("p0", "t0", "t1", "k0", "k1", "n", "m")
-        return words
+        return Words("p0", "t0", "t1", "k0", "k1", "n", "m")
 
 
 def emit_scan(spec: ScanSpec) -> Module:

@@ -30,10 +30,8 @@ class ScatterSpec:
         positions in each; the steps of memory and values from row to row and from one position to
         the next; bytes at each.
         """
-        words = Words()
-        words.add("to", "at", "from", "outer", "count")
-        words.add("to_outer", "to_step", "from_outer", "from_step", "bytes")
-        return words
+        steps = ("to_outer", "to_step", "from_outer", "from_step")
+        return Words("to", "at", "from", "outer", "count", *steps, "bytes")
 
 
 def emit_scatter(spec: ScatterSpec) -> Module:

@@ -34,10 +34,9 @@ from .streams import (
     MultiIndex,
     Operand,
     Words,
-    add_streams,
-    add_values,
     constants,
     load_words,
+    words_of,
 )
 from .tokens import token
 
@@ -57,13 +56,8 @@ class SegmentSpec:
 
     def words(self) -> Words:
         """Return the layout of the argument block; ``o`` is the address of the offsets."""
-        fold, words = self.fold, Words()
-        words.add(*RANGES, "o", "rows", "columns")
-        words.add(*[f"n_k{d}" for d in range(fold.kept)])
-        add_streams(words, fold.operands, {"k": fold.kept})
-        add_values(words, fold.body, fold.gathers)
-        words.add("z", "z+")
-        return words
+        fold, names = self.fold, (*RANGES, "o", "rows", "columns", "z", "z+")
+        return words_of(names, {"k": fold.kept}, fold.operands, fold.body, fold.gathers)
 
 
 def emit_segments(spec: SegmentSpec) -> Module:
@@ -87,12 +81,12 @@ def emit_segments(spec: SegmentSpec) -> Module:
         b.stop_unless(loop, first.get() < end)
         at, low = first.get(), start.get()
         last = b.local(_bisect(b, at, end, lambda row: offset(row + 1) - low <= block))
-        with b.either(last.get().equals(at)) as branches:
+        with b.either(last.get().equals(at)) as otherwise:
             last.set(at + 1)
             extent = offset(last.get()) - low
             _columns(_Batch(every, offset, at, last.get(), low, extent), _long)
             start.set(low + extent)
-            branches.otherwise()
+            otherwise()
             extent = offset(last.get()) - low
             _columns(_Batch(every, offset, at, last.get(), low, extent), _batch)
             start.set(low + extent)
@@ -106,9 +100,9 @@ def _bisect(b: Builder, low: Value, high: Value, test: Callable[[Value], Value])
     with b.repeat() as loop:
         b.stop_unless(loop, found.get() < beyond.get())
         middle = (found.get() + beyond.get()) // 2
-        with b.either(test(middle)) as branches:
+        with b.either(test(middle)) as otherwise:
             found.set(middle + 1)
-            branches.otherwise()
+            otherwise()
             beyond.set(middle)
     return found.get()
 
@@ -170,9 +164,9 @@ def _batch(batch: _Batch, fold: Fold) -> None:
 
 def _by_lanes(fold: Fold, at: Value, width: Value) -> None:
     b = fold.b
-    with b.either(width <= LANES) as branches:
+    with b.either(width <= LANES) as otherwise:
         fold.total.set(fold.combine(fold.words["z"], fold.lanes(at, width)))
-        branches.otherwise()
+        otherwise()
         fold.start()
         fold.groups(at, width)
         _finish(fold)

@@ -82,8 +82,9 @@ class Words:
 
     __slots__ = ("index",)
 
-    def __init__(self) -> None:
+    def __init__(self, *names: str) -> None:
         self.index: dict[str, int] = {}
+        self.add(*names)
 
     def add(self, *names: str) -> None:
         """Append words."""
@@ -100,17 +101,35 @@ _SCOPE = {Access.APART: "src", Access.SCRATCH: "turned"}
 RANGES = ("t0", "t1", "j0", "j1")
 
 
-def add_streams(words: Words, operands: Sequence[Operand], loops: dict[str, int]) -> None:
-    """Append each stream's base, its strides along every loop and its inner stride.
+def words_of(
+    names: Sequence[str],
+    loops: dict[str, int],
+    operands: Sequence[Operand],
+    body: Body,
+    gathers: int,
+) -> Words:
+    """Return the words of a kernel, after some that it has besides.
 
-    ``loops`` gives the number of dimensions of each counter by its letter.
+    They are the extents of its loops, of which ``loops`` gives the number by the letter of their
+    counter; each stream's base, its strides along every loop and its inner stride; the gather
+    strides; and the scalars (two words for a complex128).
     """
+    words = Words(*names)
+    for letter, count in loops.items():
+        words.add(*[f"n_{letter}{d}" for d in range(count)])
     for w, operand in enumerate(operands):
         words.add(f"p{w}")
         for letter, count in loops.items():
             words.add(*[f"s{w}_{letter}{d}" for d in range(count)])
         if operand.inner in (Inner.ANY, Inner.CROSSED):
             words.add(f"e{w}")
+    words.add(*[f"g{k}" for k in range(gathers)])
+    for step in body.instructions:
+        if isinstance(step, Const):
+            words.add(f"c{step.slot}")
+            if token(step.dtype).value == "c128":
+                words.add(f"c{step.slot}+")
+    return words
 
 
 def load_words(b: Builder, words: Words, dtypes: Mapping[str, DType]) -> dict[str, Value]:
@@ -190,16 +209,6 @@ class MultiIndex:
             for w, pointer in self.pointers.items():
                 pointer.add(words[f"s{w}_{x}{d - 1}"] - extent * words[f"s{w}_{x}{d}"])
             self._carry(d - 1)
-
-
-def add_values(words: Words, body: Body, gathers: int) -> None:
-    """Append the gather strides and the scalars (two words for a complex128)."""
-    words.add(*[f"g{k}" for k in range(gathers)])
-    for step in body.instructions:
-        if isinstance(step, Const):
-            words.add(f"c{step.slot}")
-            if token(step.dtype).value == "c128":
-                words.add(f"c{step.slot}+")
 
 
 def constants(body: Body) -> dict[str, DType]:
