@@ -10,6 +10,7 @@ import numpy as np
 from ...dtypes.names import NumpyArray
 from ...functions.joining import concat
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from .values import TOKEN, Evaluator, Runner, Value, array, container, refuse, same, stored, taken
 
 
@@ -64,7 +65,7 @@ def _all_to_all(run: Runner, instruction: HloInstruction, *operands: Value) -> V
     return _packed([part[place] for part in parts]) if len(operands) > 1 else (parts[0][place],)
 
 
-def _permute(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+def _collective_permute(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     brought = run.devices.exchange(instruction, tuple([stored(x) for x in operands]))
     devices = run.devices
     crosses = instruction.get("channel_id") is not None and devices.meeting.partitions > 1
@@ -77,8 +78,8 @@ def _permute(run: Runner, instruction: HloInstruction, *operands: Value) -> Valu
     return _packed(brought[number])
 
 
-def _permute_start(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
-    return _packed(operands), _permute(run, instruction, *operands), TOKEN, TOKEN
+def _collective_permute_start(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    return _packed(operands), _collective_permute(run, instruction, *operands), TOKEN, TOKEN
 
 
 def _ragged_all_to_all(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
@@ -94,38 +95,20 @@ def _ragged_all_to_all(run: Runner, instruction: HloInstruction, *operands: Valu
     return container(made)
 
 
-def _number(name: str) -> Evaluator:
-    def evaluator(run: Runner, instruction: HloInstruction) -> Value:
-        return container(np.uint32(getattr(run.devices, name)))
-
-    return evaluator
-
-
 def _elsewhere(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     raise refuse(instruction, "takes part in what goes on outside of the program")
 
 
 COLLECTIVES: Final[dict[str, Evaluator]] = {
-    "all-gather": _all_gather,
-    "all-gather-done": taken(1),
+    **by_opcode(_all_gather, _all_reduce, _all_to_all, _collective_permute),
+    **by_opcode(_collective_permute_start, _ragged_all_to_all, _reduce_scatter),
+    **dict.fromkeys(("all-gather-done", "collective-permute-done"), taken(1)),
+    **dict.fromkeys(("infeed", "outfeed", "recv", "recv-done", "send", "send-done"), _elsewhere),
     "all-gather-start": lambda run, made, *given: (_packed(given), _all_gather(run, made, *given)),
-    "all-reduce": _all_reduce,
     "all-reduce-done": same,
     "all-reduce-start": _all_reduce,
-    "all-to-all": _all_to_all,
     "collective-broadcast": lambda run, made, *given: _packed(_gathered(run, made, given)[0]),
-    "collective-permute": _permute,
-    "collective-permute-done": taken(1),
-    "collective-permute-start": _permute_start,
-    "infeed": _elsewhere,
-    "outfeed": _elsewhere,
-    "partition-id": _number("partition"),
-    "ragged-all-to-all": _ragged_all_to_all,
-    "recv": _elsewhere,
-    "recv-done": _elsewhere,
-    "reduce-scatter": _reduce_scatter,
-    "replica-id": _number("replica"),
-    "send": _elsewhere,
-    "send-done": _elsewhere,
+    "partition-id": lambda run, made: container(np.uint32(run.devices.partition)),
+    "replica-id": lambda run, made: container(np.uint32(run.devices.replica)),
 }
 """Evaluators of operations in which devices meet, or the world outside."""

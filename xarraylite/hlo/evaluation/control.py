@@ -9,6 +9,7 @@ import numpy as np
 from ..._errors import HloError
 from ...functions.joining import stack
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from ..rules.call import Call
 from ..rules.callers import scan_shape
 from .loops import counted
@@ -85,14 +86,10 @@ def _async_start(run: Runner, instruction: HloInstruction, *operands: Value) -> 
 
 
 CONTROL: Final[dict[str, Evaluator]] = {
+    **by_opcode(_async_start, _call, _conditional, _scan, _while),
     "async-done": taken(1),
-    "async-start": _async_start,
     "async-update": same,
-    "call": _call,
-    "conditional": _conditional,
     "fusion": _call,
     "map": lambda run, made, *x: container(run.batched(made.to_apply)(*map(array, x))[0]),
-    "scan": _scan,
-    "while": _while,
 }
 """Evaluators of operations that call computations."""

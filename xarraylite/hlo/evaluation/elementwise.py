@@ -18,6 +18,7 @@ from ...dtypes.names import kind as kind_of_dtype
 from ...ir.node import Scalar
 from ...ops.table import OPS
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from .bits import reduce_precision, stochastic_convert, total_order
 from .erf import erf
 from .values import Evaluator, Runner, Value, array, container, op, result_dtype, stored
@@ -213,7 +214,7 @@ def complex_of(real: Value, imaginary: Value) -> Value:
     return container(made)
 
 
-def imaginary(x: Value) -> Value:
+def imag(x: Value) -> Value:
     """Imaginary part; of real numbers, 0."""
     return op("imag", x) if _kind(x) == "c" else op("multiply", x, 0)
 
@@ -257,7 +258,7 @@ def _reduce_precision(run: Runner, instruction: HloInstruction, x: Value) -> Val
     return container(reduce_precision(array(x), *bits))
 
 
-def _stochastic(run: Runner, instruction: HloInstruction, x: Value, random: Value) -> Value:
+def _stochastic_convert(run: Runner, instruction: HloInstruction, x: Value, random: Value) -> Value:
     return container(stochastic_convert(array(x), array(random), result_dtype(instruction)))
 
 
@@ -265,28 +266,17 @@ _SAME_NAMES: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh")
 """Opcodes that our table names alike, and JAX seldom writes."""
 
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
-    "and": _bitwise("and"),
-    "atan2": atan2,
-    "clamp": clamp,
+    **{word: _bitwise(word) for word in ("and", "or", "xor")},
+    **by_opcode(atan2, clamp, count_leading_zeros, divide, imag, mulhi, remainder),
+    **by_opcode(shift_left, shift_right_arithmetic, shift_right_logical),
+    **{name: extreme(name) for name in ("maximum", "minimum")},
     "complex": complex_of,
-    "count-leading-zeros": count_leading_zeros,
-    "divide": divide,
     "erf": _in_float32(erf),
-    "imag": imaginary,
     "logistic": _in_float32(logistic),
-    "maximum": extreme("maximum"),
-    "minimum": extreme("minimum"),
-    "mulhi": mulhi,
     "not": invert,
-    "or": _bitwise("or"),
     "popcnt": population_count,
-    "remainder": remainder,
     "round-nearest-afz": _in_float32(round_away),
     "rsqrt": _in_float32(rsqrt),
-    "shift-left": shift_left,
-    "shift-right-arithmetic": shift_right_arithmetic,
-    "shift-right-logical": shift_right_logical,
-    "xor": _bitwise("xor"),
 }
 
 
@@ -313,9 +303,7 @@ def _without_attributes(function: Callable[..., Value]) -> Evaluator:
 
 ELEMENTWISE: Final[dict[str, Evaluator]] = {
     **_of_functions(),
-    "compare": _compare,
+    **by_opcode(_compare, _reduce_precision, _stochastic_convert),
     "convert": lambda run, made, x: convert(x, result_dtype(made)),
-    "reduce-precision": _reduce_precision,
-    "stochastic-convert": _stochastic,
 }
 """Evaluators whose result has its operands' shape, which may be any."""

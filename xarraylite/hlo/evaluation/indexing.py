@@ -19,6 +19,7 @@ from ...dtypes.names import NumpyArray
 from ...functions.manipulation import reshape
 from ...ir.kind import NODE
 from ..instruction import HloComputation, HloInstruction
+from ..opcodes import by_opcode
 from .reductions import UFUNCS, combiner
 from .values import Evaluator, Runner, Value, array, container, integer, packed, read
 from .windows import scatter_rounds
@@ -230,12 +231,9 @@ def _write_blocks(
                 block[...] = result
 
 
-INDEXING: Final[dict[str, Evaluator]] = {
-    "dynamic-slice": _dynamic_slice,
-    "dynamic-update-slice": _dynamic_update_slice,
-    "gather": _gather,
-    "scatter": _scatter,
-}
+INDEXING: Final[dict[str, Evaluator]] = by_opcode(
+    _dynamic_slice, _dynamic_update_slice, _gather, _scatter
+)
 """Evaluators of operations that take places as arguments."""
 
 IN_PLACE: Final = ("dynamic-update-slice", "scatter")

@@ -30,6 +30,7 @@ from ...layout.tiled import TiledMap
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from ..text.literals import HloLiteral
 from ..values import PadDimension
 from .bits import bitcast_convert
@@ -244,12 +245,12 @@ def pad(x: XExpression, value: Value, padding: Sequence[PadDimension]) -> XExpre
     return made
 
 
-def _get_size(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+def _get_dimension_size(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     (axis,) = instruction.get("dimensions")
     return XExpression(as_node(np.int32(x.shape[axis]), "get-dimension-size"))
 
 
-def _set_size(run: Runner, instruction: HloInstruction, x: Value, size: Value) -> Value:
+def _set_dimension_size(run: Runner, instruction: HloInstruction, x: Value, size: Value) -> Value:
     (axis,) = instruction.get("dimensions")
     count, bound = int(array(size)), extents(instruction)[axis]
     if not 0 <= count <= bound:
@@ -265,30 +266,19 @@ def _dynamic_reshape(run: Runner, instruction: HloInstruction, x: Value, *sizes:
 
 
 VIEWS: Final[dict[str, Evaluator]] = {
-    "broadcast": _broadcast,
-    "concatenate": _concatenate,
+    **by_opcode(_broadcast, _concatenate, _reshape, _reverse, _slice),
     "copy": same,
-    "reshape": _reshape,
-    "reverse": _reverse,
-    "slice": _slice,
     "transpose": lambda run, made, x: permute_dims(x, made.get("dimensions")),
 }
 """Evaluators that only say where elements come from."""
 
 HEAVY: Final[dict[str, Evaluator]] = {
-    "add-dependency": same,
+    **by_opcode(_bitcast, _bitcast_convert, _constant, _dynamic_reshape, _get_dimension_size),
+    **by_opcode(_iota, _set_dimension_size),
+    **dict.fromkeys(("add-dependency", "domain", "opt-barrier"), same),
     "after-all": lambda run, made, *values: TOKEN,
-    "bitcast": _bitcast,
-    "bitcast-convert": _bitcast_convert,
-    "constant": _constant,
     "copy-done": taken(0),
     "copy-start": lambda run, made, x: (x, x, TOKEN),
-    "domain": same,
-    "dynamic-reshape": _dynamic_reshape,
-    "get-dimension-size": _get_size,
-    "iota": _iota,
-    "opt-barrier": same,
     "pad": lambda run, made, x, value: pad(x, value, made.get("padding")),
-    "set-dimension-size": _set_size,
 }
 """Evaluators that take values in memory, or none."""

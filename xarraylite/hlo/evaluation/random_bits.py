@@ -16,6 +16,7 @@ import numpy as np
 
 from ...dtypes.names import NumpyArray
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from .bits import bitcast_convert
 from .values import Evaluator, Runner, Value, array, container, dtype_of, refuse
 
@@ -106,7 +107,7 @@ def _from_philox(
     return made, [key, counter % 2**64, (counter >> 64) % 2**64][: len(state)]
 
 
-def _generate(run: Runner, instruction: HloInstruction, state: Value) -> Value:
+def _rng_bit_generator(run: Runner, instruction: HloInstruction, state: Value) -> Value:
     spec = instruction.shape.tuple_shapes[1]
     dtype = dtype_of(spec.element_type, instruction)
     bits = max(spec.element_type.bits, 8)
@@ -141,7 +142,7 @@ def _rng(run: Runner, instruction: HloInstruction, first: Value, second: Value) 
     return container(np.asarray(made).astype(dtype))
 
 
-def _state(run: Runner, instruction: HloInstruction) -> Value:
+def _rng_get_and_update_state(run: Runner, instruction: HloInstruction) -> Value:
     """Return the runner's state of random numbers and step on."""
     delta = int(instruction.get("delta"))
     before = run.step_random(delta)
@@ -149,9 +150,5 @@ def _state(run: Runner, instruction: HloInstruction) -> Value:
     return container(words.astype(dtype_of(instruction.shape.element_type, instruction)))
 
 
-RANDOM: Final[dict[str, Evaluator]] = {
-    "rng": _rng,
-    "rng-bit-generator": _generate,
-    "rng-get-and-update-state": _state,
-}
+RANDOM: Final[dict[str, Evaluator]] = by_opcode(_rng, _rng_bit_generator, _rng_get_and_update_state)
 """Evaluators of operations that make random numbers."""

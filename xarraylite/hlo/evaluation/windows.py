@@ -17,6 +17,7 @@ import numpy as np
 from ...dtypes.names import NumpyArray
 from ...functions import reducers
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from ..values import PadDimension, WindowDimension
 from .elementwise import ELEMENTWISE
 from .moves import pad
@@ -179,8 +180,5 @@ def scatter_rounds(
             x[target] = result
 
 
-WINDOWS: Final[dict[str, Evaluator]] = {
-    "reduce-window": _reduce_window,
-    "select-and-scatter": _select_and_scatter,
-}
+WINDOWS: Final[dict[str, Evaluator]] = by_opcode(_reduce_window, _select_and_scatter)
 """Evaluators of operations with windows."""

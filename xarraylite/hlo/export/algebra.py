@@ -188,21 +188,11 @@ def _take_along_axis(export: Export, arr: Any, indices: Any, axis: int | None = 
     return export.result(export.gathered(flat, 0, total))
 
 
+_WRITTEN: Final = (
+    _bitwise_count, _cholesky, _convolve, _correlate, _erf, _matrix_norm, _matrix_power, _matvec,
+    _norm, _polyval, _take_along_axis, _trapezoid, _vecmat,
+)  # fmt: skip
 ALGEBRA: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
-    {
-        "bitwise_count": _bitwise_count,
-        "cholesky": _cholesky,
-        "convolve": _convolve,
-        "correlate": _correlate,
-        "erf": _erf,
-        "matrix_norm": _matrix_norm,
-        "matrix_power": _matrix_power,
-        "matvec": _matvec,
-        "norm": _norm,
-        "polyval": _polyval,
-        "take_along_axis": _take_along_axis,
-        "trapezoid": _trapezoid,
-        "vecmat": _vecmat,
-    }
+    {function.__name__.strip("_"): function for function in _WRITTEN}
 )
 """What is written for functions by name; takes the export and the arguments."""

@@ -98,16 +98,14 @@ def _shift_right(x: Term, count: Term) -> Term:
     return x.apply(f"shift-right-{'arithmetic' if x.kind == 'i' else 'logical'}", count)
 
 
+_TRIGONOMETRIC: Final = (
+    functions.acos, functions.acosh, functions.asin, functions.asinh, functions.atan,
+    functions.atanh, functions.cosh, functions.sinh,
+)  # fmt: skip
 _FORMULAS: Final[dict[str, tuple[str, Formula]]] = {
-    "acos": ("fc", functions.acos),
-    "acosh": ("fc", functions.acosh),
-    "asin": ("fc", functions.asin),
-    "asinh": ("fc", functions.asinh),
-    "atan": ("fc", functions.atan),
-    "atanh": ("fc", functions.atanh),
+    **{formula.__name__: ("fc", formula) for formula in _TRIGONOMETRIC},
     "bitwise_left_shift": ("iu", lambda x, count: x.apply("shift-left", count)),
     "bitwise_right_shift": ("iu", _shift_right),
-    "cosh": ("fc", functions.cosh),
     "divide": ("c", _complex_quotient),
     "exp2": ("fc", lambda x: x.like(2).apply("power", x)),
     "hypot": ("f", _hypot),
@@ -117,7 +115,6 @@ _FORMULAS: Final[dict[str, tuple[str, Formula]]] = {
     "nextafter": ("f", _nextafter),
     "pow": ("iufc", _power),
     "reciprocal": ("i", _reciprocal),
-    "sinh": ("fc", functions.sinh),
     "square": ("c", lambda x: x * x),
 }
 """Formulas by operation, and the kinds of the last operand for which they are."""

@@ -7,6 +7,7 @@ from typing import Final
 
 from ...layout.text import UNBOUNDED
 from ...xla.spec import ArraySpec
+from ..opcodes import by_opcode
 from .call import Call, Rule, array, bit_count, with_dimensions
 
 
@@ -201,19 +202,9 @@ def _dynamic_reshape(call: Call) -> ArraySpec:
 
 
 RULES: Final[dict[str, Rule]] = {
-    "bitcast": _bitcast,
-    "broadcast": _broadcast,
-    "concatenate": _concatenate,
-    "dynamic-reshape": _dynamic_reshape,
-    "dynamic-slice": _dynamic_slice,
-    "dynamic-update-slice": _dynamic_update_slice,
-    "get-dimension-size": _get_dimension_size,
-    "iota": _iota,
-    "pad": _pad,
-    "reshape": _reshape,
-    "reverse": _reverse,
+    **by_opcode(_bitcast, _broadcast, _concatenate, _dynamic_reshape, _dynamic_slice, _iota),
+    **by_opcode(_dynamic_update_slice, _get_dimension_size, _pad, _reshape, _reverse, _slice),
+    **by_opcode(_transpose),
     "set-dimension-size": _get_dimension_size,
-    "slice": _slice,
-    "transpose": _transpose,
 }
 """Rules by operation."""
