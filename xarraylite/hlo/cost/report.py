@@ -144,7 +144,7 @@ class ModuleCost:
                 spec = stored_spec(instruction.shape, self.chip)
                 best = best_layout(spec)
                 if best is not None:
-                    found.append(Advice(instruction, *best))
+                    found.append(Advice(instruction, best.spec, best.saved_bytes, best.reason))
         return tuple(sorted(found, key=lambda advice: -advice.saved_bytes)[:count])
 
     def blocks(self) -> Iterator[Block]:

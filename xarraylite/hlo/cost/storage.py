@@ -7,21 +7,17 @@ from functools import lru_cache
 from ..._errors import XarrayliteError
 from ...xla.formats import tpu_layout
 from ...xla.spec import ArraySpec
+from ...xla.suggest import Suggestion
 
 
 @lru_cache(maxsize=4096)
-def best_layout(spec: ArraySpec) -> tuple[ArraySpec, int, str] | None:
-    """Return the layout that saves most of an array's bytes, how many, and what is changed."""
-    if not spec.padding_bytes:
-        return None
+def best_layout(spec: ArraySpec) -> Suggestion[ArraySpec] | None:
+    """Return the layout that saves most of an array's bytes."""
     try:
         found = spec.suggest()
     except XarrayliteError:
         return None
-    if not found:
-        return None
-    best = max(found, key=lambda suggestion: suggestion.saved_bytes)
-    return best.spec, best.saved_bytes, best.reason
+    return max(found, key=lambda suggestion: suggestion.saved_bytes, default=None)
 
 
 @lru_cache(maxsize=16384)

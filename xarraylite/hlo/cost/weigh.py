@@ -99,9 +99,8 @@ def _often(instruction: HloInstruction) -> list[int]:
 
 
 def _is_tiled(spec: ArraySpec) -> bool:
-    if spec.is_tuple:
-        return any([_is_tiled(part) for part in spec.tuple_shapes])
-    return spec.layout is not None and bool(spec.layout.tiles)
+    layouts = [part.layout for part in spec.flatten_tuple_shape()]
+    return any([layout is not None and bool(layout.tiles) for layout in layouts])
 
 
 def _cost(instruction: HloInstruction, chip: str, runs: int) -> InstructionCost:

@@ -25,7 +25,9 @@ from ...functions.creation import full
 from ...functions.joining import concat
 from ...functions.manipulation import broadcast_to, flip, permute_dims, reshape
 from ...functions.sequences import arange
+from ...index.radix import compose
 from ...ir.kind import NODE, row_major
+from ...layout.spec_fields import layout_of
 from ...layout.tiled import TiledMap
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
@@ -188,12 +190,11 @@ def _is_strided(spec: ArraySpec) -> bool:
 
 def major_to_minor(spec: ArraySpec) -> tuple[int, ...]:
     """Return dimensions in the order in which memory has them."""
-    layout = spec.layout
-    return tuple(range(spec.rank)) if layout is None else tuple(reversed(layout.minor_to_major))
+    return layout_of(spec).minor_to_major[::-1]
 
 
 def _physical(spec: ArraySpec) -> tuple[int, ...]:
-    return tuple([spec.dimensions[axis] for axis in major_to_minor(spec)])
+    return compose(spec.dimensions, major_to_minor(spec))
 
 
 def _convert_bits(

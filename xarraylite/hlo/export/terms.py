@@ -17,7 +17,6 @@ import numpy as np
 from ...arrays.expression import XExpression
 from ...dtypes.info import finfo, iinfo
 from ...dtypes.names import DType, bool_, float8_e8m0fnu, float32, kind, uint4
-from ...layout.layout import Layout
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from ..text.literals import HloLiteral
@@ -33,9 +32,8 @@ _WORDS = {
 """Integers as wide as numbers of so many bits."""
 
 
-def default_spec(dtype: object, shape: Sequence[int]) -> ArraySpec:
-    """Return the spec of a row-major array."""
-    return ArraySpec(dtype, shape, Layout.row_major(len(shape)))
+#: Returns the spec of a row-major array.
+default_spec = ArraySpec.make_shape
 
 
 def _is_misread(values: np.ndarray[Any, Any]) -> bool:

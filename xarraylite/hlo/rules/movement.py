@@ -8,7 +8,7 @@ from typing import Final
 from ...layout.text import UNBOUNDED
 from ...xla.spec import ArraySpec
 from ..opcodes import by_opcode
-from .call import Call, Rule, array, bit_count, with_dimensions
+from .call import Call, Rule, array, with_dimensions
 
 
 def _broadcast(call: Call) -> ArraySpec:
@@ -44,8 +44,10 @@ def _reshape(call: Call) -> ArraySpec:
 def _bitcast(call: Call) -> ArraySpec:
     result = call.said_array()
     if UNBOUNDED not in (*call.shapes[0].dimensions, *result.dimensions):
+        both = (call.shapes[0], result)
+        bits = [shape.elements_in() * shape.element_size_in_bits() for shape in both]
         call.require(
-            bit_count(call.shapes[0]) == bit_count(result),
+            bits[0] == bits[1],
             f"the result {result.human_string()} has as many bits as the operand",
         )
     return result

@@ -145,12 +145,9 @@ def _verify_sharing(
             (given[alias.operand], alias.operand_index),
             (result, alias.output_index),
         ):
-            shape = whole
-            for number in index:
-                if not (shape.is_tuple and 0 <= number < len(shape.tuple_shapes)):
-                    raise HloError(
-                        f"{what} names a part {{{','.join(map(str, index))}}} of "
-                        f"{whole.human_string()}, which has none",
-                        instruction=name,
-                    )
-                shape = shape.tuple_shapes[number]
+            if not whole.index_is_valid(index):
+                raise HloError(
+                    f"{what} names a part {{{','.join(map(str, index))}}} of "
+                    f"{whole.human_string()}, which has none",
+                    instruction=name,
+                )

@@ -24,7 +24,7 @@ from .literals import read_literal
 from .names import NameTable
 from .quoting import NAME, SKIP, without_comments
 from .scanner import ARRAY
-from .sharding import count_arrays, spread_sharding
+from .sharding import spread_sharding
 from .undefined import guess_operand_shape, hand_on, wrap_operation
 
 _HEAD = re.compile(rf"{SKIP}(?:(ROOT)(?=[ \t\r\n/%]){SKIP})?%?({NAME}){SKIP}={SKIP}")
@@ -139,7 +139,7 @@ class BodyReader(AttributeReader):
         opcode, shape, attributes = draft.opcode, draft.shape, draft.attributes
         operands = tuple(draft.operands)
         replicated = attributes.get("parameter_replication")
-        if replicated is not None and shape is not None and len(replicated) != count_arrays(shape):
+        if replicated is not None and shape and len(replicated) != shape.get_leaf_count():
             self.scan.fail(f"parameter_replication has one entry for each array of {shape}")
         if attributes or opcode in WRITTEN:
             canonical(opcode, attributes, operands[0].shape if operands else None)

@@ -71,16 +71,7 @@ def spread_sharding(text: str, shape: ArraySpec) -> str:
     """Return one sharding for each array of a tuple, where text gives one for all of them."""
     if text.startswith("{{") or text == "{}":
         return text
-    return f"{{{', '.join([text] * count_arrays(shape))}}}"
-
-
-def count_arrays(shape: ArraySpec) -> int:
-    """Return how many arrays a tuple of tuples has, or what is no tuple."""
-    level, leaves = [shape], 0
-    while level:
-        leaves += sum([not inner.is_tuple for inner in level])
-        level = [inner for group in level for inner in group.tuple_shapes if group.is_tuple]
-    return leaves
+    return f"{{{', '.join([text] * shape.get_leaf_count())}}}"
 
 
 def without_metadata(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -42,19 +41,6 @@ def guess_operand_shape(opcode: str, result: ArraySpec | None, position: int) ->
     if opcode == "tuple" and position < len(result.tuple_shapes):
         return result.tuple_shapes[position]
     return ArraySpec.opaque()
-
-
-def in_default_order(shape: ArraySpec) -> ArraySpec:
-    """Return a shape whose dimensions lie in row-major order, in tiles as they are.
-
-    So XLA writes the header of a module that is one instruction.
-    """
-    if shape.is_tuple:
-        return ArraySpec.tuple([in_default_order(part) for part in shape.tuple_shapes])
-    if shape.layout is None:
-        return shape
-    order = tuple(range(shape.rank - 1, -1, -1))
-    return shape.with_layout(replace(shape.layout, minor_to_major=order))
 
 
 def _parameters(name: str, operands: tuple[HloInstruction, ...]) -> tuple[HloInstruction, ...]:
