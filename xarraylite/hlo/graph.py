@@ -16,8 +16,8 @@ from xml.sax.saxutils import escape
 from .._errors import FormatError, HloError
 from .._records import record
 from ..display.svg import SANS, element, number
+from .cost.memory import stored_bytes
 from .cost.report import ModuleCost
-from .cost.storage import stored_bytes
 from .instruction import HloComputation, HloInstruction
 
 MAX_NODES = 2000

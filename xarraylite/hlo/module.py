@@ -15,9 +15,8 @@ from .edits import edited, own_computation
 from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
 from .instruction import HloComputation, HloInstruction
-from .nodes import no_attributes, unknown
-from .order import callees_first
-from .rules.verify import verify_module
+from .nodes import callees_first, no_attributes, unknown
+from .rules.inference import verify_module
 from .text.attributes import print_attribute
 from .text.printer import Part, Printer, is_one_operation
 from .text.styles import PrintOptions, print_options

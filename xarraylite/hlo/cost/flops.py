@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from ..evaluation.loops import trip_count
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import OPCODES
-from ..rules.verify import verify_instruction
+from ..rules.inference import verify_instruction
 from ..values import ConvolutionLabels, WindowDimension
 
 

@@ -16,11 +16,10 @@ from ...xla.formats import CHIPS
 from ...xla.spec import ArraySpec
 from ..evaluation.loops import trip_count
 from ..instruction import HloComputation, HloInstruction
-from ..order import callees_first
+from ..nodes import callees_first
 from .flops import work_of, work_within
-from .memory import timeline
+from .memory import stored_bytes, stored_spec, timeline
 from .report import InstructionCost, ModuleCost
-from .storage import stored_bytes, stored_spec
 
 _FREE_NAMES = """
 add-dependency after-all all-gather-done all-reduce-done async-done async-update bitcast

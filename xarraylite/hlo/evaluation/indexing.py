@@ -20,9 +20,8 @@ from ...functions.manipulation import reshape
 from ...ir.kind import NODE
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import by_opcode
-from .reductions import UFUNCS, combiner
+from .reductions import UFUNCS, combiner, scatter_rounds
 from .values import Evaluator, Runner, Value, array, container, integer, packed, read
-from .windows import scatter_rounds
 
 
 @lru_cache(maxsize=1024)

@@ -26,6 +26,7 @@ from ...memory.buffer import Buffer
 from ..instruction import HloInstruction
 from ..opcodes import by_opcode
 from ..values import ConvolutionLabels, WindowDimension
+from .reductions import pad_negative, sliding
 from .values import (
     Evaluator,
     Runner,
@@ -37,7 +38,6 @@ from .values import (
     result_dtype,
     stored,
 )
-from .windows import pad_negative, sliding
 
 
 @lru_cache(maxsize=256)

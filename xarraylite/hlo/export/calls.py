@@ -26,9 +26,8 @@ from ...ops.table import OPS
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..values import WindowDimension
-from .algebra import ALGEBRA
+from .algebra import ALGEBRA, TRANSFORMS
 from .terms import Export, Term, Writer, default_spec
-from .transforms import TRANSFORMS
 
 
 def _compared(writer: Writer, dtypes: Sequence[np.dtype[Any]], descending: bool) -> HloComputation:

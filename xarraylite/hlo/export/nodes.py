@@ -42,12 +42,11 @@ from ...transforms.planned import results_of
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
-from ..order import callees_first
+from ..nodes import callees_first
 from ..values import Signature, SliceDimension
 from .calls import CALLS
-from .contractions import contracted
 from .operations import applied
-from .terms import Term, Writer, default_spec
+from .terms import Term, Writer, contracted, default_spec
 
 
 def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) -> HloModule:

@@ -1,4 +1,8 @@
-"""Attributes of instructions: typed values, and the computations that are called."""
+"""Attributes of instructions: typed values, and the computations that are called.
+
+Names are unique, made as XLA makes them: one that is taken gets a number behind a dot.  A second
+``x`` is ``x.1``, or the next number that is free.  A name that ends in one asks for that number.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,48 @@ from .attributes import kind_of, read_attribute
 from .kinds_structured import read_typed_literal
 from .literals import HloLiteral
 from .made_up import Filler
-from .metadata import read_metadata
-from .names import NameTable
 from .quoting import NAME, SKIP
 from .scanner import Scanner
 from .undefined import undefined_computation
+
+_NUMBERED = re.compile(r"(.+)\.([+-]?[0-9]{1,20})", re.DOTALL)
+
+
+class NameTable:
+    """Names that are taken.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.attribute_reader import NameTable
+    >>> table = NameTable()
+    >>> [table.unique(name) for name in ["x", "x.1", "x", "y.3", "y", "x"]]
+    ['x', 'x.1', 'x.2', 'y.3', 'y', 'x.3']
+    """
+
+    __slots__ = ("_next", "_taken")
+
+    def __init__(self) -> None:
+        self._taken: set[tuple[str, int]] = set()
+        self._next: dict[str, int] = {}
+
+    def unique(self, name: str) -> str:
+        """Return a name that is not taken yet, the given one if it may be, and take it."""
+        root, number, numbered = name, 0, False
+        if name[-1].isdigit() and "." in name:
+            match = _NUMBERED.fullmatch(name)
+            if match is not None and -(2**63) <= int(match[2]) < 2**63:
+                root, number, numbered = match[1], int(match[2]), True
+        taken = self._taken
+        if (root, number) in taken:
+            number = self._next.get(root, 0)
+            while (root, number) in taken:
+                number += 1
+            self._next[root] = number + 1
+        taken.add((root, number))
+        if number == 0:
+            return f"{root}.0" if numbered else root
+        return f"{root}.{number}"
+
 
 _ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME}){SKIP}={SKIP}")
 _WORD = re.compile(rf"\s*%?({NAME})\s*")
@@ -185,7 +226,7 @@ class AttributeReader:
             try:
                 if kind == "literal":
                     return read_typed_literal(text, self.filler)
-                value = read_metadata(text) if kind == "metadata" else read_attribute(kind, text)
+                value = read_attribute(kind, text)
             except (ValueError, XarrayliteError) as error:
                 self.scan.fail(str(error), start)
             self.values[key] = value

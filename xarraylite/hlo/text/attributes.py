@@ -13,13 +13,12 @@ from typing import Any, Final
 
 from ...xla.spec import ArraySpec
 from ..values import ReplicaGroups, ResultAccuracy
-from . import kinds_basic, kinds_shared, kinds_structured, kinds_windows
+from . import kinds_basic, kinds_structured, kinds_windows
 
 KINDS: Final = MappingProxyType(
     {
         **kinds_basic.KINDS,
         **kinds_windows.KINDS,
-        **kinds_shared.KINDS,
         **kinds_structured.KINDS,
     }
 )

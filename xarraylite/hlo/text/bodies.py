@@ -14,14 +14,12 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from ..nodes import no_attributes
+from ..nodes import callees_first, no_attributes
 from ..opcodes import OPCODES
-from ..order import callees_first
 from ..rules.inference import infer_shape
-from .attribute_reader import AttributeReader, Draft, Scope
+from .attribute_reader import AttributeReader, Draft, NameTable, Scope
 from .attributes import WRITTEN, canonical
 from .literals import read_literal
-from .names import NameTable
 from .quoting import NAME, SKIP, without_comments
 from .scanner import ARRAY
 from .sharding import spread_sharding
