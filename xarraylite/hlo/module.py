@@ -11,10 +11,9 @@ from .._errors import HloError
 from .._records import record
 from .cost.report import ModuleCost
 from .cost.weigh import module_cost
-from .edits import edited, own_computation
 from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
-from .instruction import HloComputation, HloInstruction
+from .instruction import HloComputation, HloInstruction, edited, own_computation
 from .nodes import callees_first, no_attributes, unknown
 from .rules.inference import verify_module
 from .text.attributes import print_attribute

@@ -30,8 +30,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from .._errors import LayoutParseError, XarrayliteError
 from ..dtypes.element_types import ARRAY_TYPES, ELEMENT_TYPES, ElementType
-from .fields import SplitConfig
-from .tile import COMBINE, LIMIT, MAX_RANK, Tile
+from .fields import COMBINE, LIMIT, MAX_RANK, SplitConfig, Tile
 
 MAX_LENGTH: Final = 1 << 20
 """Most characters of a text."""

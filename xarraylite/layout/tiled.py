@@ -16,9 +16,9 @@ from .._records import record
 from ..index.radix import round_up
 from ..index.transform import FIXED, IndexMap, Transform, identity
 from .digits import Digits, Tiled, position_of
+from .fields import Tile
 from .layout import Layout
 from .strided import Strided
-from .tile import Tile
 
 
 class Summand(NamedTuple):

@@ -39,8 +39,8 @@ from ..dtypes import element_types
 from ..dtypes.element_types import ElementType
 from ..index.broadcast import HasExtents, unwrap_shape
 from ..index.radix import round_up
+from ..layout.fields import as_ints
 from ..layout.layout import Layout
-from ..layout.tile import as_ints
 from ..shapes.nested import Nested
 from ..shapes.tiled import TiledShape
 

@@ -20,10 +20,10 @@ from itertools import permutations
 from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from .._records import record
+from ..layout.fields import COMBINE, Tile
 from ..layout.layout import Layout
 from ..layout.sizes import Sizes
 from ..layout.spec_fields import UNBOUNDED, rebuild
-from ..layout.tile import COMBINE, Tile
 from .formats import standard_tiles
 
 S = TypeVar("S", bound=Sizes)

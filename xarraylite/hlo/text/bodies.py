@@ -17,13 +17,19 @@ from ..instruction import HloComputation, HloInstruction
 from ..nodes import callees_first, no_attributes
 from ..opcodes import OPCODES
 from ..rules.inference import infer_shape
-from .attribute_reader import AttributeReader, Draft, NameTable, Scope
+from .attribute_reader import (
+    AttributeReader,
+    Draft,
+    NameTable,
+    Scope,
+    guess_operand_shape,
+    hand_on,
+    wrap_operation,
+)
 from .attributes import WRITTEN, canonical
 from .literals import read_literal
-from .quoting import NAME, SKIP, without_comments
-from .scanner import ARRAY
+from .scanner import ARRAY, NAME, SKIP, without_comments
 from .sharding import spread_sharding
-from .undefined import guess_operand_shape, hand_on, wrap_operation
 
 _HEAD = re.compile(rf"{SKIP}(?:(ROOT)(?=[ \t\r\n/%]){SKIP})?%?({NAME}){SKIP}={SKIP}")
 # What stands behind the equals sign, mostly: all of it if the operands are names.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from struct import pack, unpack
 from typing import Any, Final, NamedTuple
 
-from .quoting import NAME, STRING, escape, is_dictionary, unescape
+from .scanner import NAME, STRING, escape, is_dictionary, unescape
 
 _INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")

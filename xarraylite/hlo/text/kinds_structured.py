@@ -31,7 +31,7 @@ from .kinds_basic import (
 )
 from .literals import HloLiteral, print_literal, read_literal
 from .made_up import Filler
-from .quoting import NAME, STRING, escape, outer_parts, unescape
+from .scanner import NAME, STRING, escape, outer_parts, unescape
 from .sharding import normalise_sharding
 
 

@@ -21,7 +21,7 @@ from ...dtypes.element_types import ELEMENT_TYPES, ElementType
 from ...dtypes.names import float4_e2m1fn, float8_e4m3fn, float8_e8m0fnu
 from ...xla.spec import ArraySpec
 from .made_up import Filler, dtype_of, frozen, made_up, narrowed
-from .quoting import outer_parts
+from .scanner import outer_parts
 
 SHOWN_ELEMENTS: Final = 10
 """Most elements of a constant that a default print writes out."""

@@ -36,8 +36,7 @@ from .attribute_reader import Scope
 from .attributes import canonical
 from .bodies import BodyReader
 from .kinds_structured import ORIGIN_ARRAY, origin_parts, print_origin
-from .quoting import NAME, SKIP, STRING, unescape
-from .scanner import Scanner
+from .scanner import NAME, SKIP, STRING, Scanner, unescape
 from .tables import StackFrame, keep_frames, read_tables
 
 _HEADER = re.compile(rf"{SKIP}HloModule(?=[ \t\r\n/])")

@@ -29,7 +29,7 @@ from .attributes import print_attribute
 from .kinds_basic import print_string
 from .kinds_structured import print_frontend, print_metadata, print_typed_literal
 from .literals import SHOWN_ELEMENTS, HloLiteral, print_literal
-from .quoting import escape
+from .scanner import escape
 from .sharding import without_metadata
 from .styles import PrintOptions
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from ...xla.spec import ArraySpec
 from .kinds_basic import inside
-from .quoting import outer_parts
+from .scanner import outer_parts
 
 MOST_DEVICES: Final = 1 << 18
 """Most devices of a mesh or a sharding; they are listed one by one to be brought in order."""
