@@ -23,9 +23,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dtypes.info import finfo
-from ...dtypes.names import NumpyArray, kind
-from ...dtypes.promotion import int_bounds
+from ...dtypes.info import bounds
+from ...dtypes.names import NumpyArray
 from ...functions import reducers
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import by_opcode
@@ -130,14 +129,7 @@ def neutral(name: str, dtype: np.dtype[Any]) -> NumpyArray:
     """Return what changes nothing that an operation combines it with."""
     if name in ("add", "multiply"):
         return np.asarray(int(name == "multiply"), dtype)
-    sign = -1 if name == "maximum" else 1
-    if kind(dtype) in "iu":
-        return np.asarray(int_bounds(dtype)[int(sign > 0)], dtype)
-    if kind(dtype) == "b":
-        return np.asarray(sign > 0)
-    # The largest number, where there is no infinity.
-    infinite = np.asarray(sign * np.inf).astype(dtype)
-    return infinite if infinite == infinite else np.asarray(sign * finfo(dtype).max, dtype)
+    return np.asarray(bounds(dtype)[name == "minimum"]).astype(dtype)
 
 
 def _family(instruction: HloInstruction) -> str:

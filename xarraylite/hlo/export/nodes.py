@@ -8,7 +8,7 @@ broadcasts; what is none of these (a diagonal) is gathered by computed numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import singledispatchmethod
 from operator import attrgetter
@@ -20,7 +20,8 @@ import numpy as np
 from ..._errors import HloError
 from ...arrays.container import XContainer
 from ...arrays.expression import XExpression
-from ...dtypes.names import kind
+from ...dtypes.info import bounds
+from ...dtypes.names import DType, kind
 from ...index.transform import FIXED, Reshape, Transform
 from ...ir import node as ir
 from ...ir.build import CAST
@@ -374,7 +375,7 @@ class _Export:
         wide, opcode = self.folded(node)
         offsets = read(node.offsets.snapshot, node.offsets.dtype, node.offsets.map)
         rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        start = self.writer.constant(np.asarray(_identity(opcode, wide)).astype(wide.dtype))
+        start = self.writer.constant(np.asarray(_identity(opcode, wide.dtype)).astype(wide.dtype))
         given = [start.stretched(node.shape), self.writer.constant(rows), wide]
         made = self.writer.add(
             "scatter",
@@ -396,14 +397,14 @@ class _Export:
             made = self.reduced(wide, opcode, node)
         else:  # an extreme of what is not NaN
             known, opcode = wide == wide, _EXTREMES[node.op.name]
-            filled = known.where(wide, wide.least() if opcode == "maximum" else wide.largest())
+            filled = known.where(wide, bounds(wide.dtype)[opcode == "minimum"])
             some = self.reduced(known, "or", node)
             made = some.where(self.reduced(filled, opcode, node), np.nan)
         return made.cast(node.dtype).reshaped(node.shape)
 
     def reduced(self, term: Term, opcode: str, node: ir.Reduce) -> Term:
         """Fold the axes of a reduction, which do not stay."""
-        start = self.writer.constant(np.asarray(_identity(opcode, term)).astype(term.dtype))
+        start = self.writer.constant(np.asarray(_identity(opcode, term.dtype)).astype(term.dtype))
         sizes = [size for k, size in enumerate(node.arg.shape) if k not in node.axes]
         made = self.writer.add(
             "reduce",
@@ -426,19 +427,13 @@ class _Export:
 _EXTREMES = {"nanmax": "maximum", "nanmin": "minimum"}
 
 
-def _identity(opcode: str, term: Term) -> object:
+def _identity(opcode: str, dtype: DType) -> object:
     """Return the value with which a fold begins."""
-    table: dict[str, Callable[[], object]] = {
-        "add": lambda: 0,
-        "multiply": lambda: 1,
-        "maximum": term.least,
-        "minimum": term.largest,
-        "or": lambda: False,
-        "and": lambda: True,
-    }
-    if kind(term.dtype) == "c" and opcode in ("maximum", "minimum"):
+    if kind(dtype) == "c" and opcode in ("maximum", "minimum"):
         raise HloError(f"to_hlo: there is no HLO for the {opcode} of complex numbers")
-    return table[opcode]()
+    least, largest = bounds(dtype)
+    zeros = {"add": 0, "multiply": 1, "or": False, "and": True}
+    return {**zeros, "maximum": least, "minimum": largest}[opcode]
 
 
 def _spec_of(spec: Any) -> ArraySpec:

@@ -20,6 +20,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from ..._errors import HloError
+from ...dtypes.info import bounds
 from ...dtypes.names import DType, kind
 from ...ops.op import Op
 from . import bodies
@@ -200,7 +201,7 @@ def _logaddexp(x: Term, y: Term) -> Term:
 
 def _reciprocal(x: Term) -> Term:
     # Where NumPy converts an infinite quotient back, wide signed integers have their least one.
-    zero = x.least() if x.kind == "i" and x.bits >= 32 else 0
+    zero = bounds(x.dtype)[0] if x.kind == "i" and x.bits >= 32 else 0
     return (x == 0).where(x.like(zero), x.like(1) / x)
 
 

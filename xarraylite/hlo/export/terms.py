@@ -7,7 +7,6 @@ formula reads as one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -15,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...arrays.expression import XExpression
-from ...dtypes.info import finfo, iinfo
+from ...dtypes.info import finfo
 from ...dtypes.names import DType, bool_, float8_e8m0fnu, float32, kind, uint4
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
@@ -245,20 +244,6 @@ class Term:
     def part(self) -> DType:
         """Dtype of the parts of complex numbers."""
         return np.dtype("float32" if self.dtype.itemsize == 8 else "float64")
-
-    def least(self) -> object:
-        """Return the smallest value of the dtype."""
-        if self.kind == "f":
-            info = finfo(self.dtype)
-            return -math.inf if np.isinf(np.asarray(math.inf).astype(self.dtype)) else info.min
-        return False if self.kind == "b" else iinfo(self.dtype).min
-
-    def largest(self) -> object:
-        """Return the largest value of the dtype."""
-        if self.kind == "f":
-            info = finfo(self.dtype)
-            return math.inf if np.isinf(np.asarray(math.inf).astype(self.dtype)) else info.max
-        return True if self.kind == "b" else iinfo(self.dtype).max
 
     __add__ = _operator("add")
     __mul__ = _operator("multiply")
