@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from .._errors import HloError
 from .._records import record
@@ -132,6 +132,7 @@ class HloComputation(ComputationNode[HloInstruction]):
 
 
 # Users and the computation follow from the others.
+M = TypeVar("M")
 _FIELDS: Final = tuple([field.name for field in fields(HloInstruction) if field.repr])
 
 
@@ -152,13 +153,13 @@ def own_computation(
 
 
 def edited(
-    module: Any,
+    module: M,
     computation: HloComputation,
     order: Iterable[HloInstruction],
     *,
     changes: Mapping[HloInstruction, Mapping[str, Any]] = MappingProxyType({}),
     uses: Mapping[HloInstruction, HloInstruction] = MappingProxyType({}),
-) -> Any:
+) -> M:
     """Return a module in which one computation has other instructions.
 
     Parameters
@@ -180,7 +181,8 @@ def edited(
         If an operand stands behind its user, a name is taken, or a field is none.
     """
     made: dict[HloComputation, HloComputation] = {}
-    for current in module.computations:
+    whole: Any = module
+    for current in whole.computations:
         stale = any(
             [callee in made for i in current.instructions for callee in i.called_computations]
         )
@@ -188,17 +190,18 @@ def edited(
             made[current] = _copied(current, tuple(order), changes, uses, made)
         elif stale:
             made[current] = _copied(current, current.instructions, {}, {}, made)
-    names = [i.name for c in module.computations for i in made.get(c, c).instructions]
+    names = [i.name for c in whole.computations for i in made.get(c, c).instructions]
     if len(set(names)) != len(names):
         taken = next(name for name in names if names.count(name) > 1)
         raise HloError("the name is taken already", instruction=taken)
-    entry = made.get(module.entry, module.entry)
-    computations = tuple([made.get(current, current) for current in module.computations])
-    attributes = module.attributes
+    entry = made.get(whole.entry, whole.entry)
+    computations = tuple([made.get(current, current) for current in whole.computations])
+    attributes = whole.attributes
     signature = Signature(tuple([p.shape for p in entry.parameters]), entry.root.shape)
-    if not _fits(module.signature, signature):
+    if not _fits(whole.signature, signature):
         attributes = MappingProxyType({**attributes, "entry_computation_layout": signature})
-    return replace(module, computations=computations, entry=entry, attributes=attributes)
+    changed: M = replace(whole, computations=computations, entry=entry, attributes=attributes)
+    return changed
 
 
 def _fits(said: Signature, found: Signature) -> bool:

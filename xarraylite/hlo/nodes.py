@@ -57,6 +57,15 @@ def unknown() -> Any:
     return None
 
 
+def named(name: str, things: Iterable[T], otherwise: str) -> T:
+    """Return the thing of a name, with or without ``%``; say otherwise that there is none."""
+    wanted = name.removeprefix("%")
+    for thing in things:
+        if getattr(thing, "name", None) == wanted:
+            return thing
+    raise KeyError(f"{otherwise} {wanted}")
+
+
 def no_attributes() -> Mapping[str, Any]:
     """What an instruction or a module has that none are given."""
     return _NONE

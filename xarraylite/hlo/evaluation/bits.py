@@ -21,11 +21,9 @@ from ..instruction import HloInstruction
 from ..opcodes import by_opcode
 from .values import Evaluator, Runner, Value, array, container, dtype_of, refuse
 
-_UNSIGNED: Final = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-
 
 def _raw(values: NumpyArray) -> NumpyArray:
-    return np.ascontiguousarray(values).reshape(values.shape).view(_UNSIGNED[values.itemsize])
+    return np.ascontiguousarray(values).reshape(values.shape).view(f"u{values.itemsize}")
 
 
 def _mantissa(dtype: np.dtype[Any]) -> int:
@@ -62,8 +60,8 @@ def reduce_precision(values: NumpyArray, exponent: int, mantissa: int) -> NumpyA
     width = 8 * values.itemsize
     have = _mantissa(values.dtype)
     have_exponent = width - 1 - have
-    word: Any = _UNSIGNED[values.itemsize]
     bits = _raw(values)
+    word: Any = bits.dtype.type
     drop = have - mantissa
     if drop > 0:
         last = (bits >> word(drop)) & word(1)

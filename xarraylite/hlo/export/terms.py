@@ -21,13 +21,7 @@ from ..instruction import HloComputation, HloInstruction
 from ..text.literals import HloLiteral
 
 _INT32 = np.dtype(np.int32)
-_WORDS = {
-    4: np.dtype(uint4),
-    8: np.dtype(np.uint8),
-    16: np.dtype(np.uint16),
-    32: np.dtype(np.uint32),
-    64: np.dtype(np.uint64),
-}
+_WORDS = {bits: np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)} | {4: np.dtype(uint4)}
 """Integers as wide as numbers of so many bits."""
 
 
