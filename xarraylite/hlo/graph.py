@@ -20,8 +20,8 @@ from .cost.memory import stored_bytes
 from .cost.report import ModuleCost
 from .instruction import HloComputation, HloInstruction
 
+#: Most instructions of one picture; nobody reads more.
 MAX_NODES = 2000
-"""Most instructions of one picture; nobody reads more."""
 
 _WIDTH, _HEIGHT, _GAP, _ROW = 190.0, 38.0, 14.0, 74.0
 _MARGIN = 18.0

@@ -183,6 +183,7 @@ def _read(line: str) -> Opcode:
     )
 
 
+#: Every operation by its name.
 OPCODES: Final = MappingProxyType(
     {
         row.name: row
@@ -192,12 +193,11 @@ OPCODES: Final = MappingProxyType(
         ]
     }
 )
-"""Every operation by its name."""
 
+#: Operations whose error may be bounded by the attribute ``result_accuracy``.
 ACCURATE: Final = frozenset(
     [row.name for row in OPCODES.values() if row.arity == 1 and row.work == "function"]
 )
-"""Operations whose error may be bounded by the attribute ``result_accuracy``."""
 
 
 def by_opcode(*functions: F) -> dict[str, F]:

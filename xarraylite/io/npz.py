@@ -170,14 +170,14 @@ def _put_right(source: Source, buffer: Buffer, dtype: DType, swapped: bool) -> N
             )
 
 
+#: How an archive begins; the second has no members.
 MAGICS = (MEMBER_MAGIC, b"PK\x05\x06")
-"""How an archive begins; the second has no members."""
 
+#: Most arrays in one file.
 MAX_MEMBERS = 10_000
-"""Most arrays in one file."""
 
+#: Arrays of an archive may have so many bytes, however well they were compressed.
 FREE_BYTES = 1 << 30
-"""Arrays of an archive may have so many bytes, however well they were compressed."""
 
 _MAX_NAME = 255  # bytes in UTF-8, ".npy" included: what file systems accept
 # A directory of members with the longest names, and some extra fields, fits; a forged one of
@@ -189,8 +189,8 @@ _END_RECORD = 22
 _SUFFIX = ".npy"
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\]|^/|^[A-Za-z]:|(^|/)\.{0,2}(/|$)")
 
+#: Dtypes of elements that a file does not name: by key, or one for all.
 Wanted: TypeAlias = Mapping[str, DType] | DType | None
-"""Dtypes of elements that a file does not name: by key, or one for all."""
 
 # What the standard library raises for archives that are none.
 _DAMAGE = (

@@ -30,8 +30,8 @@ from .._records import record
 from ..index.radix import compose, contiguous_strides, inverse, ravel_multi_index, unravel_index
 from .fields import COMBINE
 
+#: (period, stride) pairs, periods falling, the last one 1.
 Digits = tuple[tuple[int, int], ...]
-"""(period, stride) pairs, periods falling, the last one 1."""
 
 
 class Field(NamedTuple):

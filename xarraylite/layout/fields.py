@@ -23,14 +23,14 @@ from .._errors import LayoutError
 from .._records import record
 from ..dtypes.element_types import ElementType, element_type
 
+#: The tile size that merges a dimension into the next more minor one; printed as ``*``.
 COMBINE: Final[int] = -(2**63)
-"""The tile size that merges a dimension into the next more minor one; printed as ``*``."""
 
+#: Every number of a layout is below this: XLA stores them as signed 64-bit integers.
 LIMIT: Final[int] = 2**63
-"""Every number of a layout is below this: XLA stores them as signed 64-bit integers."""
 
+#: Most dimensions of a layout or an array, as in NumPy.
 MAX_RANK: Final[int] = 64
-"""Most dimensions of a layout or an array, as in NumPy."""
 
 
 def as_int(value: Any, what: str) -> int:
@@ -159,13 +159,13 @@ def check_tile(sizes: tuple[int, ...]) -> None:
         )
 
 
+#: Memory spaces with a meaning of their own; the others belong to the device.
 MEMORY_SPACES: Final[dict[int, str]] = {
     0: "default",
     1: "generic_fast",
     5: "host",
     6: "unpinned_host",
 }
-"""Memory spaces with a meaning of their own; the others belong to the device."""
 
 
 #: What TPUs call them, and the columns of their registers.

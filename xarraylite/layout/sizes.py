@@ -26,8 +26,8 @@ from .fields import COMBINE, SplitConfig
 from .positions import Positions, count_positions
 from .spec_fields import check_dimension, layout_of, leaves, require_array, require_bounded
 
+#: Bytes of a pointer on the devices XLA runs on.
 POINTER_SIZE: Final = 8
-"""Bytes of a pointer on the devices XLA runs on."""
 
 
 def _bytes(elements: int, bits: int) -> int:

@@ -26,8 +26,8 @@ from ..dtypes.names import (
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..functions import manipulation
 
+#: The layouts that can be assigned to.
 WRITABLE = ("row", "column", "permuted", "gaps", "reversed", "offset")
-"""The layouts that can be assigned to."""
 
 
 def convert(array: NumpyArray, dtype: object) -> NumpyArray:
@@ -236,5 +236,5 @@ _LAID = (
 _PLACES: dict[str, Callable[[NumpyArray, np.random.Generator], tuple[Any, NumpyArray]]] = {
     place.__name__.strip("_"): place for place in _LAID
 }
+#: Ways an operand can lie in memory; ``"numpy"`` is a NumPy array used as it is.
 LAYOUTS = tuple(_PLACES)
-"""Ways an operand can lie in memory; ``"numpy"`` is a NumPy array used as it is."""

@@ -44,12 +44,12 @@ from ..layout.layout import Layout
 from ..shapes.nested import Nested
 from ..shapes.tiled import TiledShape
 
+#: Columns of a register; the minor dimension is padded to a multiple of it.
 LANES: Final = 128
-"""Columns of a register; the minor dimension is padded to a multiple of it."""
+#: Rows of a register.
 SUBLANES: Final = 8
-"""Rows of a register."""
+#: Elements of a register of 32-bit words: the longest tile of one dimension.
 MAX_RUN: Final = 1024
-"""Elements of a register of 32-bit words: the longest tile of one dimension."""
 
 
 class Chip(NamedTuple):

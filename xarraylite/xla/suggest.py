@@ -28,10 +28,10 @@ from .formats import standard_tiles
 
 S = TypeVar("S", bound=Sizes)
 
+#: Most suggestions for one array.
 MAX_SUGGESTIONS: Final = 5
-"""Most suggestions for one array."""
+#: Most dimension orders tried for tiles of more than two dimensions: all of rank 5.
 MAX_ORDERS: Final = 120
-"""Most dimension orders tried for tiles of more than two dimensions: all of rank 5."""
 
 
 @record(frozen=True, slots=True)

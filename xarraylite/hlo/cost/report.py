@@ -25,8 +25,8 @@ class Table(NamedTuple):
     rows: tuple[tuple[str, ...], ...]
 
 
+#: A line, or a table.
 Block: TypeAlias = "str | Table"
-"""A line, or a table."""
 
 
 def bytes_text(count: int) -> str:

@@ -268,5 +268,5 @@ def _rng_get_and_update_state(run: Runner, instruction: HloInstruction) -> Value
     return container(words.astype(dtype_of(instruction.shape.element_type, instruction)))
 
 
+#: Evaluators of operations that make random numbers.
 RANDOM: Final[dict[str, Evaluator]] = by_opcode(_rng, _rng_bit_generator, _rng_get_and_update_state)
-"""Evaluators of operations that make random numbers."""

@@ -102,6 +102,7 @@ def _async_start(run: Runner, instruction: HloInstruction, *operands: Value) -> 
     return tuple(operands), found, TOKEN
 
 
+#: Evaluators of operations that call computations.
 CONTROL: Final[dict[str, Evaluator]] = {
     **by_opcode(_async_start, _call, _conditional, _scan, _while),
     "async-done": taken(1),
@@ -109,7 +110,6 @@ CONTROL: Final[dict[str, Evaluator]] = {
     "fusion": _call,
     "map": lambda run, made, *x: container(run.batched(made.to_apply)(*map(array, x))[0]),
 }
-"""Evaluators of operations that call computations."""
 
 
 def _gathered(run: Runner, instruction: HloInstruction, operands: Sequence[Value]) -> list[Value]:
@@ -197,6 +197,7 @@ def _elsewhere(run: Runner, instruction: HloInstruction, *operands: Value) -> Va
     raise refuse(instruction, "takes part in what goes on outside of the program")
 
 
+#: Evaluators of operations in which devices meet, or the world outside.
 COLLECTIVES: Final[dict[str, Evaluator]] = {
     **by_opcode(_all_gather, _all_reduce, _all_to_all, _collective_permute),
     **by_opcode(_collective_permute_start, _ragged_all_to_all, _reduce_scatter),
@@ -209,4 +210,3 @@ COLLECTIVES: Final[dict[str, Evaluator]] = {
     "partition-id": lambda run, made: container(np.uint32(run.devices.partition)),
     "replica-id": lambda run, made: container(np.uint32(run.devices.replica)),
 }
-"""Evaluators of operations in which devices meet, or the world outside."""

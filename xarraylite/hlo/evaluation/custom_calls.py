@@ -137,6 +137,7 @@ def _gtsv(
     return 0, 0, 0, x, info
 
 
+#: Routines, and how many dimensions one of their first operand has.
 _ROUTINES: Final[dict[str, tuple[_Routine, int]]] = {
     "geev": (_geev, 2), "gees": (_gees, 2), "gehrd": (_gehrd, 2), "geqp3": (_geqp3, 2),
     "geqrf": (_geqrf, 2), "gesdd": (_singular_values("gesdd"), 2),
@@ -145,7 +146,6 @@ _ROUTINES: Final[dict[str, tuple[_Routine, int]]] = {
     "potrf": (_potrf, 2), "syevd": (_syevd, 2), "sytrd": (_sytrd, 2), "trsm": (_trsm, 2),
     "ungqr": (_orgqr, 2), "unmqr": (_ormqr, 2),
 }  # fmt: skip
-"""Routines, and how many dimensions one of their first operand has."""
 
 
 def _on_matrices(letter: str, routine: _Routine, rank: int) -> Callable[..., Any]:
@@ -197,8 +197,8 @@ def _targets() -> dict[str, Callable[..., Any]]:
     }
 
 
+#: What targets of custom calls do.
 LAPACK: Final[dict[str, Callable[..., Any]]] = _targets()
-"""What targets of custom calls do."""
 
 
 CustomCall = Callable[..., Any]
@@ -211,12 +211,12 @@ _ANNOTATIONS: Final = (
 )  # fmt: skip
 
 
+#: What custom calls do, by target.
 CUSTOM_CALLS: Final[dict[str, CustomCall]] = {
     **dict.fromkeys(_ANNOTATIONS, lambda instruction, x: x),
     "TopK": lambda made, x: top(array(x), made.shape.tuple_shapes[0].dimensions[-1], True),
     **LAPACK,
 }
-"""What custom calls do, by target."""
 
 
 @overload
@@ -355,5 +355,5 @@ def _same_values(found: Any, made: NumpyArray) -> None:
         raise ValueError(f"not of {made.dtype}")
 
 
+#: The evaluator of calls of what no operation says.
 CUSTOM: Final[dict[str, Evaluator]] = {"custom-call": _custom_call}
-"""The evaluator of calls of what no operation says."""

@@ -319,8 +319,8 @@ def _stochastic_convert(run: Runner, instruction: HloInstruction, x: Value, rand
     return container(stochastic_convert(array(x), array(random), result_dtype(instruction)))
 
 
+#: Opcodes that our table names alike, and JAX seldom writes.
 _SAME_NAMES: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh")
-"""Opcodes that our table names alike, and JAX seldom writes."""
 
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     **{word: _bitwise(word) for word in ("and", "or", "xor")},
@@ -358,9 +358,9 @@ def _without_attributes(function: Callable[..., Value]) -> Evaluator:
     return evaluator
 
 
+#: Evaluators whose result has its operands' shape, which may be any.
 ELEMENTWISE: Final[dict[str, Evaluator]] = {
     **_of_functions(),
     **by_opcode(_compare, _reduce_precision, _stochastic_convert),
     "convert": lambda run, made, x: convert(x, result_dtype(made)),
 }
-"""Evaluators whose result has its operands' shape, which may be any."""

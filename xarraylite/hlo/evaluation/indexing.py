@@ -135,8 +135,8 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
     return container(np.moveaxis(found, range(rank, found.ndim), get("offset_dims")))
 
 
+#: Elements from which a window is written at once.
 _BLOCK: Final = 32
-"""Elements from which a window is written at once."""
 
 
 def _scatter(
@@ -230,10 +230,10 @@ def _write_blocks(
                 block[...] = result
 
 
+#: Evaluators of operations that take places as arguments.
 INDEXING: Final[dict[str, Evaluator]] = by_opcode(
     _dynamic_slice, _dynamic_update_slice, _gather, _scatter
 )
-"""Evaluators of operations that take places as arguments."""
 
+#: Those that may write into their first operand where ``alone`` says that nobody else has it.
 IN_PLACE: Final = ("dynamic-update-slice", "scatter")
-"""Those that may write into their first operand where ``alone`` says that nobody else has it."""

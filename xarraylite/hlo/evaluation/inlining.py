@@ -30,18 +30,18 @@ from .elementwise import ELEMENTWISE
 from .moves import VIEWS, is_chain_of_views, major_to_minor
 from .reductions import is_fused_reduction, is_place_of_extreme
 
+#: Most operations of a list that calls were opened into.
 _LONGEST: Final = 4096
-"""Most operations of a list that calls were opened into."""
 
 _OPENED: Final = ("call", "fusion")
 
+#: Most elements of a constant that is compared with others.
 _SMALL: Final = 16
-"""Most elements of a constant that is compared with others."""
 
 _PURE: Final = frozenset((*ELEMENTWISE, *VIEWS, "get-tuple-element", "iota"))
 _MOVES: Final = ("broadcast", "copy", "reshape", "transpose")
+#: Attributes that change no value; not all of them can be compared.
 _NOTES: Final = ("backend_config", "frontend_attributes", "sharding", "statistics")
-"""Attributes that change no value; not all of them can be compared."""
 
 
 class Site:
@@ -261,11 +261,11 @@ def _acts(instruction: HloInstruction) -> bool:
     return instruction.opcode in ("custom-call", "outfeed", "send", "infeed", "recv")
 
 
+#: Most instructions of one kernel.
 _LARGEST_GROUP: Final = 48
-"""Most instructions of one kernel."""
 
+#: What is made without computing.
 _CHEAP: Final = frozenset(("constant", "iota", "parameter"))
-"""What is made without computing."""
 
 _PASSED_ON: Final = frozenset(("call", "fusion", "get-tuple-element", "tuple"))
 

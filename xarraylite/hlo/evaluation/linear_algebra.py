@@ -118,10 +118,10 @@ def _batch_norm(run: Runner, instruction: HloInstruction, *operands: Value) -> V
     return whole, container(mean.astype(dtype)), container(variance.astype(dtype))
 
 
+#: Evaluators of operations on whole matrices and lines.
 LINEAR_ALGEBRA: Final[dict[str, Evaluator]] = {
     **by_opcode(_cholesky, _fft, _triangular_solve),
     **dict.fromkeys(
         [f"batch-norm-{part}" for part in ("grad", "inference", "training")], _batch_norm
     ),
 }
-"""Evaluators of operations on whole matrices and lines."""

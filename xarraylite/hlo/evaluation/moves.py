@@ -50,8 +50,8 @@ from .values import (
     taken,
 )
 
+#: Elements in another order that NumPy copies before a copy of them is planned.
 _FEW: Final = 1 << 15
-"""Elements in another order that NumPy copies before a copy of them is planned."""
 
 
 def extents(instruction: HloInstruction) -> tuple[int, ...]:
@@ -266,13 +266,14 @@ def _dynamic_reshape(run: Runner, instruction: HloInstruction, x: Value, *sizes:
     return reshape(x, shape)
 
 
+#: Evaluators that only say where elements come from.
 VIEWS: Final[dict[str, Evaluator]] = {
     **by_opcode(_broadcast, _concatenate, _reshape, _reverse, _slice),
     "copy": same,
     "transpose": lambda run, made, x: permute_dims(x, made.get("dimensions")),
 }
-"""Evaluators that only say where elements come from."""
 
+#: Evaluators that take values in memory, or none.
 HEAVY: Final[dict[str, Evaluator]] = {
     **by_opcode(_bitcast, _bitcast_convert, _constant, _dynamic_reshape, _get_dimension_size),
     **by_opcode(_iota, _set_dimension_size),
@@ -282,4 +283,3 @@ HEAVY: Final[dict[str, Evaluator]] = {
     "copy-start": lambda run, made, x: (x, x, TOKEN),
     "pad": lambda run, made, x, value: pad(x, value, made.get("padding")),
 }
-"""Evaluators that take values in memory, or none."""

@@ -314,5 +314,5 @@ def _grouped(
     return np.concatenate(made, axis=1) if count > 1 else made[0]
 
 
+#: Evaluators of sums of products.
 PRODUCTS: Final[dict[str, Evaluator]] = by_opcode(_convolution, _dot, _ragged_dot, _scaled_dot)
-"""Evaluators of sums of products."""

@@ -35,6 +35,7 @@ from .products import PRODUCTS, planned_dot
 from .reductions import FOLDS, WINDOWS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
+#: What each operation computes.
 EVALUATORS: Final[dict[str, Evaluator]] = {
     **ELEMENTWISE,
     **VIEWS,
@@ -50,13 +51,12 @@ EVALUATORS: Final[dict[str, Evaluator]] = {
     **RANDOM,
     **COLLECTIVES,
 }
-"""What each operation computes."""
 
 
+#: Bytes from which on a value is written over one that it is computed of, where nobody needs that.
+#:
+#: New memory for less is found sooner than it is asked who holds the old.
 _OVERWRITTEN: Final = 1 << 16
-"""Bytes from which on a value is written over one that it is computed of, where nobody needs that.
-
-New memory for less is found sooner than it is asked who holds the old."""
 
 _Table = Mapping[str, Evaluator]
 

@@ -33,8 +33,8 @@ from .elementwise import ELEMENTWISE
 from .moves import broadcast, pad
 from .values import Evaluator, Runner, Value, array, container, packed
 
+#: Most elements that an unknown computation folds one after the other.
 _IN_ORDER: Final = 256
-"""Most elements that an unknown computation folds one after the other."""
 
 FOLDED: Final = {
     ("add", "num"): "sum", ("multiply", "num"): "prod", ("maximum", "num"): "max",
@@ -42,11 +42,11 @@ FOLDED: Final = {
     ("maximum", "bool"): "any", ("minimum", "bool"): "all", ("add", "bool"): "any",
     ("multiply", "bool"): "all",
 }  # fmt: skip
+#: What combines numbers, by the operation that a computation is.
 UFUNCS: Final[dict[str, Any]] = {
     "add": np.add, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }  # fmt: skip
-"""What combines numbers, by the operation that a computation is."""
 
 
 def combiner(computation: HloComputation) -> str:
@@ -232,8 +232,8 @@ def _among(combine: Callable[..., tuple[NumpyArray, ...]]) -> Callable[..., tupl
     return joined
 
 
+#: The one evaluator that folds whole dimensions.
 FOLDS: Final[dict[str, Evaluator]] = {"reduce": _reduce}
-"""The one evaluator that folds whole dimensions."""
 
 
 def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
@@ -391,5 +391,5 @@ def scatter_rounds(
             x[target] = result
 
 
+#: Evaluators of operations with windows.
 WINDOWS: Final[dict[str, Evaluator]] = by_opcode(_reduce_window, _select_and_scatter)
-"""Evaluators of operations with windows."""

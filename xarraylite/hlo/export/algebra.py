@@ -199,14 +199,14 @@ _WRITTEN: Final = (
     _bitwise_count, _cholesky, _convolve, _correlate, _erf, _matrix_norm, _matrix_power, _matvec,
     _norm, _polyval, _take_along_axis, _trapezoid, _vecmat,
 )  # fmt: skip
+#: What is written for functions by name; takes the export and the arguments.
 ALGEBRA: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {function.__name__.strip("_"): function for function in _WRITTEN}
 )
-"""What is written for functions by name; takes the export and the arguments."""
 
 
+#: Powers of the number of elements by which the way forth is divided; the way back by the rest.
 _DIVIDED: Final = MappingProxyType({"backward": 0.0, "ortho": 0.5, "forward": 1.0})
-"""Powers of the number of elements by which the way forth is divided; the way back by the rest."""
 
 
 def _transformed(
@@ -332,6 +332,7 @@ def _as_computed(name: str, written: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _DIRECTIONS: Final = ("fft", "ifft", "rfft", "irfft")
+#: What is written for transforms by name; takes the export and the arguments.
 TRANSFORMS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
         name: _as_computed(name, written)
@@ -346,4 +347,3 @@ TRANSFORMS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         }.items()
     }
 )
-"""What is written for transforms by name; takes the export and the arguments."""

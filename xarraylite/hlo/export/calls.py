@@ -218,6 +218,7 @@ def _median(export: Export, a: Any, axis: Any = None, keepdims: bool = False, **
     return _shares(export, a, 0.5, axis, keepdims, {})
 
 
+#: What is written for functions by name; takes the export and the arguments.
 CALLS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
         "argsort": _argsort,
@@ -236,4 +237,3 @@ CALLS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         **TRANSFORMS,
     }
 )
-"""What is written for functions by name; takes the export and the arguments."""

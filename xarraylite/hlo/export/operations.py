@@ -28,8 +28,8 @@ from .terms import Term, copysign
 
 Function: TypeAlias = Callable[[Term], Term]
 
+#: Where ``1 + x * x`` is ``x * x``, and where that has not yet overflowed.
 _LARGE: Final = {np.dtype(np.float32): 1e8, np.dtype(np.float64): 1e17}
-"""Where ``1 + x * x`` is ``x * x``, and where that has not yet overflowed."""
 
 
 def _complex(real: Term, imaginary: Term, like: Term) -> Term:
@@ -224,6 +224,7 @@ _TRIGONOMETRIC: Final = (
     acos, acosh, asin, asinh, atan,
     atanh, cosh, sinh,
 )  # fmt: skip
+#: Formulas by operation, and the kinds of the last operand for which they are.
 _FORMULAS: Final[dict[str, tuple[str, Formula]]] = {
     **{formula.__name__: ("fc", formula) for formula in _TRIGONOMETRIC},
     "bitwise_left_shift": ("iu", lambda x, count: x.apply("shift-left", count)),
@@ -239,13 +240,12 @@ _FORMULAS: Final[dict[str, tuple[str, Formula]]] = {
     "reciprocal": ("i", _reciprocal),
     "square": ("c", lambda x: x * x),
 }
-"""Formulas by operation, and the kinds of the last operand for which they are."""
 
+#: Opcodes that mean something else, or nothing, for operands of a kind.
 _OTHERWISE: Final = frozenset(
     [("maximum", "c"), ("minimum", "c"), ("is-finite", "c"), ("round-nearest-even", "c")]
     + [("remainder", "i"), ("remainder", "u")]
 )
-"""Opcodes that mean something else, or nothing, for operands of a kind."""
 
 # Operations that are exact for floats of 16 bits too; others are computed in float32 and rounded
 # once, as bodies are: not every format has a zero that `isinf` could get, or a sign.

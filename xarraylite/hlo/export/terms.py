@@ -21,8 +21,8 @@ from ..instruction import HloComputation, HloInstruction
 from ..text.literals import HloLiteral
 
 _INT32 = np.dtype(np.int32)
+#: Integers as wide as numbers of so many bits.
 _WORDS = {bits: np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)} | {4: np.dtype(uint4)}
-"""Integers as wide as numbers of so many bits."""
 
 
 #: Returns the spec of a row-major array.

@@ -278,6 +278,7 @@ def _rng_bit_generator(call: Call) -> ArraySpec:
     return result
 
 
+#: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
     **by_opcode(_call, _cholesky, _conditional, _fft, _get_tuple_element, _map, _rng),
     **by_opcode(_rng_bit_generator, _scan, _sort, _topk, _triangular_solve, _while),
@@ -287,4 +288,3 @@ RULES: Final[dict[str, Rule]] = {
     "fusion": _call,
     "tuple": lambda call: ArraySpec.tuple(call.shapes),
 }
-"""Rules by operation."""

@@ -178,6 +178,7 @@ def _ended(rule: Callable[[Call], object]) -> Rule:
     return ended
 
 
+#: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
     **by_opcode(_add_dependency, _all_gather, _all_gather_start, _all_reduce, _all_to_all),
     **by_opcode(_async_start, _collective_broadcast, _collective_permute, _copy_start, _infeed),
@@ -194,4 +195,3 @@ RULES: Final[dict[str, Rule]] = {
     "send": lambda call: ArraySpec.tuple([_add_dependency(call), _U32, ArraySpec.token()]),
     "send-done": _ended(_started),
 }
-"""Rules by operation."""

@@ -165,6 +165,7 @@ def _reduce_precision(call: Call) -> ArraySpec:
     return call.shapes[0]
 
 
+#: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
     **{
         row.name: _unary(row.elements) if row.arity == 1 else _binary(row.elements)
@@ -176,4 +177,3 @@ RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(("copy", "opt-barrier"), first_operand),
     "imag": _real,
 }
-"""Rules by operation."""

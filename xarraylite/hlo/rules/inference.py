@@ -28,6 +28,7 @@ from ..values import Alias, Signature
 from . import callers, devices, elementwise, movement, windows
 from .call import Call, Rule, Unsaid
 
+#: The rule of each operation that has one.
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
         opcode: rule
@@ -35,7 +36,6 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         for opcode, rule in part.RULES.items()
     }
 )
-"""The rule of each operation that has one."""
 
 
 _ANYTHING_NAMES = """
@@ -44,12 +44,12 @@ collective-broadcast collective-permute collective-permute-done collective-permu
 copy copy-done copy-start domain fusion get-tuple-element infeed opt-barrier outfeed recv recv-done
 scan select send send-done tuple while
 """
+#: Operations whose operands need not be arrays.
 _ANYTHING: Final = frozenset(_ANYTHING_NAMES.split())
-"""Operations whose operands need not be arrays."""
 
 _NO_OPERANDS: Final = frozenset(("after-all", "async-start", "call", "fusion", "scan", "tuple"))
+#: How many operands there are at least, where there may be any number but not none or one.
 _LEAST: Final = {"dynamic-update-slice": 2, "scatter": 3}
-"""How many operands there are at least, where there may be any number but not none or one."""
 
 
 def infer_shape(

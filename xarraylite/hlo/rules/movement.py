@@ -301,10 +301,10 @@ def _scatter(call: Call) -> ArraySpec:
     return one_or_tuple(operands)
 
 
+#: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
     **by_opcode(_bitcast, _broadcast, _concatenate, _dynamic_reshape, _dynamic_slice, _iota),
     **by_opcode(_dynamic_update_slice, _get_dimension_size, _pad, _reshape, _reverse, _slice),
     **by_opcode(_gather, _scatter, _transpose),
     "set-dimension-size": _get_dimension_size,
 }
-"""Rules by operation."""

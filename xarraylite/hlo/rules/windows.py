@@ -187,8 +187,8 @@ def _select_and_scatter(call: Call) -> ArraySpec:
     return operand
 
 
+#: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
     **by_opcode(_convolution, _dot, _ragged_dot, _reduce, _reduce_window, _scaled_dot),
     **by_opcode(_select_and_scatter),
 }
-"""Rules by operation."""

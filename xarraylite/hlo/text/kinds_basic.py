@@ -220,6 +220,7 @@ _WORDS: Final = {
     "transposition": "NO_TRANSPOSE TRANSPOSE ADJOINT TRANSPOSE_INVALID",
 }
 
+#: Readers and printers by kind.
 KINDS: Final[dict[str, Kind]] = {
     **{kind: Kind(one_of(words), str) for kind, words in _WORDS.items()},
     "algorithm": Kind(one_of(_ALGORITHMS, any_case=True), str),
@@ -237,4 +238,3 @@ KINDS: Final[dict[str, Kind]] = {
     "string": Kind(read_string, print_string),
     "text": Kind(str.strip, str),
 }
-"""Readers and printers by kind."""

@@ -183,8 +183,8 @@ def print_frontend(value: Mapping[str, str]) -> str:
     return f"{{{','.join([f'{name}={print_dictionary(text)}' for name, text in value.items()])}}}"
 
 
+#: One array of an original program: ``{"a" {0,1}}``.
 ORIGIN_ARRAY: Final = rf"\{{\s*(?:(?:{STRING})\s*(?:\{{[-0-9,\s]*\}}\s*)?)?\}}"
-"""One array of an original program: ``{"a" {0,1}}``."""
 _ORIGIN_ARRAY = re.compile(ORIGIN_ARRAY, re.DOTALL)
 _ORIGIN_PARTS = re.compile(rf"({STRING})\s*(?:\{{([-0-9,\s]*)\}})?", re.DOTALL)
 _SYNTHETIC = re.compile(r"\[synthetic(?:_call)?\]")
@@ -292,6 +292,7 @@ def print_metadata(metadata: OpMetadata) -> str:
     return " ".join(texts)
 
 
+#: Readers and printers by kind.
 KINDS: Final[dict[str, Kind]] = {
     "accuracy": Kind(_read_accuracy, _print_accuracy),
     "domain": Kind(_read_domain, _print_domain),
@@ -305,4 +306,3 @@ KINDS: Final[dict[str, Kind]] = {
     "signature": Kind(_read_signature, _print_signature),
     "statistics": Kind(_read_statistics, braced(lambda one: f"{one[0]}={print_float(one[1])}")),
 }
-"""Readers and printers by kind."""

@@ -264,6 +264,7 @@ def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:
     return f"{{ {', '.join(shown)} }}"
 
 
+#: Readers and printers by kind.
 KINDS: Final[dict[str, Kind]] = {
     "labels": Kind(_read_labels, _print_labels),
     "padding": Kind(_read_padding, _print_padding),
@@ -275,4 +276,3 @@ KINDS: Final[dict[str, Kind]] = {
     "groups": Kind(_read_groups, _print_groups),
     "sharding": Kind(normalise_sharding, str),
 }
-"""Readers and printers by kind."""

@@ -23,8 +23,8 @@ from ...xla.spec import ArraySpec
 from .made_up import Filler, dtype_of, frozen, made_up, narrowed
 from .scanner import outer_parts
 
+#: Most elements of a constant that a default print writes out.
 SHOWN_ELEMENTS: Final = 10
-"""Most elements of a constant that a default print writes out."""
 _MADE_UP: Final = 1 << 24  # most elements that are made up; print leaves out larger constants
 
 

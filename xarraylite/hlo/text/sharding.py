@@ -30,8 +30,8 @@ from ...xla.spec import ArraySpec
 from .kinds_basic import inside
 from .scanner import outer_parts
 
+#: Most devices of a mesh or a sharding; they are listed one by one to be brought in order.
 MOST_DEVICES: Final = 1 << 18
-"""Most devices of a mesh or a sharding; they are listed one by one to be brought in order."""
 
 _MESH = re.compile(
     r"mesh\[(?P<axes>[^\[\]]*)\](?:,device_ids=\((?P<ids>[\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?"

@@ -105,6 +105,7 @@ _CANONICAL: Final = replace(
     print_operand_shape=True,
     print_subcomputation_mode="full_bodies",
 )
+#: Sets of options by name.
 STYLES: Final = {
     "default": PrintOptions(),
     "short_parsable": _SHORT,
@@ -117,7 +118,6 @@ STYLES: Final = {
         print_only_essential_constants=True,
     ),
 }
-"""Sets of options by name."""
 
 
 def print_options(style: str, changes: dict[str, Any]) -> PrintOptions:
