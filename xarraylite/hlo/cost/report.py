@@ -77,6 +77,9 @@ def show(blocks: Iterable[Block]) -> None:
 
 _SHOWN = 10
 
+#: What a module's cost sums over the runs of its instructions.
+SUMS = ("flops", "transcendentals", "bytes_read", "bytes_written", "padding")
+
 
 @record(frozen=True, slots=True, eq=False)
 class InstructionCost:
@@ -258,19 +261,18 @@ class ModuleCost:
         wanted : str, optional
             Only of instructions in whose name, opcode or shape this occurs.
         """
-        sums = ("flops", "transcendentals", "bytes_read", "bytes_written", "padding")
         rows = [
             {
                 "name": cost.instruction.name,
                 "opcode": cost.instruction.opcode,
                 "shape": str(cost.instruction.shape),
-                **{name: getattr(cost, name) for name in (*sums, "move", "runs")},
+                **{name: getattr(cost, name) for name in (*SUMS, "move", "runs")},
             }
             for cost in self.instructions
             if _matches(cost.instruction, wanted)
         ]
         return {
-            **{name: getattr(self, name) for name in ("name", "chip", *sums)},
+            **{name: getattr(self, name) for name in ("name", "chip", *SUMS)},
             "peak_memory": self.timeline.peak,
             "peak_at": self.timeline.peak_at.name,
             "alive_at_peak": {i.name: size for i, size in self.timeline.alive},

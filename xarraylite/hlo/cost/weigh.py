@@ -32,7 +32,7 @@ from ..opcodes import OPCODES
 from ..rules.inference import verify_instruction
 from ..values import ConvolutionLabels, WindowDimension
 from .memory import stored_bytes, stored_spec, timeline
-from .report import InstructionCost, ModuleCost
+from .report import SUMS, InstructionCost, ModuleCost
 
 
 class Work(NamedTuple):
@@ -245,17 +245,9 @@ def module_cost(entry: HloComputation, name: str, chip: str | None = "v5e") -> M
     costs = [_cost(i, used, runs) for c, runs in computations.items() for i in c.instructions]
     own = {cost.instruction for cost in costs if cost.instruction.opcode not in _CALLERS}
     counted = [cost for cost in costs if cost.instruction in own]
-    return ModuleCost(
-        name,
-        used,
-        tuple(costs),
-        sum([cost.flops * cost.runs for cost in counted]),
-        sum([cost.transcendentals * cost.runs for cost in counted]),
-        sum([cost.bytes_read * cost.runs for cost in counted]),
-        sum([cost.bytes_written * cost.runs for cost in counted]),
-        sum([cost.padding * cost.runs for cost in counted]),
-        timeline(entry, lambda spec: stored_bytes(spec, used)[0]),
-    )
+    sums = {each: sum([getattr(cost, each) * cost.runs for cost in counted]) for each in SUMS}
+    alive = timeline(entry, lambda spec: stored_bytes(spec, used)[0])
+    return ModuleCost(name, used, tuple(costs), timeline=alive, **sums)
 
 
 def _run_by(ordered: list[HloComputation]) -> dict[HloComputation, int]:

@@ -189,18 +189,6 @@ def _finder(instruction: HloInstruction, letter: str) -> _Find:
     return find
 
 
-def _targets() -> dict[str, Callable[..., Any]]:
-    return {
-        f"lapack_{letter}{name}_ffi": _on_matrices(letter, routine, rank)
-        for name, (routine, rank) in _ROUTINES.items()
-        for letter in "sdcz"
-    }
-
-
-#: What targets of custom calls do.
-LAPACK: Final[dict[str, Callable[..., Any]]] = _targets()
-
-
 CustomCall = Callable[..., Any]
 
 # Where values are placed; on one device, everything is everywhere.
@@ -215,7 +203,11 @@ _ANNOTATIONS: Final = (
 CUSTOM_CALLS: Final[dict[str, CustomCall]] = {
     **dict.fromkeys(_ANNOTATIONS, lambda instruction, x: x),
     "TopK": lambda made, x: top(array(x), made.shape.tuple_shapes[0].dimensions[-1], True),
-    **LAPACK,
+    **{
+        f"lapack_{letter}{name}_ffi": _on_matrices(letter, routine, rank)
+        for name, (routine, rank) in _ROUTINES.items()
+        for letter in "sdcz"
+    },
 }
 
 

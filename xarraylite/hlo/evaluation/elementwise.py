@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -90,6 +91,12 @@ def _unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(f"u{dtype.itemsize}")
 
 
+def _bits(x: Value) -> Value:
+    """The bits of integers as unsigned ones; zeros lie before 2 and 4 bits."""
+    width, bits = _width(x.dtype), x.astype(_unsigned(x.dtype))
+    return op("bitwise_and", bits, 2**width - 1) if width < 8 else bits
+
+
 def _width(dtype: np.dtype[Any]) -> int:
     digits = "".join([char for char in dtype.name if char.isdigit()])
     return int(digits) if digits else 8 * dtype.itemsize
@@ -164,34 +171,27 @@ def shift_right_arithmetic(x: Value, count: Value) -> Value:
 
 def shift_right_logical(x: Value, count: Value) -> Value:
     """Bits moved down, zeros behind them."""
-    plain, width = x, _width(x.dtype)
-    if _kind(x) == "i":
-        plain = x.astype(_unsigned(x.dtype))
-        plain = op("bitwise_and", plain, 2**width - 1) if width < 8 else plain
-    return _shift(plain, count, "bitwise_right_shift", width).astype(x.dtype)
+    plain = _bits(x) if _kind(x) == "i" else x
+    return _shift(plain, count, "bitwise_right_shift", _width(x.dtype)).astype(x.dtype)
 
 
 def population_count(x: Value) -> Value:
     """Number of ones among the bits."""
-    width = max(_width(x.dtype), 8)
-    wide = "uint64" if width == 64 else "uint32"
-    bits = x.astype(_unsigned(x.dtype)).astype(wide)
-    if _width(x.dtype) < 8:
-        bits = op("bitwise_and", bits, 2 ** _width(x.dtype) - 1)
-    full = 64 if width == 64 else 32
-    for step in (1, 2, 4, 8, 16, 32)[: 6 if full == 64 else 5]:
+    full = max(_width(x.dtype), 32)
+    bits = _bits(x).astype(f"uint{full}")
+    step = 1
+    while step < full:
         mask = sum([((1 << step) - 1) << at for at in range(0, full, 2 * step)])
         upper = op("bitwise_and", op("bitwise_right_shift", bits, step), mask)
         bits = op("add", op("bitwise_and", bits, mask), upper)
+        step *= 2
     return bits.astype(x.dtype)
 
 
 def count_leading_zeros(x: Value) -> Value:
     """Number of zeros before the first one."""
     width = _width(x.dtype)
-    bits = x.astype(_unsigned(x.dtype)).astype("uint64" if width == 64 else "uint32")
-    if width < 8:
-        bits = op("bitwise_and", bits, 2**width - 1)
+    bits = _bits(x).astype(f"uint{max(width, 32)}")
     step = 1
     while step < width:
         bits = op("bitwise_or", bits, op("bitwise_right_shift", bits, step))
@@ -339,16 +339,16 @@ _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
 
 def _of_functions() -> dict[str, Evaluator]:
     """Operations that ask nothing of their instruction."""
-    plain: dict[str, Callable[..., Value]] = {
-        row.hlo: _by_row(name) for name, row in OPS.items() if row.hlo and " " not in row.hlo
+    table: dict[str, Callable[..., Value]] = {
+        **{
+            row.hlo: partial(op, name)
+            for name, row in OPS.items()
+            if row.hlo and " " not in row.hlo
+        },
+        **{name: partial(op, name) for name in _SAME_NAMES},
+        **_FUNCTIONS,
     }
-    same = {name: _by_row(name) for name in _SAME_NAMES}
-    table = {**plain, **same, **_FUNCTIONS}
     return {name: _without_attributes(function) for name, function in table.items()}
-
-
-def _by_row(name: str) -> Callable[..., Value]:
-    return lambda *operands: op(name, *operands)
 
 
 def _without_attributes(function: Callable[..., Value]) -> Evaluator:

@@ -57,7 +57,7 @@ def _cholesky(export: Export, a: Any, upper: bool = False) -> Any:
 
 def _norm(export: Export, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     array = _floats(x, "norm")
-    axes = range(array.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    axes = range(array.ndim) if axis is None else axis if np.iterable(axis) else (axis,)
     along = tuple([check_axis(k, array.ndim, "norm") for k in axes])
     if ord is None or (ord == "fro" and len(along) == 2):
         return vector_norm(array, axis=along, keepdims=keepdims)

@@ -375,20 +375,20 @@ class _Export:
         wide, opcode = self.folded(node)
         offsets = read(node.offsets.snapshot, node.offsets.dtype, node.offsets.map)
         rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        start = self.writer.constant(np.asarray(_identity(opcode, wide.dtype)).astype(wide.dtype))
-        given = [start.stretched(node.shape), self.writer.constant(rows), wide]
-        made = self.writer.add(
+        made = self.writer.fold(
             "scatter",
-            default_spec(wide.dtype, node.shape),
-            [term.instruction for term in given],
-            [self.writer.region(opcode, wide.dtype)],
+            opcode,
+            node.shape,
+            self.start(opcode, wide.dtype).stretched(node.shape),
+            self.writer.constant(rows),
+            wide,
             update_window_dims=tuple(range(1, len(node.shape))),
             inserted_window_dims=(0,),
             scatter_dims_to_operand_dims=(0,),
             index_vector_dim=1,
             indices_are_sorted=True,
         )
-        return Term(self.writer, made).cast(node.dtype)
+        return made.cast(node.dtype)
 
     @write.register
     def _(self, node: ir.Reduce) -> Term:
@@ -404,16 +404,18 @@ class _Export:
 
     def reduced(self, term: Term, opcode: str, node: ir.Reduce) -> Term:
         """Fold the axes of a reduction, which do not stay."""
-        start = self.writer.constant(np.asarray(_identity(opcode, term.dtype)).astype(term.dtype))
+        start = self.start(opcode, term.dtype)
         sizes = [size for k, size in enumerate(node.arg.shape) if k not in node.axes]
-        made = self.writer.add(
-            "reduce",
-            default_spec(term.dtype, sizes),
-            [term.instruction, start.instruction],
-            [self.writer.region(opcode, term.dtype)],
-            dimensions=node.axes,
-        )
-        return Term(self.writer, made)
+        return self.writer.fold("reduce", opcode, sizes, term, start, dimensions=node.axes)
+
+    def start(self, opcode: str, dtype: DType) -> Term:
+        """Return the value with which a fold begins."""
+        if kind(dtype) == "c" and opcode in ("maximum", "minimum"):
+            raise HloError(f"to_hlo: there is no HLO for the {opcode} of complex numbers")
+        least, largest = bounds(dtype)
+        zeros = {"add": 0, "multiply": 1, "or": False, "and": True}
+        value = {**zeros, "maximum": least, "minimum": largest}[opcode]
+        return self.writer.constant(np.asarray(value).astype(dtype))
 
     def folded(self, node: ir.Reduce) -> tuple[Term, str]:
         """Return what a reduction folds, and by which operation."""
@@ -425,15 +427,6 @@ class _Export:
 
 
 _EXTREMES = {"nanmax": "maximum", "nanmin": "minimum"}
-
-
-def _identity(opcode: str, dtype: DType) -> object:
-    """Return the value with which a fold begins."""
-    if kind(dtype) == "c" and opcode in ("maximum", "minimum"):
-        raise HloError(f"to_hlo: there is no HLO for the {opcode} of complex numbers")
-    least, largest = bounds(dtype)
-    zeros = {"add": 0, "multiply": 1, "or": False, "and": True}
-    return {**zeros, "maximum": least, "minimum": largest}[opcode]
 
 
 def _spec_of(spec: Any) -> ArraySpec:

@@ -112,6 +112,14 @@ class Writer:
                 self.constants[key] = found
         return Term(self, found)
 
+    def fold(
+        self, name: str, opcode: str, shape: Sequence[int], *operands: Term, **attributes: Any
+    ) -> Term:
+        """Write an instruction that folds elements of one dtype by an operation."""
+        dtype, given = operands[0].dtype, [operand.instruction for operand in operands]
+        region = self.region(opcode, dtype)
+        return Term(self, self.add(name, default_spec(dtype, shape), given, [region], **attributes))
+
     def region(self, opcode: str, dtype: DType) -> HloComputation:
         """Return the computation that applies an operation to two scalars."""
         known = self.regions.get((opcode, dtype))
