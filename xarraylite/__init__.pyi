@@ -529,15 +529,15 @@ from .io.tables import to_json as to_json
 from .jagged.array import XJagged as XJagged
 from .jagged.lazy import XJaggedExpression as XJaggedExpression
 from .labels.labelled import XLabelled as XLabelled
+from .layout.fields import COMBINE as COMBINE
 from .layout.fields import PaddingValue as PaddingValue
 from .layout.fields import SplitConfig as SplitConfig
+from .layout.fields import Tile as Tile
 from .layout.layout import Layout as Layout
 from .layout.strided import COLUMN_MAJOR as _column_major
 from .layout.strided import DYNAMIC as _dynamic
 from .layout.strided import ROW_MAJOR as _row_major
 from .layout.strided import Order as Order
-from .layout.tile import COMBINE as COMBINE
-from .layout.tile import Tile as Tile
 from .nullable.array import XOptional as XOptional
 from .nullable.conversion import masked_array as masked_array
 from .nullable.conversion import optional as optional

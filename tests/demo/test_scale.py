@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.demo import scale
+from xarraylite.demo import command
 from xarraylite.demo.load import sample
 from xarraylite.demo.terrain import Sun, hillshade
 
@@ -18,9 +18,9 @@ pytest.importorskip("zarr")
 def test_a_mosaic_is_shaded_as_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
-    monkeypatch.setattr(scale, "CHUNK", 300)
+    monkeypatch.setattr(command, "CHUNK", 300)
     terrain = sample()
-    lines = scale.run_scaled(xl, terrain, 4_000_000, tmp_path)
+    lines = command.run_scaled(xl, terrain, 4_000_000, tmp_path)
     assert lines[0].startswith("mosaic: [900, 900]")
     heights = xl.eval(xl.open(tmp_path / "mosaic.zarr"))
     side = heights.shape[0]
@@ -28,7 +28,7 @@ def test_a_mosaic_is_shaded_as_in_memory(
     first = terrain.heights.numpy()
     assert side > rows
     np.testing.assert_array_equal(heights.numpy()[:rows, :columns], first)
-    np.testing.assert_array_equal(heights.numpy()[rows, :columns], first[-1] + scale.RISE[0])
+    np.testing.assert_array_equal(heights.numpy()[rows, :columns], first[-1] + command.RISE[0])
     light = xl.eval(hillshade(xl, heights, terrain.grid, Sun())).numpy()
     stored = xl.eval(xl.open(tmp_path / "hillshade.zarr")).numpy()
     np.testing.assert_allclose(stored, light, rtol=0 if engine == "compiled" else 1e-12)

@@ -21,8 +21,8 @@ from xarraylite.display.picture import diagonals
 from xarraylite.display.scene import STYLES, Box, Lines, Role, Words
 from xarraylite.index.radix import unravel_index
 from xarraylite.layout.digits import Tiled
+from xarraylite.layout.fields import COMBINE
 from xarraylite.layout.layout import Layout
-from xarraylite.layout.tile import COMBINE
 from xarraylite.xla.spec import ArraySpec
 
 PLAIN = "f32[3,5]{1,0}"

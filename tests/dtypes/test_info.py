@@ -10,7 +10,7 @@ import pytest
 
 from tests.cases import together
 from xarraylite._errors import DTypeError
-from xarraylite.dtypes.info import NamespaceInfo, finfo, iinfo, isdtype
+from xarraylite.dtypes.info import NamespaceInfo, bounds, finfo, iinfo, isdtype
 from xarraylite.dtypes.names import SUPPORTED, as_dtype, is_narrow_int, kind
 
 FLOATS = [dt for dt in SUPPORTED if kind(dt) == "f"]
@@ -151,3 +151,10 @@ def test_namespace_info_refuses_unknown_kinds() -> None:
 def test_limits_are_finite_except_where_the_type_has_none() -> None:
     assert all(math.isfinite(finfo(dt).max) for dt in FLOATS)
     assert finfo("float8_e8m0fnu").min == 2.0**-127  # no zero, no sign
+
+
+def test_bounds_are_values_that_nothing_of_the_dtype_passes() -> None:
+    for dt in [dt for dt in SUPPORTED if kind(dt) in "biuf"]:
+        low, high = [np.asarray(bound).astype(dt) for bound in bounds(dt)]
+        assert not np.isnan(np.asarray([low, high], np.float64)).any(), dt
+        assert kind(dt) != "f" or (low <= finfo(dt).min and high >= finfo(dt).max), dt

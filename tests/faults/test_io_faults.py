@@ -182,7 +182,7 @@ class Refusing:
 def test_interrupts_leave_the_old_file(
     old: Path, monkeypatch: pytest.MonkeyPatch, kind: type[BaseException], at: int
 ) -> None:
-    monkeypatch.setattr("xarraylite.io.array.put", Refusing(streams.put, kind(), at))
+    monkeypatch.setattr("xarraylite.io.npz.put", Refusing(streams.put, kind(), at))
     with pytest.raises(kind):
         xl.save(old, np.ones(1000))
 
@@ -247,7 +247,7 @@ def test_ctrl_c_in_the_middle(old: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         streams.put(file, memory)
         _thread.interrupt_main()
 
-    monkeypatch.setattr("xarraylite.io.array.put", interrupting)
+    monkeypatch.setattr("xarraylite.io.npz.put", interrupting)
     with pytest.raises(KeyboardInterrupt):
         xl.save(old, np.ones(10**6))
 
@@ -256,7 +256,7 @@ def test_an_interrupted_archive(old: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for at in range(1, 5):
         with monkeypatch.context() as patch:
             refusing = Refusing(streams.put, KeyboardInterrupt(), at)
-            patch.setattr("xarraylite.io.array.put", refusing)
+            patch.setattr("xarraylite.io.npz.put", refusing)
             with pytest.raises(KeyboardInterrupt):
                 xl.save(old.with_suffix(".npz"), a=np.ones(10), b=np.ones(10))
 

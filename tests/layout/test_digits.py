@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.cases import together
 from xarraylite.layout.digits import Digits, Tiled, simplify
-from xarraylite.layout.tile import COMBINE
+from xarraylite.layout.fields import COMBINE
 
 Ordinals = npt.NDArray[np.int64]
 Case = tuple[tuple[int, ...], tuple[int, ...], tuple[tuple[int, ...], ...]]

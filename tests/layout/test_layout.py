@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from tests.cases import together
 from xarraylite._errors import DTypeError, IndexRangeError, LayoutError
-from xarraylite.layout.fields import PaddingValue, SplitConfig
+from xarraylite.layout.fields import COMBINE, PaddingValue, SplitConfig, Tile
 from xarraylite.layout.layout import Layout
-from xarraylite.layout.tile import COMBINE, Tile
 from xarraylite.xla.spec import ArraySpec
 
 orders = st.integers(0, 5).flatmap(lambda n: st.permutations(range(n)))

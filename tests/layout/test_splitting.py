@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from tests.cases import together
 from tests.layout.test_digits import cases
 from xarraylite.index.transform import FIXED, IndexMap, Transform
+from xarraylite.layout.fields import COMBINE
 from xarraylite.layout.layout import Layout
 from xarraylite.layout.splitting import MOST_BOXES, Box, TooManyBoxes, split_index_set
 from xarraylite.layout.strided import Strided
-from xarraylite.layout.tile import COMBINE
 from xarraylite.layout.tiled import Map as Place
 from xarraylite.layout.tiled import TiledMap
 

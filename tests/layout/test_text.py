@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.cases import together
 from xarraylite._errors import LayoutError, LayoutParseError
 from xarraylite.dtypes.element_types import ARRAY_TYPES
+from xarraylite.layout.fields import COMBINE, Tile
 from xarraylite.layout.layout import Layout
 from xarraylite.layout.text import MAX_LENGTH, UNBOUNDED
-from xarraylite.layout.tile import COMBINE, Tile
 from xarraylite.xla.spec import ArraySpec
 
 CANONICAL = [

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cases import together
 from xarraylite._errors import LayoutError
-from xarraylite.layout.tile import COMBINE, Tile
+from xarraylite.layout.fields import COMBINE, Tile
 
 
 @pytest.mark.parametrize(

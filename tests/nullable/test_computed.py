@@ -78,3 +78,8 @@ def test_products_of_matrices_are_refused_in_place_too() -> None:
     x = xl.optional(np.eye(2), np.eye(2) > 0)
     with pytest.raises(TypeError, match="unsupported operand"):
         x @= xl.ones((2, 2))
+
+
+def test_extremes_of_what_is_there_of_floats_without_infinities() -> None:
+    x = xl.optional(xl.asarray([1, 0, 2], dtype="float8_e4m3fn"), [True, False, True])
+    assert (float(x.min(skipna=True)), float(x.max(skipna=True))) == (1.0, 2.0)

@@ -20,9 +20,8 @@ import pytest
 from tests.cases import together
 from xarraylite._errors import XarrayliteError
 from xarraylite.dtypes.element_types import element_type
-from xarraylite.layout.fields import PaddingValue
+from xarraylite.layout.fields import COMBINE, PaddingValue
 from xarraylite.layout.layout import Layout
-from xarraylite.layout.tile import COMBINE
 from xarraylite.xla.formats import tpu_layout
 from xarraylite.xla.spec import ArraySpec
 

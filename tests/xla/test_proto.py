@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from tests.cases import together
 from xarraylite._errors import FormatError, LayoutError, XarrayliteError
 from xarraylite.dtypes.element_types import ELEMENT_TYPES_BY_NUMBER
-from xarraylite.layout.fields import PaddingValue
+from xarraylite.layout.fields import COMBINE, PaddingValue
 from xarraylite.layout.layout import Layout
-from xarraylite.layout.tile import COMBINE
 from xarraylite.xla.proto import decode_shape, encode_shape
 from xarraylite.xla.spec import ArraySpec
 from xarraylite.xla.wire import MAX_BYTES, MAX_DEPTH, Message

@@ -25,8 +25,8 @@ from functools import lru_cache
 from ..index.radix import compose, ravel_multi_index, unravel_index
 from ..layout.digits import Level, Tiled
 
+#: Physical dimensions that are the digits of one number, major to minor.
 Chain = tuple[int, ...]
-"""Physical dimensions that are the digits of one number, major to minor."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ nothing has an ``id``, so any number of pictures share one page.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import singledispatch
 from xml.sax.saxutils import escape, quoteattr
 
@@ -50,21 +50,30 @@ def element(name: str, attributes: Mapping[str, str | float], content: str = "")
     return f"{head}>{content}</{name}>" if content else f"{head}/>"
 
 
-def render(scene: Scene) -> str:
-    """Return a picture as the text of an SVG file."""
-    size = {"width": scene.width, "height": scene.height}
+def page(
+    size: tuple[float, float], label: str, sheet: str, parts: Iterable[str], **more: str
+) -> str:
+    """Return the text of an SVG file: its parts on one line each, and how they look."""
+    width, height = size
     attributes: dict[str, str | float] = {
         "xmlns": "http://www.w3.org/2000/svg",
-        "viewBox": f"0 0 {number(scene.width)} {number(scene.height)}",
-        **size,
+        "viewBox": f"0 0 {number(width)} {number(height)}",
+        "width": width,
+        "height": height,
         "role": "img",
-        "aria-label": scene.label,
-        "class": f"{PREFIX}-drawing",
+        "aria-label": label,
+        **more,
     }
+    style = element("style", {}, escape(sheet))
+    return element("svg", attributes, "\n".join(["", style, *parts, ""])) + "\n"
+
+
+def render(scene: Scene) -> str:
+    """Return a picture as the text of an SVG file."""
     used = list(dict.fromkeys([item.role for item in scene.items]))
-    style = element("style", {}, escape("\n".join(["", *_sheet(used), ""])))
-    body = [style, *[_show(item) for item in scene.items]]
-    return element("svg", attributes, "\n".join(["", *body, ""])) + "\n"
+    sheet = "\n".join(["", *_sheet(used), ""])
+    size, mark = (scene.width, scene.height), {"class": f"{PREFIX}-drawing"}
+    return page(size, scene.label, sheet, map(_show, scene.items), **mark)
 
 
 def _sheet(roles: list[Role]) -> Iterator[str]:

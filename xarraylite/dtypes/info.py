@@ -164,6 +164,29 @@ def iinfo(x: object, /) -> IInfo:
     return IInfo(INT_BITS.get(dt, 8 * dt.itemsize), high, low, dt)
 
 
+def bounds(dt: DType) -> tuple[Any, Any]:
+    """Return the least and the greatest value of a dtype that has an order.
+
+    Those of floats are infinities, if there are such.
+
+    Examples
+    --------
+    >>> import ml_dtypes
+    >>> from xarraylite.dtypes.info import bounds
+    >>> bounds(np.dtype("int8")), bounds(np.dtype("float32"))
+    ((-128, 127), (-inf, inf))
+    >>> bounds(np.dtype(ml_dtypes.float8_e4m3fn))
+    (-448.0, 448.0)
+    """
+    if names.kind(dt) == "b":
+        return False, True
+    if names.kind(dt) in "iu":
+        return int_bounds(dt)
+    if np.isinf(np.asarray(np.inf).astype(dt)):
+        return -np.inf, np.inf
+    return float(finfo(dt).min), float(finfo(dt).max)
+
+
 def isdtype(dtype: object, kind: Kind) -> bool:
     """Tell whether a dtype is of a kind.
 

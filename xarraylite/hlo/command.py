@@ -12,8 +12,7 @@ from types import ModuleType
 from .._errors import InputError, XarrayliteError
 from ..xla.formats import CHIPS
 from .cost.diff import Difference, differences
-from .cost.report import tree_lines
-from .cost.show import Block, show
+from .cost.report import Block, show, tree_lines
 from .module import HloModule
 from .text.parser import parse
 

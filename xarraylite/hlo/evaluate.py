@@ -31,8 +31,8 @@ from .evaluation.loops import Ahead, ahead
 from .evaluation.program import Program
 from .evaluation.values import TOKEN, Value, container, fits, stored
 from .instruction import HloComputation, HloInstruction
-from .order import callees_first
-from .rules.verify import verify_instruction
+from .nodes import callees_first
+from .rules.inference import verify_instruction
 
 
 class _Run:

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 from .._errors import FormatError, HloError
 from .._records import record
-from ..display.svg import SANS, element, number
+from ..display.svg import SANS, element, number, page
+from .cost.memory import stored_bytes
 from .cost.report import ModuleCost
-from .cost.storage import stored_bytes
 from .instruction import HloComputation, HloInstruction
 
+#: Most instructions of one picture; nobody reads more.
 MAX_NODES = 2000
-"""Most instructions of one picture; nobody reads more."""
 
 _WIDTH, _HEIGHT, _GAP, _ROW = 190.0, 38.0, 14.0, 74.0
 _MARGIN = 18.0
@@ -93,20 +93,7 @@ def draw_module(
         parts += body
         left += width + 2 * _GAP
         height = max(height, tall)
-    return HloDrawing(_page(left, height + _MARGIN, parts, name), name)
-
-
-def _page(width: float, height: float, parts: Iterable[str], label: str) -> str:
-    attributes: dict[str, str | float] = {
-        "xmlns": "http://www.w3.org/2000/svg",
-        "viewBox": f"0 0 {number(width)} {number(height)}",
-        "width": width,
-        "height": height,
-        "role": "img",
-        "aria-label": label,
-    }
-    style = element("style", {}, escape(_STYLE))
-    return element("svg", attributes, "\n".join(["", style, *parts, ""])) + "\n"
+    return HloDrawing(page((left, height + _MARGIN), name, _STYLE, parts), name)
 
 
 def _rows(computation: HloComputation) -> list[list[HloInstruction]]:
@@ -202,12 +189,7 @@ def _memory(cost: ModuleCost) -> str:
     runs = "L".join([f"{number(x)} {number(y)}" for x, y in points])
     peak = cost.timeline
     label = f"{cost.name}: peak {peak.peak:,} bytes at {peak.peak_at.name}"
-    parts = [
-        element("path", {"class": "line", "d": f"M{runs}Z"}),
-        *_legend(label, height),
-    ]
-    return _page(width + 2 * _MARGIN, height + 3 * _MARGIN + 12, parts, label)
-
-
-def _legend(label: str, height: float) -> Iterator[str]:
-    yield element("text", {"x": _MARGIN, "y": height + 2 * _MARGIN + 8}, escape(label))
+    line = element("path", {"class": "line", "d": f"M{runs}Z"})
+    legend = element("text", {"x": _MARGIN, "y": height + 2 * _MARGIN + 8}, escape(label))
+    extent = (width + 2 * _MARGIN, height + 3 * _MARGIN + 12)
+    return page(extent, label, _STYLE, [line, legend])

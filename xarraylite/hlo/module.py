@@ -11,13 +11,11 @@ from .._errors import HloError
 from .._records import record
 from .cost.report import ModuleCost
 from .cost.weigh import module_cost
-from .edits import edited, own_computation
 from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
-from .instruction import HloComputation, HloInstruction
-from .nodes import no_attributes, unknown
-from .order import callees_first
-from .rules.verify import verify_module
+from .instruction import HloComputation, HloInstruction, edited, own_computation
+from .nodes import callees_first, named, no_attributes, unknown
+from .rules.inference import verify_module
 from .text.attributes import print_attribute
 from .text.printer import Part, Printer, is_one_operation
 from .text.styles import PrintOptions, print_options
@@ -222,12 +220,8 @@ class HloModule:
         KeyError
             If there is none.
         """
-        wanted = name.removeprefix("%")
-        for computation in self.computations:
-            for instruction in computation.instructions:
-                if instruction.name == wanted:
-                    return instruction
-        raise KeyError(f"module {self.name} has no instruction {wanted}")
+        instructions = chain.from_iterable(self.computations)
+        return named(name, instructions, f"module {self.name} has no instruction")
 
     def computation(self, name: str) -> HloComputation:
         """Return the computation of a name, with or without ``%``.
@@ -237,11 +231,7 @@ class HloModule:
         KeyError
             If there is none.
         """
-        wanted = name.removeprefix("%")
-        for computation in self.computations:
-            if computation.name == wanted:
-                return computation
-        raise KeyError(f"module {self.name} has no computation {wanted}")
+        return named(name, self.computations, f"module {self.name} has no computation")
 
     def replace(self, instruction: HloInstruction, **changes: Any) -> HloModule:
         """Return a module in which an instruction has other fields.
@@ -268,10 +258,7 @@ class HloModule:
         %b = f32[] abs(%a)
         """
         computation = own_computation(self.computations, instruction)
-        changed: HloModule = edited(
-            self, computation, computation.instructions, changes={instruction: changes}
-        )
-        return changed
+        return edited(self, computation, computation.instructions, changes={instruction: changes})
 
     def replace_uses(self, old: HloInstruction, new: HloInstruction) -> HloModule:
         """Return a module in which users of one instruction take the result of another.
@@ -293,8 +280,7 @@ class HloModule:
         computation = own_computation(self.computations, old)
         if own_computation(self.computations, new) is not computation:
             raise HloError(f"{new.name} stands in another computation", instruction=old.name)
-        changed: HloModule = edited(self, computation, computation.instructions, uses={old: new})
-        return changed
+        return edited(self, computation, computation.instructions, uses={old: new})
 
     def insert(self, new: HloInstruction, before: HloInstruction) -> HloModule:
         """Return a module with another instruction, which nobody uses yet.
@@ -314,8 +300,7 @@ class HloModule:
         computation = own_computation(self.computations, before)
         at = computation.instructions.index(before)
         order = (*computation.instructions[:at], new, *computation.instructions[at:])
-        changed: HloModule = edited(self, computation, order)
-        return changed
+        return edited(self, computation, order)
 
     def remove(self, instruction: HloInstruction) -> HloModule:
         """Return a module without an instruction that nobody uses.
@@ -327,8 +312,7 @@ class HloModule:
         """
         computation = own_computation(self.computations, instruction)
         order = [other for other in computation.instructions if other is not instruction]
-        changed: HloModule = edited(self, computation, order)
-        return changed
+        return edited(self, computation, order)
 
     def verify(self) -> HloModule:
         """Check shapes, attributes, called computations and the header; return the module.

@@ -5,18 +5,45 @@ The printer knows these, and the classes that users hold (`hlo.instruction`) kno
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from types import MappingProxyType
 from typing import Any, Final, Generic, Self, TypeVar, cast
 
 from .._errors import HloError
 from .._records import record
+from ..ir.walk import depth_first
 from ..xla.spec import ArraySpec
-from .order import post_order
 from .text.attributes import DEFAULTS
 from .text.literals import HloLiteral
 from .values import OpMetadata
+
+T = TypeVar("T")
+
+
+def post_order(instructions: Iterable[Any]) -> tuple[Any, ...]:
+    """Return instructions depth first, operands before users; see ``HloComputation.post_order``."""
+    ends = [instruction for instruction in instructions if not instruction.users]
+    return tuple(depth_first(ends, _before))
+
+
+def _before(instruction: Any) -> Iterable[Any]:
+    control = instruction.control_predecessors
+    return (*control[::-1], *instruction.operands) if control else instruction.operands
+
+
+def callees_first(starts: Iterable[T]) -> list[T]:
+    """Return computations and what they call, directly or not, callees before callers."""
+    return list(depth_first(starts, _calls))
+
+
+def _calls(computation: Any) -> list[Any]:
+    return [
+        callee
+        for instruction in computation.instructions
+        for callee in instruction.called_computations
+    ]
+
 
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 _set = object.__setattr__
@@ -28,6 +55,15 @@ N = TypeVar("N", bound="InstructionNode[Any]")
 def unknown() -> Any:
     """What stands for the last instruction or computation until it is known."""
     return None
+
+
+def named(name: str, things: Iterable[T], otherwise: str) -> T:
+    """Return the thing of a name, with or without ``%``; say otherwise that there is none."""
+    wanted = name.removeprefix("%")
+    for thing in things:
+        if getattr(thing, "name", None) == wanted:
+            return thing
+    raise KeyError(f"{otherwise} {wanted}")
 
 
 def no_attributes() -> Mapping[str, Any]:

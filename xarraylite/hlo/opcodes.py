@@ -11,10 +11,13 @@ their place: ``all-gather-start`` has a row of its own, while ``negate-start`` i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from .._records import record
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -180,6 +183,7 @@ def _read(line: str) -> Opcode:
     )
 
 
+#: Every operation by its name.
 OPCODES: Final = MappingProxyType(
     {
         row.name: row
@@ -189,9 +193,21 @@ OPCODES: Final = MappingProxyType(
         ]
     }
 )
-"""Every operation by its name."""
 
+#: Operations whose error may be bounded by the attribute ``result_accuracy``.
 ACCURATE: Final = frozenset(
     [row.name for row in OPCODES.values() if row.arity == 1 and row.work == "function"]
 )
-"""Operations whose error may be bounded by the attribute ``result_accuracy``."""
+
+
+def by_opcode(*functions: F) -> dict[str, F]:
+    """Return functions by the operations that they are named after.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.opcodes import by_opcode
+    >>> def _dynamic_slice(): ...
+    >>> list(by_opcode(_dynamic_slice))
+    ['dynamic-slice']
+    """
+    return {function.__name__.strip("_").replace("_", "-"): function for function in functions}

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._records import record
 from ..xla.spec import ArraySpec
-from .text.meshes import expand_mesh
+from .text.sharding import expand_mesh
 
 
 class SliceDimension(NamedTuple):

@@ -34,8 +34,8 @@ from .streams import Source, shown
 
 MAGIC = b"\x93NUMPY"
 
+#: Longest text of a header, in bytes.
 LIMIT = 64 << 10
-"""Longest text of a header, in bytes."""
 
 _VERSIONS = {(1, 0): (2, "latin1"), (2, 0): (4, "latin1"), (3, 0): (4, "utf-8")}
 _KEYS = frozenset({"descr", "fortran_order", "shape"})

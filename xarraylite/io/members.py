@@ -17,8 +17,8 @@ from typing import Protocol
 
 from .streams import BinaryReader, Source, read_into, refusal, shown
 
+#: How a member begins.
 MEMBER_MAGIC = b"PK\x03\x04"
-"""How a member begins."""
 
 _UTF8 = 0x800  # flag: the name is UTF-8, and not code page 437
 _LOCAL = struct.Struct("<4s5H3I2H")

@@ -18,10 +18,19 @@ import numpy as np
 from .._errors import FormatError
 from ..arrays.xarray import XArray
 from ..dtypes.names import DType, NumpyArray, as_dtype
-from .array import contents_of, read_array, write_array
 from .atomic import replace_file
 from .header import MAGIC, read_header
-from .npz import MAGICS, MAX_MEMBERS, Wanted, name_problem, read_archive, write_archive
+from .npz import (
+    MAGICS,
+    MAX_MEMBERS,
+    Wanted,
+    contents_of,
+    name_problem,
+    read_archive,
+    read_array,
+    write_archive,
+    write_array,
+)
 from .streams import BinaryReader, BinaryWriter, FileSource, extent, refusal, shown
 
 FilePath: TypeAlias = "str | os.PathLike[str]"

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from .._errors import FormatError
 
+#: Bytes read or written at a time.
 CHUNK = 1 << 20
-"""Bytes read or written at a time."""
 
 _SHOWN = 80  # characters of a file's own text that a message repeats
 

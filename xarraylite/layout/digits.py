@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 
 from .._records import record
 from ..index.radix import compose, contiguous_strides, inverse, ravel_multi_index, unravel_index
-from .tile import COMBINE
+from .fields import COMBINE
 
+#: (period, stride) pairs, periods falling, the last one 1.
 Digits = tuple[tuple[int, int], ...]
-"""(period, stride) pairs, periods falling, the last one 1."""
 
 
 class Field(NamedTuple):

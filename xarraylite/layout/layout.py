@@ -3,7 +3,7 @@
 ``minor_to_major`` lists the dimensions from the fastest varying to the slowest, so ``(1, 0)``
 is row-major and ``(0, 1)`` column-major for two dimensions.  *Physical* dimension p counts from
 the major side: its logical number is ``minor_to_major[rank - 1 - p]``.  Tiles act on physical
-dimensions (see `tile`).  The remaining fields round the number of elements up, pack them into
+dimensions (see `fields`).  The remaining fields round the number of elements up, pack them into
 fewer bits, name a memory space, and split dimensions between parts of memory.
 
 The older form of padding, ``padded_dimensions``, pads each *logical* dimension at its end.  That
@@ -28,9 +28,14 @@ from ..dtypes.element_types import ElementType
 from ..index.broadcast import HasExtents, unwrap_shape
 from ..index.radix import inverse
 from .fields import (
+    COMBINE,
+    MAX_RANK,
     PaddingValue,
     SplitConfig,
+    Tile,
     as_index_type,
+    as_int,
+    as_ints,
     as_padded,
     as_padding_value,
     as_splits,
@@ -42,7 +47,6 @@ from .fields import (
     in_range,
     space_name,
 )
-from .tile import COMBINE, MAX_RANK, Tile, as_int, as_ints
 
 if TYPE_CHECKING:
     from . import text as texts

@@ -28,6 +28,7 @@ from ..index.radix import (
     unravel_index,
 )
 from .digits import Tiled
+from .fields import COMBINE
 from .spec_fields import (
     SpecFields,
     check_dimension,
@@ -36,7 +37,6 @@ from .spec_fields import (
     require_array,
     require_bounded,
 )
-from .tile import COMBINE
 
 #: Most positions that `memory_order` lists; `multi_index` answers for one at a time.
 MOST_POSITIONS = 1 << 28

@@ -22,13 +22,12 @@ from typing import Final
 
 from .._errors import LayoutError
 from ..index.radix import contiguous_strides, round_up
-from .fields import SplitConfig
+from .fields import COMBINE, SplitConfig
 from .positions import Positions, count_positions
 from .spec_fields import check_dimension, layout_of, leaves, require_array, require_bounded
-from .tile import COMBINE
 
+#: Bytes of a pointer on the devices XLA runs on.
 POINTER_SIZE: Final = 8
-"""Bytes of a pointer on the devices XLA runs on."""
 
 
 def _bytes(elements: int, bits: int) -> int:

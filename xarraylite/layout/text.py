@@ -30,17 +30,16 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 from .._errors import LayoutParseError, XarrayliteError
 from ..dtypes.element_types import ARRAY_TYPES, ELEMENT_TYPES, ElementType
-from .fields import SplitConfig
-from .tile import COMBINE, LIMIT, MAX_RANK, Tile
+from .fields import COMBINE, LIMIT, MAX_RANK, SplitConfig, Tile
 
+#: Most characters of a text.
 MAX_LENGTH: Final = 1 << 20
-"""Most characters of a text."""
+#: Deepest nesting of tuples.
 MAX_DEPTH: Final = 32
-"""Deepest nesting of tuples."""
+#: Most digits of a number: as many as the largest 64-bit integer has.
 MAX_DIGITS: Final = 19
-"""Most digits of a number: as many as the largest 64-bit integer has."""
+#: The size of a dimension without a bound, ``?``.
 UNBOUNDED: Final = -LIMIT
-"""The size of a dimension without a bound, ``?``."""
 
 MakeLayout = Callable[[tuple[int, ...], Mapping[str, Any]], Any]
 MakeSpec = Callable[[ElementType, tuple[int, ...], Any, tuple[bool, ...], tuple[Any, ...]], Any]

@@ -226,5 +226,5 @@ class TiledMap:
         return self.offset + self.tiled.linear_index(source)
 
 
+#: Where the elements of an index box lie.
 Map: TypeAlias = Strided | TiledMap
-"""Where the elements of an index box lie."""

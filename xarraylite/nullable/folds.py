@@ -12,24 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..dtypes.names import kind
-from ..dtypes.promotion import int_bounds
+from ..dtypes.info import bounds
 from ..operands.moving import Parted
 from ..operands.namespace import namespace
-
-
-def _bound(least: bool) -> Callable[[np.dtype[Any]], Any]:
-    """Return what tells the greatest (the least) value of a dtype, neutral to ``min`` (``max``)."""
-
-    def bound(dtype: np.dtype[Any]) -> Any:
-        if kind(dtype) == "b":
-            return not least
-        if kind(dtype) in "iu":
-            return int_bounds(dtype)[0 if least else 1]
-        return -math.inf if least else math.inf
-
-    return bound
-
 
 #: What takes the place of missing elements in folds that leave them out.
 _NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
@@ -38,8 +23,8 @@ _NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
     "any": lambda dtype: False,
     "all": lambda dtype: True,
     "count_nonzero": lambda dtype: 0,
-    "min": _bound(False),
-    "max": _bound(True),
+    "min": lambda dtype: bounds(dtype)[1],
+    "max": lambda dtype: bounds(dtype)[0],
 }
 
 
@@ -107,6 +92,12 @@ def running(x: Any, name: str, *args: Any, **options: Any) -> tuple[Any, Any]:
     return made, known != 0
 
 
+def _told(method: Callable[..., Any], name: str, where: str) -> Callable[..., Any]:
+    """Return the method of a name, which says where its result is missing."""
+    method.__name__, method.__doc__ = name, f"Return `xl.{name}`, {where}."
+    return method
+
+
 def _reducer(name: str) -> Callable[..., Any]:
     """Return the method of a reducer."""
 
@@ -128,11 +119,7 @@ def _reducer(name: str) -> Callable[..., Any]:
             reducer(self.value(), **over), namespace(None).all(self.has_value(), **over)
         )
 
-    method.__name__ = name
-    method.__doc__ = (
-        f"Return `xl.{name}`, missing where an element is; with ``skipna`` of what is there."
-    )
-    return method
+    return _told(method, name, "missing where an element is; with ``skipna`` of what is there")
 
 
 def _accumulator(name: str) -> Callable[..., Any]:
@@ -141,11 +128,7 @@ def _accumulator(name: str) -> Callable[..., Any]:
     def method(self: Folds, *args: Any, **options: Any) -> Any:
         return self._made(*running(self, name, *args, **options))
 
-    method.__name__ = name
-    method.__doc__ = (
-        f"Return `xl.{name}`, missing from the first missing one on; with ``skipna`` only there."
-    )
-    return method
+    return _told(method, name, "missing from the first missing one on; with ``skipna`` only there")
 
 
 def _statistic(name: str, before: int) -> Callable[..., Any]:
@@ -158,9 +141,7 @@ def _statistic(name: str, before: int) -> Callable[..., Any]:
         given = (*args[:before], *args[before + 1 :])
         return self._made(*order_statistic(self, name, given, axis, keepdims, skipna, options))
 
-    method.__name__ = name
-    method.__doc__ = _reducer(name).__doc__
-    return method
+    return _told(method, name, "missing where an element is; with ``skipna`` of what is there")
 
 
 class Folds(Parted):

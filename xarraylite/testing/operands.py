@@ -26,22 +26,8 @@ from ..dtypes.names import (
 from ..dtypes.narrow import from_narrow, to_narrow
 from ..functions import manipulation
 
-LAYOUTS = (
-    "row",
-    "column",
-    "permuted",
-    "gaps",
-    "reversed",
-    "broadcast",
-    "zero_stride",
-    "offset",
-    "read_only",
-    "numpy",
-)
-"""Ways an operand can lie in memory; ``"numpy"`` is a NumPy array used as it is."""
-
+#: The layouts that can be assigned to.
 WRITABLE = ("row", "column", "permuted", "gaps", "reversed", "offset")
-"""The layouts that can be assigned to."""
 
 
 def convert(array: NumpyArray, dtype: object) -> NumpyArray:
@@ -243,15 +229,12 @@ def _numpy(values: NumpyArray, rng: np.random.Generator) -> tuple[Any, NumpyArra
     return np.array(values, order="F" if rng.random() < 0.5 else "C"), values
 
 
+_LAID = (
+    _row, _column, _permuted, _gaps, _reversed, _broadcast, _zero_stride, _offset, _read_only,
+    _numpy,
+)  # fmt: skip
 _PLACES: dict[str, Callable[[NumpyArray, np.random.Generator], tuple[Any, NumpyArray]]] = {
-    "row": _row,
-    "column": _column,
-    "permuted": _permuted,
-    "gaps": _gaps,
-    "reversed": _reversed,
-    "broadcast": _broadcast,
-    "zero_stride": _zero_stride,
-    "offset": _offset,
-    "read_only": _read_only,
-    "numpy": _numpy,
+    place.__name__.strip("_"): place for place in _LAID
 }
+#: Ways an operand can lie in memory; ``"numpy"`` is a NumPy array used as it is.
+LAYOUTS = tuple(_PLACES)

@@ -25,8 +25,8 @@ def dtypes(kinds: str = "biufc", *, narrow: bool = True) -> st.SearchStrategy[DT
     return st.one_of(usual, st.sampled_from(others)) if narrow and others else usual
 
 
+#: Extents worth testing: the last two fill vector registers, with and without a rest.
 SIDES = (2, 3, 1, 5, 0, 33, 70)
-"""Extents worth testing: the last two fill vector registers, with and without a rest."""
 
 
 @st.composite

@@ -12,8 +12,8 @@ from typing import Final, Self, TypeAlias
 
 from ..layout.spec_fields import UNBOUNDED, SpecFields, members, require_spec
 
+#: What a comparison leaves out: the names of the options of `equal` that are set.
 Parts: TypeAlias = frozenset[str]
-"""What a comparison leaves out: the names of the options of `equal` that are set."""
 
 _ELEMENT_TYPE: Final = Parts({"ignore_element_type"})
 _PRECISION: Final = Parts({"ignore_fp_precision"})

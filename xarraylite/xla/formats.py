@@ -39,17 +39,17 @@ from ..dtypes import element_types
 from ..dtypes.element_types import ElementType
 from ..index.broadcast import HasExtents, unwrap_shape
 from ..index.radix import round_up
+from ..layout.fields import as_ints
 from ..layout.layout import Layout
-from ..layout.tile import as_ints
 from ..shapes.nested import Nested
 from ..shapes.tiled import TiledShape
 
+#: Columns of a register; the minor dimension is padded to a multiple of it.
 LANES: Final = 128
-"""Columns of a register; the minor dimension is padded to a multiple of it."""
+#: Rows of a register.
 SUBLANES: Final = 8
-"""Rows of a register."""
+#: Elements of a register of 32-bit words: the longest tile of one dimension.
 MAX_RUN: Final = 1024
-"""Elements of a register of 32-bit words: the longest tile of one dimension."""
 
 
 class Chip(NamedTuple):

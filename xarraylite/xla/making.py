@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from typing import Any, Self, cast
 
 from ..dtypes.element_types import element_type as as_element_type
-from ..layout.fields import SplitConfig
+from ..layout.fields import SplitConfig, Tile
 from ..layout.layout import Layout
 from ..layout.spec_fields import SpecFields
-from ..layout.tile import Tile
 
 
 class Making(SpecFields):

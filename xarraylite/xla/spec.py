@@ -24,10 +24,9 @@ from .._records import record
 from ..dtypes.element_types import ELEMENT_TYPES, ELEMENT_TYPES_BY_NUMBER, ElementType, element_type
 from ..dtypes.names import DType
 from ..index.broadcast import HasExtents, unwrap_shape
-from ..layout.fields import check_order, check_padded
+from ..layout.fields import LIMIT, MAX_RANK, as_int, as_ints, check_order, check_padded
 from ..layout.layout import Layout
 from ..layout.text import MAX_DEPTH, UNBOUNDED, parse_spec, print_spec
-from ..layout.tile import LIMIT, MAX_RANK, as_int, as_ints
 from .bitcast import Bitcasts
 from .compare import Comparisons
 from .making import Making

@@ -20,18 +20,18 @@ from itertools import permutations
 from typing import Final, Generic, NamedTuple, Self, TypeVar
 
 from .._records import record
+from ..layout.fields import COMBINE, Tile
 from ..layout.layout import Layout
 from ..layout.sizes import Sizes
 from ..layout.spec_fields import UNBOUNDED, rebuild
-from ..layout.tile import COMBINE, Tile
 from .formats import standard_tiles
 
 S = TypeVar("S", bound=Sizes)
 
+#: Most suggestions for one array.
 MAX_SUGGESTIONS: Final = 5
-"""Most suggestions for one array."""
+#: Most dimension orders tried for tiles of more than two dimensions: all of rank 5.
 MAX_ORDERS: Final = 120
-"""Most dimension orders tried for tiles of more than two dimensions: all of rank 5."""
 
 
 @record(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from .._errors import FormatError
 
+#: Longest input: far above any spec, and what it may cost in objects stays bounded.
 MAX_BYTES: Final = 1 << 20
-"""Longest input: far above any spec, and what it may cost in objects stays bounded."""
+#: Deepest nesting of messages and groups, protobuf's own limit.
 MAX_DEPTH: Final = 100
-"""Deepest nesting of messages and groups, protobuf's own limit."""
 
 _VARINT, _FIXED64, _LENGTH, _GROUP, _GROUP_END, _FIXED32 = range(6)
 _WIRE_NAMES: Final = ("a varint", "8 bytes", "a length", "a group", "a group's end", "4 bytes")
@@ -49,8 +49,8 @@ class Field(NamedTuple):
     message: str = ""
 
 
+#: The fields of each kind of message, by rising number.
 Schemas: TypeAlias = Mapping[str, Mapping[int, Field]]
-"""The fields of each kind of message, by rising number."""
 
 
 class Message(dict[str, Any]):

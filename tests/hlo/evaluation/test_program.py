@@ -11,8 +11,7 @@ import pytest
 import xarraylite as xl
 from tests.cases import together
 from xarraylite.hlo.evaluation import program
-from xarraylite.hlo.evaluation.groups import lazy_sites
-from xarraylite.hlo.evaluation.inlining import flatten
+from xarraylite.hlo.evaluation.inlining import flatten, lazy_sites
 from xarraylite.memory.pool import counters
 
 ADD = "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n"

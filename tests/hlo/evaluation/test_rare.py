@@ -173,3 +173,17 @@ def test_no_factor_of_a_matrix_that_is_not_positive_definite():
         made = np.asarray(module(x))
         assert np.isnan(made[0]).all()
         assert np.array_equal(made[1], np.float32([[2, 0], [0, 3]]))
+
+
+def test_the_largest_under_a_window_of_scales_that_have_no_sign() -> None:
+    made = xl.hlo.parse("""
+        f { a = f8e8m0fnu[] parameter(0)  b = f8e8m0fnu[] parameter(1)  ROOT c = maximum(a, b) }
+        ENTRY e {
+          p = f8e8m0fnu[4] parameter(0)
+          z = f8e8m0fnu[] parameter(1)
+          ROOT r = f8e8m0fnu[4] reduce-window(p, z), window={size=3 pad=1_1}, to_apply=f
+        }
+    """)
+    scale = np.dtype(ml_dtypes.float8_e8m0fnu)
+    found = made(np.array([1, 2, 4, 8], scale), np.array(1, scale))
+    assert found.numpy().astype(float).tolist() == [2, 4, 8, 8]

@@ -1,18 +1,84 @@
-"""What programs cost, for programs and for people, and the tree of a program."""
+"""What programs cost, for programs and for people, and the tree of a program.
+
+Lines and tables are drawn by rich in a terminal, and plain text elsewhere.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from ..._records import record
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from .memory import Timeline
-from .show import Block, Table, bytes_text, plain
-from .storage import best_layout, stored_spec
+from .memory import Timeline, best_layout, stored_spec
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+class Table(NamedTuple):
+    """Rows of cells, the first of which are the columns' heads; numbers stand on the right."""
+
+    rows: tuple[tuple[str, ...], ...]
+
+
+#: A line, or a table.
+Block: TypeAlias = "str | Table"
+
+
+def bytes_text(count: int) -> str:
+    """Return a number of bytes for people.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.cost.report import bytes_text
+    >>> bytes_text(512), bytes_text(3 * 2**20)
+    ('512 B', '3.0 MiB')
+    """
+    size, unit = float(count), 0
+    while size >= 1024 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return f"{count} B" if not unit else f"{size:.1f} {_UNITS[unit]}"
+
+
+def plain(blocks: Iterable[Block]) -> Iterator[str]:
+    """Yield lines of text; tables are indented."""
+    for block in blocks:
+        if isinstance(block, str):
+            yield block
+            continue
+        widths = [max(map(len, column)) for column in zip(*block.rows, strict=True)]
+        for first, *others in block.rows:
+            cells = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
+            yield "  " + "  ".join([first.ljust(widths[0]), *cells]).rstrip()
+
+
+def show(blocks: Iterable[Block]) -> None:
+    """Write to the standard output."""
+    if not (sys.stdout.isatty() and importlib.util.find_spec("rich")):
+        sys.stdout.write("\n".join([*plain(blocks), ""]))
+        return
+    tables: Any = importlib.import_module("rich.table")
+    console = importlib.import_module("rich.console").Console(file=sys.stdout)
+    for block in blocks:
+        if isinstance(block, str):
+            console.print(block, markup=False, highlight=False, soft_wrap=True)
+            continue
+        table = tables.Table(box=importlib.import_module("rich.box").SIMPLE_HEAD)
+        for k, name in enumerate(block.rows[0]):
+            table.add_column(name, justify="right" if k else "left", overflow="fold")
+        for row in block.rows[1:]:
+            table.add_row(*row)
+        console.print(table, markup=False, highlight=False)
+
 
 _SHOWN = 10
+
+#: What a module's cost sums over the runs of its instructions.
+SUMS = ("flops", "transcendentals", "bytes_read", "bytes_written", "padding")
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -144,7 +210,7 @@ class ModuleCost:
                 spec = stored_spec(instruction.shape, self.chip)
                 best = best_layout(spec)
                 if best is not None:
-                    found.append(Advice(instruction, *best))
+                    found.append(Advice(instruction, best.spec, best.saved_bytes, best.reason))
         return tuple(sorted(found, key=lambda advice: -advice.saved_bytes)[:count])
 
     def blocks(self) -> Iterator[Block]:
@@ -195,19 +261,18 @@ class ModuleCost:
         wanted : str, optional
             Only of instructions in whose name, opcode or shape this occurs.
         """
-        sums = ("flops", "transcendentals", "bytes_read", "bytes_written", "padding")
         rows = [
             {
                 "name": cost.instruction.name,
                 "opcode": cost.instruction.opcode,
                 "shape": str(cost.instruction.shape),
-                **{name: getattr(cost, name) for name in (*sums, "move", "runs")},
+                **{name: getattr(cost, name) for name in (*SUMS, "move", "runs")},
             }
             for cost in self.instructions
             if _matches(cost.instruction, wanted)
         ]
         return {
-            **{name: getattr(self, name) for name in ("name", "chip", *sums)},
+            **{name: getattr(self, name) for name in ("name", "chip", *SUMS)},
             "peak_memory": self.timeline.peak,
             "peak_at": self.timeline.peak_at.name,
             "alive_at_peak": {i.name: size for i, size in self.timeline.alive},

@@ -1,6 +1,6 @@
 """What the operations of HLO compute: one table of evaluators, and the programs that run them.
 
-``table`` joins the rows of the other modules; ``program`` decides what is fused and what is
-stored.  An evaluator gets lazy expressions and returns one, or asks for memory with
+``program`` has the table, of the rows of the other modules; ``inlining`` decides what is fused and
+what is stored.  An evaluator gets lazy expressions and returns one, or asks for memory with
 ``values.array``.  The room above, ``hlo.evaluate``, is who imports this.
 """

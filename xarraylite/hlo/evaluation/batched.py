@@ -17,7 +17,7 @@ import numpy as np
 from ...dtypes.names import NumpyArray
 from ...ir.walk import depth_first
 from ..instruction import HloComputation, HloInstruction
-from ..order import callees_first
+from ..nodes import callees_first
 from .elementwise import ELEMENTWISE
 from .inlining import flatten
 from .moves import HEAVY

@@ -1,18 +1,36 @@
-"""Operations that run other computations: calls, branches, loops, maps, scans."""
+"""Operations that run other computations: calls, branches, loops, maps, scans.
+
+And those in which devices meet: each brings its operands and makes its result of all.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from ..._errors import HloError
-from ...functions.joining import stack
+from ...dtypes.names import NumpyArray
+from ...functions.joining import concat, stack
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from ..rules.call import Call
 from ..rules.callers import scan_shape
 from .loops import counted
-from .values import TOKEN, Evaluator, Runner, Value, array, container, integer, same, stored, taken
+from .values import (
+    TOKEN,
+    Evaluator,
+    Runner,
+    Value,
+    array,
+    container,
+    integer,
+    refuse,
+    same,
+    stored,
+    taken,
+)
 
 
 def _call(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
@@ -84,15 +102,111 @@ def _async_start(run: Runner, instruction: HloInstruction, *operands: Value) -> 
     return tuple(operands), found, TOKEN
 
 
+#: Evaluators of operations that call computations.
 CONTROL: Final[dict[str, Evaluator]] = {
+    **by_opcode(_async_start, _call, _conditional, _scan, _while),
     "async-done": taken(1),
-    "async-start": _async_start,
     "async-update": same,
-    "call": _call,
-    "conditional": _conditional,
     "fusion": _call,
     "map": lambda run, made, *x: container(run.batched(made.to_apply)(*map(array, x))[0]),
-    "scan": _scan,
-    "while": _while,
 }
-"""Evaluators of operations that call computations."""
+
+
+def _gathered(run: Runner, instruction: HloInstruction, operands: Sequence[Value]) -> list[Value]:
+    """Return the operands of each device of the group."""
+    brought = run.devices.exchange(instruction, tuple([stored(x) for x in operands]))
+    return [brought[device] for device in run.devices.group(instruction)]
+
+
+def _packed(found: Sequence[Value]) -> Value:
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+def _reduced(
+    run: Runner, instruction: HloInstruction, operands: Sequence[Value]
+) -> list[NumpyArray]:
+    combine = run.batched(instruction.to_apply)
+    results = []
+    for parts in zip(*_gathered(run, instruction, operands), strict=True):
+        result = array(parts[0])
+        for part in parts[1:]:
+            (result,) = combine(result, array(part))
+        results.append(result)
+    return results
+
+
+def _all_reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    return _packed([container(x) for x in _reduced(run, instruction, operands)])
+
+
+def _reduce_scatter(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    (axis,) = instruction.get("dimensions")
+    members = run.devices.group(instruction)
+    place = members.index(run.devices.device)
+    found = _reduced(run, instruction, operands)
+    return _packed([container(np.split(whole, len(members), axis)[place]) for whole in found])
+
+
+def _all_gather(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    (axis,) = instruction.get("dimensions")
+    columns = zip(*_gathered(run, instruction, operands), strict=True)
+    return _packed([stored(concat(parts, axis=axis)) for parts in columns])
+
+
+def _all_to_all(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    parts = _gathered(run, instruction, operands)
+    place = run.devices.group(instruction).index(run.devices.device)
+    axes = instruction.get("dimensions")
+    if axes:
+        pieces = [np.split(array(part[0]), len(parts), axes[0])[place] for part in parts]
+        return container(np.concatenate(pieces, axes[0]))
+    return _packed([part[place] for part in parts]) if len(operands) > 1 else (parts[0][place],)
+
+
+def _collective_permute(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    brought = run.devices.exchange(instruction, tuple([stored(x) for x in operands]))
+    devices = run.devices
+    crosses = instruction.get("channel_id") is not None and devices.meeting.partitions > 1
+    own = devices.partition if crosses else devices.replica
+    sources = [pair[0] for pair in instruction.get("source_target_pairs") if pair[1] == own]
+    apart = 1 if crosses else devices.meeting.partitions
+    number = devices.device + (sources[0] - own) * apart if sources else len(brought)
+    if number >= len(brought):  # nobody sends
+        return _packed([container(np.zeros(x.shape, x.dtype)) for x in operands])
+    return _packed(brought[number])
+
+
+def _collective_permute_start(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    return _packed(operands), _collective_permute(run, instruction, *operands), TOKEN, TOKEN
+
+
+def _ragged_all_to_all(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    """Send slices of rows to each device of the group, to the place that the sender names."""
+    parts = _gathered(run, instruction, operands)
+    place = run.devices.group(instruction).index(run.devices.device)
+    made = np.array(array(operands[1]))
+    for rows, _, offsets, sizes, targets, _ in parts:
+        per = len(array(offsets)) // len(parts)
+        for k in range(place * per, (place + 1) * per):
+            start, size, target = [int(array(numbers)[k]) for numbers in (offsets, sizes, targets)]
+            made[target : target + size] = array(rows)[start : start + size]
+    return container(made)
+
+
+def _elsewhere(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+    raise refuse(instruction, "takes part in what goes on outside of the program")
+
+
+#: Evaluators of operations in which devices meet, or the world outside.
+COLLECTIVES: Final[dict[str, Evaluator]] = {
+    **by_opcode(_all_gather, _all_reduce, _all_to_all, _collective_permute),
+    **by_opcode(_collective_permute_start, _ragged_all_to_all, _reduce_scatter),
+    **dict.fromkeys(("all-gather-done", "collective-permute-done"), taken(1)),
+    **dict.fromkeys(("infeed", "outfeed", "recv", "recv-done", "send", "send-done"), _elsewhere),
+    "all-gather-start": lambda run, made, *given: (_packed(given), _all_gather(run, made, *given)),
+    "all-reduce-done": same,
+    "all-reduce-start": _all_reduce,
+    "collective-broadcast": lambda run, made, *given: _packed(_gathered(run, made, given)[0]),
+    "partition-id": lambda run, made: container(np.uint32(run.devices.partition)),
+    "replica-id": lambda run, made: container(np.uint32(run.devices.replica)),
+}

@@ -8,7 +8,9 @@ Functions are lazy; floats of 16 bits and fewer go through float32 once per func
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -18,9 +20,66 @@ from ...dtypes.names import kind as kind_of_dtype
 from ...ir.node import Scalar
 from ...ops.table import OPS
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from .bits import reduce_precision, stochastic_convert, total_order
-from .erf import erf
 from .values import Evaluator, Runner, Value, array, container, op, result_dtype, stored
+
+_SMALL: Final = (
+    (1.85777706184603153e-1, 3.16112374387056560, 113.864154151050156, 377.485237685302021,
+     3209.37758913846947),
+    (1.0, 23.6012909523441209, 244.024637934444173, 1282.61652607737228, 2844.23683343917062),
+)  # fmt: skip
+_MIDDLE: Final = (
+    (2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594, 66.1191906371416295,
+     298.635138197400131, 881.952221241769090, 1712.04761263407058, 2051.07837782607147,
+     1230.33935479799725),
+    (1.0, 15.7449261107098347, 117.693950891312499, 537.181101862009858, 1621.38957456669019,
+     3290.79923573345963, 4362.61909014324716, 3439.36767414372164, 1230.33935480374942),
+)  # fmt: skip
+_LARGE: Final = (
+    (1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1,
+     1.25781726111229246e-1, 1.60837851487422766e-2, 6.58749161529837803e-4),
+    (1.0, 2.56852019228982242, 1.87295284992346725, 5.27905102951428412e-1,
+     6.05183413124413191e-2, 2.33520497626869185e-3),
+)  # fmt: skip
+
+
+def _polynomial(coefficients: tuple[float, ...], x: Value) -> Value:
+    result: Value = coefficients[0]
+    for coefficient in coefficients[1:]:
+        result = op("add", op("multiply", result, x), coefficient)
+    return result
+
+
+def _quotient(pair: tuple[tuple[float, ...], ...], x: Value) -> Value:
+    return op("divide", _polynomial(pair[0], x), _polynomial(pair[1], x))
+
+
+def erf(x: Value) -> Value:
+    """Return the error function of float32 or float64 numbers, lazily; computed in float64.
+
+    By the rational approximations of W. J. Cody (Math. Comp. 23, 1969), in three ranges of ``|x|``:
+    ``erf`` itself below 0.46875, ``erfc`` above, as ``exp(-x*x)`` times a quotient of polynomials
+    in ``x`` up to 4 and in ``1/x**2`` beyond.  The relative error of each is below 1e-16; what
+    remains is the rounding of the arithmetic.  All three are computed and one is taken, so that
+    the kernel has no branches.
+    """
+    wide = x.astype("float64")
+    size = op("abs", wide)
+    square = op("multiply", wide, wide)
+    small = op("multiply", wide, _quotient(_SMALL, square))
+    decay = op("exp", op("negative", square))
+    middle = op("multiply", decay, _quotient(_MIDDLE, size))
+    inverse = op("divide", 1.0, square)
+    tail = op("multiply", inverse, _quotient(_LARGE, inverse))
+    rest = op("subtract", 1.0 / math.sqrt(math.pi), tail)
+    large = op("multiply", decay, op("divide", rest, size))
+    beyond = op("where", op("less_equal", size, 4.0), middle, large)
+    # From 6 on the result is 1 in double precision; before that nothing overflows.
+    beyond = op("where", op("less", size, 6.0), op("subtract", 1.0, beyond), 1.0)
+    signed = op("copysign", beyond, wide)
+    chosen = op("where", op("less", size, 0.46875), small, signed)
+    return op("where", op("isnan", wide), wide, chosen).astype(x.dtype)
 
 
 def _kind(value: Value) -> str:
@@ -30,6 +89,12 @@ def _kind(value: Value) -> str:
 def _unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The unsigned integers of as many bits; 2 and 4 bits are computed in 8."""
     return np.dtype(f"u{dtype.itemsize}")
+
+
+def _bits(x: Value) -> Value:
+    """The bits of integers as unsigned ones; zeros lie before 2 and 4 bits."""
+    width, bits = _width(x.dtype), x.astype(_unsigned(x.dtype))
+    return op("bitwise_and", bits, 2**width - 1) if width < 8 else bits
 
 
 def _width(dtype: np.dtype[Any]) -> int:
@@ -106,34 +171,27 @@ def shift_right_arithmetic(x: Value, count: Value) -> Value:
 
 def shift_right_logical(x: Value, count: Value) -> Value:
     """Bits moved down, zeros behind them."""
-    plain, width = x, _width(x.dtype)
-    if _kind(x) == "i":
-        plain = x.astype(_unsigned(x.dtype))
-        plain = op("bitwise_and", plain, 2**width - 1) if width < 8 else plain
-    return _shift(plain, count, "bitwise_right_shift", width).astype(x.dtype)
+    plain = _bits(x) if _kind(x) == "i" else x
+    return _shift(plain, count, "bitwise_right_shift", _width(x.dtype)).astype(x.dtype)
 
 
 def population_count(x: Value) -> Value:
     """Number of ones among the bits."""
-    width = max(_width(x.dtype), 8)
-    wide = "uint64" if width == 64 else "uint32"
-    bits = x.astype(_unsigned(x.dtype)).astype(wide)
-    if _width(x.dtype) < 8:
-        bits = op("bitwise_and", bits, 2 ** _width(x.dtype) - 1)
-    full = 64 if width == 64 else 32
-    for step in (1, 2, 4, 8, 16, 32)[: 6 if full == 64 else 5]:
+    full = max(_width(x.dtype), 32)
+    bits = _bits(x).astype(f"uint{full}")
+    step = 1
+    while step < full:
         mask = sum([((1 << step) - 1) << at for at in range(0, full, 2 * step)])
         upper = op("bitwise_and", op("bitwise_right_shift", bits, step), mask)
         bits = op("add", op("bitwise_and", bits, mask), upper)
+        step *= 2
     return bits.astype(x.dtype)
 
 
 def count_leading_zeros(x: Value) -> Value:
     """Number of zeros before the first one."""
     width = _width(x.dtype)
-    bits = x.astype(_unsigned(x.dtype)).astype("uint64" if width == 64 else "uint32")
-    if width < 8:
-        bits = op("bitwise_and", bits, 2**width - 1)
+    bits = _bits(x).astype(f"uint{max(width, 32)}")
     step = 1
     while step < width:
         bits = op("bitwise_or", bits, op("bitwise_right_shift", bits, step))
@@ -213,7 +271,7 @@ def complex_of(real: Value, imaginary: Value) -> Value:
     return container(made)
 
 
-def imaginary(x: Value) -> Value:
+def imag(x: Value) -> Value:
     """Imaginary part; of real numbers, 0."""
     return op("imag", x) if _kind(x) == "c" else op("multiply", x, 0)
 
@@ -257,51 +315,40 @@ def _reduce_precision(run: Runner, instruction: HloInstruction, x: Value) -> Val
     return container(reduce_precision(array(x), *bits))
 
 
-def _stochastic(run: Runner, instruction: HloInstruction, x: Value, random: Value) -> Value:
+def _stochastic_convert(run: Runner, instruction: HloInstruction, x: Value, random: Value) -> Value:
     return container(stochastic_convert(array(x), array(random), result_dtype(instruction)))
 
 
+#: Opcodes that our table names alike, and JAX seldom writes.
 _SAME_NAMES: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh")
-"""Opcodes that our table names alike, and JAX seldom writes."""
 
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
-    "and": _bitwise("and"),
-    "atan2": atan2,
-    "clamp": clamp,
+    **{word: _bitwise(word) for word in ("and", "or", "xor")},
+    **by_opcode(atan2, clamp, count_leading_zeros, divide, imag, mulhi, remainder),
+    **by_opcode(shift_left, shift_right_arithmetic, shift_right_logical),
+    **{name: extreme(name) for name in ("maximum", "minimum")},
     "complex": complex_of,
-    "count-leading-zeros": count_leading_zeros,
-    "divide": divide,
     "erf": _in_float32(erf),
-    "imag": imaginary,
     "logistic": _in_float32(logistic),
-    "maximum": extreme("maximum"),
-    "minimum": extreme("minimum"),
-    "mulhi": mulhi,
     "not": invert,
-    "or": _bitwise("or"),
     "popcnt": population_count,
-    "remainder": remainder,
     "round-nearest-afz": _in_float32(round_away),
     "rsqrt": _in_float32(rsqrt),
-    "shift-left": shift_left,
-    "shift-right-arithmetic": shift_right_arithmetic,
-    "shift-right-logical": shift_right_logical,
-    "xor": _bitwise("xor"),
 }
 
 
 def _of_functions() -> dict[str, Evaluator]:
     """Operations that ask nothing of their instruction."""
-    plain: dict[str, Callable[..., Value]] = {
-        row.hlo: _by_row(name) for name, row in OPS.items() if row.hlo and " " not in row.hlo
+    table: dict[str, Callable[..., Value]] = {
+        **{
+            row.hlo: partial(op, name)
+            for name, row in OPS.items()
+            if row.hlo and " " not in row.hlo
+        },
+        **{name: partial(op, name) for name in _SAME_NAMES},
+        **_FUNCTIONS,
     }
-    same = {name: _by_row(name) for name in _SAME_NAMES}
-    table = {**plain, **same, **_FUNCTIONS}
     return {name: _without_attributes(function) for name, function in table.items()}
-
-
-def _by_row(name: str) -> Callable[..., Value]:
-    return lambda *operands: op(name, *operands)
 
 
 def _without_attributes(function: Callable[..., Value]) -> Evaluator:
@@ -311,11 +358,9 @@ def _without_attributes(function: Callable[..., Value]) -> Evaluator:
     return evaluator
 
 
+#: Evaluators whose result has its operands' shape, which may be any.
 ELEMENTWISE: Final[dict[str, Evaluator]] = {
     **_of_functions(),
-    "compare": _compare,
+    **by_opcode(_compare, _reduce_precision, _stochastic_convert),
     "convert": lambda run, made, x: convert(x, result_dtype(made)),
-    "reduce-precision": _reduce_precision,
-    "stochastic-convert": _stochastic,
 }
-"""Evaluators whose result has its operands' shape, which may be any."""

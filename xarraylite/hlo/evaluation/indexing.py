@@ -19,9 +19,9 @@ from ...dtypes.names import NumpyArray
 from ...functions.manipulation import reshape
 from ...ir.kind import NODE
 from ..instruction import HloComputation, HloInstruction
-from .reductions import UFUNCS, combiner
+from ..opcodes import by_opcode
+from .reductions import UFUNCS, combiner, scatter_rounds
 from .values import Evaluator, Runner, Value, array, container, integer, packed, read
-from .windows import scatter_rounds
 
 
 @lru_cache(maxsize=1024)
@@ -135,8 +135,8 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
     return container(np.moveaxis(found, range(rank, found.ndim), get("offset_dims")))
 
 
+#: Elements from which a window is written at once.
 _BLOCK: Final = 32
-"""Elements from which a window is written at once."""
 
 
 def _scatter(
@@ -230,13 +230,10 @@ def _write_blocks(
                 block[...] = result
 
 
-INDEXING: Final[dict[str, Evaluator]] = {
-    "dynamic-slice": _dynamic_slice,
-    "dynamic-update-slice": _dynamic_update_slice,
-    "gather": _gather,
-    "scatter": _scatter,
-}
-"""Evaluators of operations that take places as arguments."""
+#: Evaluators of operations that take places as arguments.
+INDEXING: Final[dict[str, Evaluator]] = by_opcode(
+    _dynamic_slice, _dynamic_update_slice, _gather, _scatter
+)
 
+#: Those that may write into their first operand where ``alone`` says that nobody else has it.
 IN_PLACE: Final = ("dynamic-update-slice", "scatter")
-"""Those that may write into their first operand where ``alone`` says that nobody else has it."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...dtypes.names import NumpyArray, kind
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from .values import Evaluator, Runner, Value, array, container, result_dtype
 
 _TRANSFORMS: Final[dict[str, Any]] = {
@@ -117,12 +118,10 @@ def _batch_norm(run: Runner, instruction: HloInstruction, *operands: Value) -> V
     return whole, container(mean.astype(dtype)), container(variance.astype(dtype))
 
 
+#: Evaluators of operations on whole matrices and lines.
 LINEAR_ALGEBRA: Final[dict[str, Evaluator]] = {
-    "batch-norm-grad": _batch_norm,
-    "batch-norm-inference": _batch_norm,
-    "batch-norm-training": _batch_norm,
-    "cholesky": _cholesky,
-    "fft": _fft,
-    "triangular-solve": _triangular_solve,
+    **by_opcode(_cholesky, _fft, _triangular_solve),
+    **dict.fromkeys(
+        [f"batch-norm-{part}" for part in ("grad", "inference", "training")], _batch_norm
+    ),
 }
-"""Evaluators of operations on whole matrices and lines."""

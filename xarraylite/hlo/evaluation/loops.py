@@ -26,8 +26,8 @@ from .values import Runner, Value, result_dtype
 _KNOWN = re.compile(r'"known_trip_count"\s*:\s*\{\s*"n"\s*:\s*"?([0-9]{1,18})"?\s*\}')
 _flat = lru_cache(maxsize=1024)(flatten)
 _TOLD: Final = frozenset(("compare", "constant", "get-tuple-element", "parameter"))
+#: Most bytes of a product for all trips.
 _MOST: Final = 1 << 26
-"""Most bytes of a product for all trips."""
 
 _MIRRORED: Final = {"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "NE": "NE"}
 

@@ -25,11 +25,14 @@ from ...functions.creation import full
 from ...functions.joining import concat
 from ...functions.manipulation import broadcast_to, flip, permute_dims, reshape
 from ...functions.sequences import arange
+from ...index.radix import compose
 from ...ir.kind import NODE, row_major
+from ...layout.spec_fields import layout_of
 from ...layout.tiled import TiledMap
 from ...operands.nodes import as_node
 from ...xla.spec import ArraySpec
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from ..text.literals import HloLiteral
 from ..values import PadDimension
 from .bits import bitcast_convert
@@ -47,8 +50,8 @@ from .values import (
     taken,
 )
 
+#: Elements in another order that NumPy copies before a copy of them is planned.
 _FEW: Final = 1 << 15
-"""Elements in another order that NumPy copies before a copy of them is planned."""
 
 
 def extents(instruction: HloInstruction) -> tuple[int, ...]:
@@ -187,12 +190,11 @@ def _is_strided(spec: ArraySpec) -> bool:
 
 def major_to_minor(spec: ArraySpec) -> tuple[int, ...]:
     """Return dimensions in the order in which memory has them."""
-    layout = spec.layout
-    return tuple(range(spec.rank)) if layout is None else tuple(reversed(layout.minor_to_major))
+    return layout_of(spec).minor_to_major[::-1]
 
 
 def _physical(spec: ArraySpec) -> tuple[int, ...]:
-    return tuple([spec.dimensions[axis] for axis in major_to_minor(spec)])
+    return compose(spec.dimensions, major_to_minor(spec))
 
 
 def _convert_bits(
@@ -244,12 +246,12 @@ def pad(x: XExpression, value: Value, padding: Sequence[PadDimension]) -> XExpre
     return made
 
 
-def _get_size(run: Runner, instruction: HloInstruction, x: Value) -> Value:
+def _get_dimension_size(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     (axis,) = instruction.get("dimensions")
     return XExpression(as_node(np.int32(x.shape[axis]), "get-dimension-size"))
 
 
-def _set_size(run: Runner, instruction: HloInstruction, x: Value, size: Value) -> Value:
+def _set_dimension_size(run: Runner, instruction: HloInstruction, x: Value, size: Value) -> Value:
     (axis,) = instruction.get("dimensions")
     count, bound = int(array(size)), extents(instruction)[axis]
     if not 0 <= count <= bound:
@@ -264,31 +266,20 @@ def _dynamic_reshape(run: Runner, instruction: HloInstruction, x: Value, *sizes:
     return reshape(x, shape)
 
 
+#: Evaluators that only say where elements come from.
 VIEWS: Final[dict[str, Evaluator]] = {
-    "broadcast": _broadcast,
-    "concatenate": _concatenate,
+    **by_opcode(_broadcast, _concatenate, _reshape, _reverse, _slice),
     "copy": same,
-    "reshape": _reshape,
-    "reverse": _reverse,
-    "slice": _slice,
     "transpose": lambda run, made, x: permute_dims(x, made.get("dimensions")),
 }
-"""Evaluators that only say where elements come from."""
 
+#: Evaluators that take values in memory, or none.
 HEAVY: Final[dict[str, Evaluator]] = {
-    "add-dependency": same,
+    **by_opcode(_bitcast, _bitcast_convert, _constant, _dynamic_reshape, _get_dimension_size),
+    **by_opcode(_iota, _set_dimension_size),
+    **dict.fromkeys(("add-dependency", "domain", "opt-barrier"), same),
     "after-all": lambda run, made, *values: TOKEN,
-    "bitcast": _bitcast,
-    "bitcast-convert": _bitcast_convert,
-    "constant": _constant,
     "copy-done": taken(0),
     "copy-start": lambda run, made, x: (x, x, TOKEN),
-    "domain": same,
-    "dynamic-reshape": _dynamic_reshape,
-    "get-dimension-size": _get_size,
-    "iota": _iota,
-    "opt-barrier": same,
     "pad": lambda run, made, x, value: pad(x, value, made.get("padding")),
-    "set-dimension-size": _set_size,
 }
-"""Evaluators that take values in memory, or none."""

@@ -150,5 +150,5 @@ def top(values: NumpyArray, k: int, largest: bool) -> Value:
     return container(found), container(order.astype(np.int32))
 
 
+#: Evaluators of operations that bring elements into an order.
 ORDERING: Final[dict[str, Evaluator]] = {"sort": _sort, "topk": _topk}
-"""Evaluators of operations that bring elements into an order."""

@@ -24,7 +24,9 @@ from ...ir.kind import Kind, row_major
 from ...layout.strided import ROW_MAJOR
 from ...memory.buffer import Buffer
 from ..instruction import HloInstruction
+from ..opcodes import by_opcode
 from ..values import ConvolutionLabels, WindowDimension
+from .reductions import pad_negative, sliding
 from .values import (
     Evaluator,
     Runner,
@@ -36,7 +38,6 @@ from .values import (
     result_dtype,
     stored,
 )
-from .windows import pad_negative, sliding
 
 
 @lru_cache(maxsize=256)
@@ -313,10 +314,5 @@ def _grouped(
     return np.concatenate(made, axis=1) if count > 1 else made[0]
 
 
-PRODUCTS: Final[dict[str, Evaluator]] = {
-    "convolution": _convolution,
-    "dot": _dot,
-    "ragged-dot": _ragged_dot,
-    "scaled-dot": _scaled_dot,
-}
-"""Evaluators of sums of products."""
+#: Evaluators of sums of products.
+PRODUCTS: Final[dict[str, Evaluator]] = by_opcode(_convolution, _dot, _ragged_dot, _scaled_dot)

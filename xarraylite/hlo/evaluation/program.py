@@ -22,19 +22,41 @@ from ..._errors import HloError, TracedValueError, XarrayliteError
 from ...arrays.container import XContainer
 from ...transforms.jit import Jitted, jit
 from ..instruction import HloInstruction
+from .bits import RANDOM
+from .control import COLLECTIVES, CONTROL
+from .custom_calls import CUSTOM
 from .elementwise import ELEMENTWISE
-from .groups import is_lazy, lazy_sites
-from .indexing import IN_PLACE
-from .inlining import Flat, Site, is_element
-from .moves import VIEWS
+from .indexing import IN_PLACE, INDEXING
+from .inlining import Flat, Site, is_element, is_lazy, lazy_sites
+from .linear_algebra import LINEAR_ALGEBRA
+from .moves import HEAVY, VIEWS
+from .ordering import ORDERING
 from .products import PRODUCTS, planned_dot
-from .table import EVALUATORS
+from .reductions import FOLDS, WINDOWS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
-_OVERWRITTEN: Final = 1 << 16
-"""Bytes from which on a value is written over one that it is computed of, where nobody needs that.
+#: What each operation computes.
+EVALUATORS: Final[dict[str, Evaluator]] = {
+    **ELEMENTWISE,
+    **VIEWS,
+    **HEAVY,
+    **FOLDS,
+    **WINDOWS,
+    **PRODUCTS,
+    **INDEXING,
+    **ORDERING,
+    **CONTROL,
+    **CUSTOM,
+    **LINEAR_ALGEBRA,
+    **RANDOM,
+    **COLLECTIVES,
+}
 
-New memory for less is found sooner than it is asked who holds the old."""
+
+#: Bytes from which on a value is written over one that it is computed of, where nobody needs that.
+#:
+#: New memory for less is found sooner than it is asked who holds the old.
+_OVERWRITTEN: Final = 1 << 16
 
 _Table = Mapping[str, Evaluator]
 

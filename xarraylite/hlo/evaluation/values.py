@@ -33,8 +33,8 @@ from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from .devices import Seat
 
+#: An expression, a container, or a tuple of values.
 Value: TypeAlias = Any
-"""An expression, a container, or a tuple of values."""
 
 TOKEN: Final = ()
 
@@ -66,8 +66,8 @@ class Runner(Protocol):
         """Return a function on arrays that applies a computation of scalars element by element."""
 
 
+#: Takes the runner, the instruction and the operands' values.
 Evaluator: TypeAlias = Callable[..., Value]
-"""Takes the runner, the instruction and the operands' values."""
 
 
 def same(run: Runner, instruction: HloInstruction, x: Value, *others: Value) -> Value:

@@ -3,25 +3,32 @@
 HLO has Cholesky's decomposition and the error function; other decompositions are calls of a
 compiler's own, which no module of ours makes.  A matrix that is not positive-definite gives NaN
 there, where NumPy raises.
+
+HLO's Fourier transform is of the last dimension and divides by the number of elements where it
+goes back, as NumPy does by default.  So a dimension is moved to the end, cut or filled with zeros,
+transformed, multiplied where another rule divides, and moved back.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
-from ..._errors import HloError
+from ..._errors import HloError, XarrayliteError
 from ...arrays.expression import XExpression, apply
 from ...arrays.operand import as_array
-from ...dtypes.names import float32, int64, is_narrow_float, kind
+from ...dtypes.formats import loop_dtype
+from ...dtypes.names import complex64, complex128, float32, float64, int64, is_narrow_float, kind
 from ...dtypes.promotion import result_type
 from ...functions import reducers
+from ...functions.arrays_of_numpy import numpy, refusal
 from ...functions.diagonals import tril, triu
-from ...functions.manipulation import broadcast_to, expand_dims, reshape, squeeze
+from ...functions.manipulation import broadcast_to, expand_dims, moveaxis, reshape, squeeze
+from ...functions.rearranging import pad, roll
 from ...functions.sequences import eye
 from ...index.broadcast import check_axis
 from ...linalg import vector_norm
@@ -50,7 +57,7 @@ def _cholesky(export: Export, a: Any, upper: bool = False) -> Any:
 
 def _norm(export: Export, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     array = _floats(x, "norm")
-    axes = range(array.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    axes = range(array.ndim) if axis is None else axis if np.iterable(axis) else (axis,)
     along = tuple([check_axis(k, array.ndim, "norm") for k in axes])
     if ord is None or (ord == "fro" and len(along) == 2):
         return vector_norm(array, axis=along, keepdims=keepdims)
@@ -188,21 +195,155 @@ def _take_along_axis(export: Export, arr: Any, indices: Any, axis: int | None = 
     return export.result(export.gathered(flat, 0, total))
 
 
+_WRITTEN: Final = (
+    _bitwise_count, _cholesky, _convolve, _correlate, _erf, _matrix_norm, _matrix_power, _matvec,
+    _norm, _polyval, _take_along_axis, _trapezoid, _vecmat,
+)  # fmt: skip
+#: What is written for functions by name; takes the export and the arguments.
 ALGEBRA: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
+    {function.__name__.strip("_"): function for function in _WRITTEN}
+)
+
+
+#: Powers of the number of elements by which the way forth is divided; the way back by the rest.
+_DIVIDED: Final = MappingProxyType({"backward": 0.0, "ortho": 0.5, "forward": 1.0})
+
+
+def _transformed(
+    export: Export, opcode: str, x: Any, n: Any, axis: Any, norm: str | None, front: str = ""
+) -> Any:
+    """Write the transform of one dimension; the opcode is its ``fft_type``.
+
+    NumPy's function, ``front`` if its name is another, says what of no lines at all becomes: it
+    refuses what it refuses when it computes, and its result has the dtype and the size.
+    """
+    array = as_array(x, "fft")
+    along = check_axis(axis, array.ndim, "fft")
+    none = np.empty((0, array.shape[along]), loop_dtype(array.dtype))
+    usual = getattr(numpy.fft, front or opcode.lower())(none, n, -1, norm)
+    wide = usual.dtype in (float64, complex128)
+    real, whole = (float64, complex128) if wide else (float32, complex64)
+    lines = none.shape[1] if n is None else int(n)
+    count = lines if opcode == "RFFT" else usual.shape[1]
+    half = count // 2 + 1
+    term = export.term(_cut(moveaxis(array, along, -1), half if opcode == "IRFFT" else count))
+    made = export.writer.term(
+        "fft",
+        real if opcode == "IRFFT" else whole,
+        (*term.shape[:-1], half if opcode == "RFFT" else count),
+        term.cast(real if opcode == "RFFT" else whole),
+        fft_type=opcode,
+        fft_length=(count,),
+    )
+    power = _DIVIDED[norm or "backward"]  # HLO has divided the way back by all
+    if power:
+        made = made * (float(count) ** (power if opcode[0] == "I" else -power))
+    return moveaxis(export.result(made), -1, along)
+
+
+def _cut(line: Any, count: int) -> Any:
+    """Return the first elements of the last dimension, zeros behind them where they are too few."""
+    missing = count - line.shape[-1]
+    if missing <= 0:
+        return line[..., :count]
+    return pad(line, [(0, 0)] * (line.ndim - 1) + [(0, missing)])
+
+
+def _one(opcode: str) -> Callable[..., Any]:
+    def written(
+        export: Export, x: Any, n: Any = None, axis: Any = -1, norm: str | None = None
+    ) -> Any:
+        return _transformed(export, opcode, x, n, axis, norm)
+
+    return written
+
+
+def _several(opcode: str, usual: tuple[int, int] | None = None) -> Callable[..., Any]:
+    """Return what writes a transform of some dimensions, of all or the usual ones without axes."""
+    plain = "IFFT" if opcode[0] == "I" else "FFT"
+
+    def written(
+        export: Export,
+        x: Any,
+        s: Sequence[Any] | None = None,
+        axes: Sequence[Any] | None = usual,
+        norm: str | None = None,
+    ) -> Any:
+        found = as_array(x, "fft")
+        shape = found.shape
+        if axes is None:
+            axes = range(found.ndim) if s is None else range(-len(s), 0)
+        # Sizes are those of the operand, whatever becomes of a dimension that is named twice.
+        sizes = [-1] * len(axes) if s is None else s
+        pairs = zip(sizes, axes, strict=True)
+        steps = [(plain, shape[axis] if n == -1 else n, axis) for n, axis in pairs]
+        if opcode != plain:  # what is real, or becomes it, is the last dimension
+            _, size, axis = steps[-1]
+            steps[-1] = (opcode, None if s is None and opcode == "IRFFT" else size, axis)
+        # It is transformed first or last.
+        for step in steps if opcode == "IRFFT" else steps[::-1]:
+            found = _transformed(export, step[0], found, step[1], step[2], norm)
+        return found
+
+    return written
+
+
+def _hermitian(opcode: str) -> Callable[..., Any]:
+    """Return what writes a transform of, or to, a signal whose spectrum is real."""
+    other = {"backward": "forward", "forward": "backward"}
+    front = "hfft" if opcode == "IRFFT" else "ihfft"
+
+    def written(
+        export: Export, x: Any, n: Any = None, axis: Any = -1, norm: str | None = None
+    ) -> Any:
+        rule = other.get(norm or "backward", norm)
+        given = apply(OPS["conj"], as_array(x, "fft")) if opcode == "IRFFT" else x
+        made = _transformed(export, opcode, given, n, axis, rule, front)
+        return made if opcode == "IRFFT" else apply(OPS["conj"], made)
+
+    return written
+
+
+def _shifted(sign: int) -> Callable[..., Any]:
+    def written(export: Export, x: Any, axes: Any = None) -> Any:
+        array = as_array(x, "fftshift")
+        single = isinstance(axes, int | np.integer)
+        given = range(array.ndim) if axes is None else (axes,) if single else axes
+        along = tuple([check_axis(axis, array.ndim, "fftshift") for axis in given])
+        return roll(array, tuple([sign * (array.shape[axis] // 2) for axis in along]), along)
+
+    return written
+
+
+def _as_computed(name: str, written: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what refuses what the computed function refuses, and rounds to narrow floats."""
+
+    def called(export: Export, x: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            made = written(export, x, *args, **kwargs)
+        except XarrayliteError:
+            raise
+        except (ValueError, TypeError, IndexError) as error:
+            raise refusal(name, (x, *args, *kwargs.values()), error) from None
+        narrow = is_narrow_float(x.dtype) and made.dtype == float32
+        return made.astype(x.dtype) if narrow else made
+
+    return called
+
+
+_DIRECTIONS: Final = ("fft", "ifft", "rfft", "irfft")
+#: What is written for transforms by name; takes the export and the arguments.
+TRANSFORMS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
-        "bitwise_count": _bitwise_count,
-        "cholesky": _cholesky,
-        "convolve": _convolve,
-        "correlate": _correlate,
-        "erf": _erf,
-        "matrix_norm": _matrix_norm,
-        "matrix_power": _matrix_power,
-        "matvec": _matvec,
-        "norm": _norm,
-        "polyval": _polyval,
-        "take_along_axis": _take_along_axis,
-        "trapezoid": _trapezoid,
-        "vecmat": _vecmat,
+        name: _as_computed(name, written)
+        for name, written in {
+            **{name: _one(name.upper()) for name in _DIRECTIONS},
+            **{f"{name}2": _several(name.upper(), (-2, -1)) for name in _DIRECTIONS},
+            **{f"{name}n": _several(name.upper()) for name in _DIRECTIONS},
+            "fftshift": _shifted(1),
+            "hfft": _hermitian("IRFFT"),
+            "ifftshift": _shifted(-1),
+            "ihfft": _hermitian("RFFT"),
+        }.items()
     }
 )
-"""What is written for functions by name; takes the export and the arguments."""

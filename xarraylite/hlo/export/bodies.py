@@ -90,6 +90,7 @@ def _remainder(x: Term, y: Term) -> Term:
     return choose(zero, dividend.dtype.type(0), dividend % divisor).cast(x.dtype)
 
 
+#: What names mean in a body that is run on terms.
 _GIVEN: Final[dict[str, Any]] = {
     "__builtins__": {"abs": abs},
     "bits_f32": _bits("int"),
@@ -112,7 +113,6 @@ _GIVEN: Final[dict[str, Any]] = {
     ),
     "type": lambda x: x.like,
 }
-"""What names mean in a body that is run on terms."""
 
 
 @cache

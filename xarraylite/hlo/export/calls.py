@@ -21,14 +21,13 @@ from ...dtypes.names import bool_, float32, is_narrow_float, kind
 from ...functions import elementwise, reducers
 from ...functions.joining import concat, stack
 from ...functions.manipulation import expand_dims, moveaxis, reshape
-from ...index.broadcast import check_axis
+from ...index.broadcast import check_axes, check_axis
 from ...ops.table import OPS
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..values import WindowDimension
-from .algebra import ALGEBRA
+from .algebra import ALGEBRA, TRANSFORMS
 from .terms import Export, Term, Writer, default_spec
-from .transforms import TRANSFORMS
 
 
 def _compared(writer: Writer, dtypes: Sequence[np.dtype[Any]], descending: bool) -> HloComputation:
@@ -104,21 +103,16 @@ def _growing(opcode: str) -> Callable[..., Any]:
         end = source if dtype is not None or kind(source) in "fc" else _summed(source)
         wide = np.dtype(float32) if is_narrow_float(end) else end
         term = export.term(array).cast(wide)
-        writer, size = export.writer, term.shape[along]
-        window = [WindowDimension(1)] * len(term.shape)
-        window[along] = WindowDimension(size, padding_low=size - 1)
+        writer, shape = export.writer, term.shape
+        window = [WindowDimension(1)] * len(shape)
+        window[along] = WindowDimension(shape[along], padding_low=shape[along] - 1)
         start = writer.constant(np.asarray(int(opcode == "multiply")).astype(wide))
-        made = writer.add(
-            "reduce-window",
-            default_spec(wide, term.shape),
-            [term.instruction, start.instruction],
-            [writer.region(opcode, wide)],
-            window=tuple(window),
-        )
-        grown = export.result((Term(writer, made) if size else term).cast(end))
+        if shape[along]:
+            term = writer.fold("reduce-window", opcode, shape, term, start, window=tuple(window))
+        grown = export.result(term.cast(end))
         if not include_initial:
             return grown
-        before = list(term.shape)
+        before = list(shape)
         before[along] = 1
         first = export.result(start.cast(end).stretched(before))
         return concat([first, grown], axis=along)
@@ -177,8 +171,7 @@ def _shares(
     if options.pop("method", "linear") != "linear" or options.pop("weights", None) is not None:
         raise HloError("to_hlo: there is HLO for shares by the linear rule, without weights, alone")
     array = as_array(a, "quantile")
-    axes = range(array.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
-    along = sorted([check_axis(k, array.ndim, "quantile") for k in axes])
+    along = check_axes(axis, array.ndim, "quantile")
     floats = array if kind(array.dtype) == "f" else array.astype("float64")
     kept = [size for k, size in enumerate(array.shape) if k not in along]
     count = math.prod([array.shape[k] for k in along])
@@ -219,6 +212,7 @@ def _median(export: Export, a: Any, axis: Any = None, keepdims: bool = False, **
     return _shares(export, a, 0.5, axis, keepdims, {})
 
 
+#: What is written for functions by name; takes the export and the arguments.
 CALLS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
         "argsort": _argsort,
@@ -237,4 +231,3 @@ CALLS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         **TRANSFORMS,
     }
 )
-"""What is written for functions by name; takes the export and the arguments."""

@@ -8,7 +8,7 @@ broadcasts; what is none of these (a diagonal) is gathered by computed numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from functools import singledispatchmethod
 from operator import attrgetter
@@ -20,7 +20,8 @@ import numpy as np
 from ..._errors import HloError
 from ...arrays.container import XContainer
 from ...arrays.expression import XExpression
-from ...dtypes.names import kind
+from ...dtypes.info import bounds
+from ...dtypes.names import DType, kind
 from ...index.transform import FIXED, Reshape, Transform
 from ...ir import node as ir
 from ...ir.build import CAST
@@ -42,12 +43,11 @@ from ...transforms.planned import results_of
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
-from ..order import callees_first
+from ..nodes import callees_first
 from ..values import Signature, SliceDimension
 from .calls import CALLS
-from .contractions import contracted
 from .operations import applied
-from .terms import Term, Writer, default_spec
+from .terms import Term, Writer, contracted, default_spec
 
 
 def to_hlo(source: Any, *specs: Any, name: str = "", labels: str | None = None) -> HloModule:
@@ -375,20 +375,20 @@ class _Export:
         wide, opcode = self.folded(node)
         offsets = read(node.offsets.snapshot, node.offsets.dtype, node.offsets.map)
         rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        start = self.writer.constant(np.asarray(_identity(opcode, wide)).astype(wide.dtype))
-        given = [start.stretched(node.shape), self.writer.constant(rows), wide]
-        made = self.writer.add(
+        made = self.writer.fold(
             "scatter",
-            default_spec(wide.dtype, node.shape),
-            [term.instruction for term in given],
-            [self.writer.region(opcode, wide.dtype)],
+            opcode,
+            node.shape,
+            self.start(opcode, wide.dtype).stretched(node.shape),
+            self.writer.constant(rows),
+            wide,
             update_window_dims=tuple(range(1, len(node.shape))),
             inserted_window_dims=(0,),
             scatter_dims_to_operand_dims=(0,),
             index_vector_dim=1,
             indices_are_sorted=True,
         )
-        return Term(self.writer, made).cast(node.dtype)
+        return made.cast(node.dtype)
 
     @write.register
     def _(self, node: ir.Reduce) -> Term:
@@ -397,23 +397,25 @@ class _Export:
             made = self.reduced(wide, opcode, node)
         else:  # an extreme of what is not NaN
             known, opcode = wide == wide, _EXTREMES[node.op.name]
-            filled = known.where(wide, wide.least() if opcode == "maximum" else wide.largest())
+            filled = known.where(wide, bounds(wide.dtype)[opcode == "minimum"])
             some = self.reduced(known, "or", node)
             made = some.where(self.reduced(filled, opcode, node), np.nan)
         return made.cast(node.dtype).reshaped(node.shape)
 
     def reduced(self, term: Term, opcode: str, node: ir.Reduce) -> Term:
         """Fold the axes of a reduction, which do not stay."""
-        start = self.writer.constant(np.asarray(_identity(opcode, term)).astype(term.dtype))
+        start = self.start(opcode, term.dtype)
         sizes = [size for k, size in enumerate(node.arg.shape) if k not in node.axes]
-        made = self.writer.add(
-            "reduce",
-            default_spec(term.dtype, sizes),
-            [term.instruction, start.instruction],
-            [self.writer.region(opcode, term.dtype)],
-            dimensions=node.axes,
-        )
-        return Term(self.writer, made)
+        return self.writer.fold("reduce", opcode, sizes, term, start, dimensions=node.axes)
+
+    def start(self, opcode: str, dtype: DType) -> Term:
+        """Return the value with which a fold begins."""
+        if kind(dtype) == "c" and opcode in ("maximum", "minimum"):
+            raise HloError(f"to_hlo: there is no HLO for the {opcode} of complex numbers")
+        least, largest = bounds(dtype)
+        zeros = {"add": 0, "multiply": 1, "or": False, "and": True}
+        value = {**zeros, "maximum": least, "minimum": largest}[opcode]
+        return self.writer.constant(np.asarray(value).astype(dtype))
 
     def folded(self, node: ir.Reduce) -> tuple[Term, str]:
         """Return what a reduction folds, and by which operation."""
@@ -425,21 +427,6 @@ class _Export:
 
 
 _EXTREMES = {"nanmax": "maximum", "nanmin": "minimum"}
-
-
-def _identity(opcode: str, term: Term) -> object:
-    """Return the value with which a fold begins."""
-    table: dict[str, Callable[[], object]] = {
-        "add": lambda: 0,
-        "multiply": lambda: 1,
-        "maximum": term.least,
-        "minimum": term.largest,
-        "or": lambda: False,
-        "and": lambda: True,
-    }
-    if kind(term.dtype) == "c" and opcode in ("maximum", "minimum"):
-        raise HloError(f"to_hlo: there is no HLO for the {opcode} of complex numbers")
-    return table[opcode]()
 
 
 def _spec_of(spec: Any) -> ArraySpec:

@@ -7,7 +7,6 @@ formula reads as one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -15,27 +14,19 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...arrays.expression import XExpression
-from ...dtypes.info import finfo, iinfo
+from ...dtypes.info import finfo
 from ...dtypes.names import DType, bool_, float8_e8m0fnu, float32, kind, uint4
-from ...layout.layout import Layout
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from ..text.literals import HloLiteral
 
 _INT32 = np.dtype(np.int32)
-_WORDS = {
-    4: np.dtype(uint4),
-    8: np.dtype(np.uint8),
-    16: np.dtype(np.uint16),
-    32: np.dtype(np.uint32),
-    64: np.dtype(np.uint64),
-}
-"""Integers as wide as numbers of so many bits."""
+#: Integers as wide as numbers of so many bits.
+_WORDS = {bits: np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)} | {4: np.dtype(uint4)}
 
 
-def default_spec(dtype: object, shape: Sequence[int]) -> ArraySpec:
-    """Return the spec of a row-major array."""
-    return ArraySpec(dtype, shape, Layout.row_major(len(shape)))
+#: Returns the spec of a row-major array.
+default_spec = ArraySpec.make_shape
 
 
 def _is_misread(values: np.ndarray[Any, Any]) -> bool:
@@ -120,6 +111,14 @@ class Writer:
             if not frozen.ndim:
                 self.constants[key] = found
         return Term(self, found)
+
+    def fold(
+        self, name: str, opcode: str, shape: Sequence[int], *operands: Term, **attributes: Any
+    ) -> Term:
+        """Write an instruction that folds elements of one dtype by an operation."""
+        dtype, given = operands[0].dtype, [operand.instruction for operand in operands]
+        region = self.region(opcode, dtype)
+        return Term(self, self.add(name, default_spec(dtype, shape), given, [region], **attributes))
 
     def region(self, opcode: str, dtype: DType) -> HloComputation:
         """Return the computation that applies an operation to two scalars."""
@@ -248,20 +247,6 @@ class Term:
         """Dtype of the parts of complex numbers."""
         return np.dtype("float32" if self.dtype.itemsize == 8 else "float64")
 
-    def least(self) -> object:
-        """Return the smallest value of the dtype."""
-        if self.kind == "f":
-            info = finfo(self.dtype)
-            return -math.inf if np.isinf(np.asarray(math.inf).astype(self.dtype)) else info.min
-        return False if self.kind == "b" else iinfo(self.dtype).min
-
-    def largest(self) -> object:
-        """Return the largest value of the dtype."""
-        if self.kind == "f":
-            info = finfo(self.dtype)
-            return math.inf if np.isinf(np.asarray(math.inf).astype(self.dtype)) else info.max
-        return True if self.kind == "b" else iinfo(self.dtype).max
-
     __add__ = _operator("add")
     __mul__ = _operator("multiply")
     __truediv__ = _operator("divide")
@@ -323,3 +308,40 @@ def copysign(x: Term, y: Term) -> Term:
     """Return the size of one float with the sign of another."""
     size = abs(x)
     return signbit(y).where(-size, size)
+
+
+_Labels = tuple[str, ...]
+
+
+def contracted(x: Term, ours: _Labels, y: Term, theirs: _Labels, kept: _Labels) -> Term:
+    """Return the product of two terms, summed over the labels that both have and nobody keeps.
+
+    Parameters
+    ----------
+    x, y : Term
+        Of one dtype, in which products are added up.
+    ours, theirs : tuple of str
+        A label for each of their dimensions.
+    kept : tuple of str
+        Labels of the result, in their order.
+    """
+    if x.kind == "b":
+        wide = np.dtype("int32")
+        return contracted(x.cast(wide), ours, y.cast(wide), theirs, kept).cast(x.dtype)
+    batch = [k for k in ours if k in theirs and k in kept]
+    summed = [k for k in ours if k in theirs and k not in kept]
+    free = [[k for k in labels if k not in batch and k not in summed] for labels in (ours, theirs)]
+    order = [*batch, *free[0], *free[1]]
+    sizes = dict(zip(ours, x.shape, strict=True)) | dict(zip(theirs, y.shape, strict=True))
+    numbers = {
+        f"{side}_{word}_dims": tuple([labels.index(k) for k in chosen])
+        for side, labels in (("lhs", ours), ("rhs", theirs))
+        for word, chosen in (("batch", batch), ("contracting", summed))
+        if chosen
+    }
+    made = x.writer.term("dot", x.dtype, [sizes[k] for k in order], x, y, **numbers)
+    places = tuple([order.index(k) for k in kept])
+    if places == tuple(range(len(places))):
+        return made
+    turned = [sizes[k] for k in kept]
+    return x.writer.term("transpose", x.dtype, turned, made, dimensions=places)

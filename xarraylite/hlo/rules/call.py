@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from math import prod
 from typing import Any, TypeAlias
 
 from ..._errors import HloError
@@ -177,17 +176,8 @@ def similar(first: ArraySpec, second: ArraySpec) -> bool:
     return first is second or first.compatible_ignoring_fp_precision(second)
 
 
-def default_layout(rank: int) -> Layout:
-    """Return the layout that XLA gives to a shape of which nothing else is said."""
-    return Layout(tuple(range(rank - 1, -1, -1)))
-
-
-def array(
-    kind: object, dimensions: Iterable[int], dynamic: Iterable[bool] | None = None
-) -> ArraySpec:
-    """Return an array in the default layout."""
-    sizes = tuple(dimensions)
-    return ArraySpec(element_type(kind), sizes, default_layout(len(sizes)), dynamic=dynamic)
+#: Returns an array in the default layout.
+array = ArraySpec.make_shape
 
 
 def one_or_tuple(shapes: Sequence[ArraySpec]) -> ArraySpec:
@@ -212,13 +202,5 @@ def with_dimensions(
     layout = shape.layout
     made = element_type(kind) if kind is not None else shape.element_type
     if layout is not None and layout.element_size_in_bits and made is not shape.element_type:
-        layout = default_layout(len(sizes))
+        layout = Layout.row_major(len(sizes))
     return ArraySpec(made, sizes, layout, dynamic=flags)
-
-
-def bit_count(shape: ArraySpec) -> int:
-    """Return how many bits of memory the elements of an array take together."""
-    width = 8 * shape.element_type.storage_bytes
-    if shape.layout is not None and shape.layout.element_size_in_bits:
-        width = shape.layout.element_size_in_bits
-    return prod(shape.dimensions) * width

@@ -8,6 +8,7 @@ from typing import Final
 
 from ..._errors import HloError
 from ...xla.spec import ArraySpec
+from ..opcodes import by_opcode
 from .call import Call, Rule, array, one_or_tuple, scalar, similar, with_dimensions
 
 _PRED: Final = array("pred", ())
@@ -277,24 +278,13 @@ def _rng_bit_generator(call: Call) -> ArraySpec:
     return result
 
 
+#: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
-    "batch-norm-grad": _batch_norm,
-    "batch-norm-inference": _batch_norm,
-    "batch-norm-training": _batch_norm,
-    "call": _call,
-    "cholesky": _cholesky,
-    "conditional": _conditional,
-    "fft": _fft,
+    **by_opcode(_call, _cholesky, _conditional, _fft, _get_tuple_element, _map, _rng),
+    **by_opcode(_rng_bit_generator, _scan, _sort, _topk, _triangular_solve, _while),
+    **dict.fromkeys(
+        [f"batch-norm-{part}" for part in ("grad", "inference", "training")], _batch_norm
+    ),
     "fusion": _call,
-    "get-tuple-element": _get_tuple_element,
-    "map": _map,
-    "rng": _rng,
-    "rng-bit-generator": _rng_bit_generator,
-    "scan": _scan,
-    "sort": _sort,
-    "topk": _topk,
-    "triangular-solve": _triangular_solve,
     "tuple": lambda call: ArraySpec.tuple(call.shapes),
-    "while": _while,
 }
-"""Rules by operation."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from ...xla.spec import ArraySpec
+from ..opcodes import by_opcode
 from .call import Call, Rule, array, first_operand, one_or_tuple, scalar, with_dimensions
 from .windows import reducer
 
@@ -22,7 +23,7 @@ def _groups(call: Call) -> int:
     return sizes.pop() if len(sizes) == 1 else 0
 
 
-def _same(call: Call) -> ArraySpec:
+def _collective_broadcast(call: Call) -> ArraySpec:
     _groups(call)
     return one_or_tuple(call.shapes)
 
@@ -77,7 +78,7 @@ def _all_to_all(call: Call) -> ArraySpec:
     return one_or_tuple(call.shapes)
 
 
-def _permute(call: Call) -> ArraySpec | None:
+def _collective_permute(call: Call) -> ArraySpec | None:
     pairs = call.get("source_target_pairs")
     call.require(all([len(pair) == 2 for pair in pairs]), "source_target_pairs are pairs")
     for side in (0, 1):
@@ -88,8 +89,8 @@ def _permute(call: Call) -> ArraySpec | None:
     return one_or_tuple(call.shapes)
 
 
-def _permute_start(call: Call) -> ArraySpec | None:
-    moved, result = _permute(call), call.result
+def _collective_permute_start(call: Call) -> ArraySpec | None:
+    moved, result = _collective_permute(call), call.result
     if moved is not None and result is not None and "slice_sizes" not in call.attributes:
         parts = result.tuple_shapes
         fits = len(parts) >= 2 and all([part.compatible(moved) for part in parts[:2]])
@@ -97,7 +98,7 @@ def _permute_start(call: Call) -> ArraySpec | None:
     return result
 
 
-def _ragged(call: Call) -> ArraySpec:
+def _ragged_all_to_all(call: Call) -> ArraySpec:
     call.count(6)
     lengths = {(shape.element_type.is_integral, shape.dimensions) for shape in call.shapes[2:]}
     call.require(
@@ -157,7 +158,7 @@ def _add_dependency(call: Call) -> ArraySpec:
     return call.shapes[0]
 
 
-def _receive(call: Call) -> ArraySpec | None:
+def _infeed(call: Call) -> ArraySpec | None:
     call.require(call.shapes[0].is_token, "takes a token")
     result = call.result
     fits = result is None or (
@@ -177,35 +178,20 @@ def _ended(rule: Callable[[Call], object]) -> Rule:
     return ended
 
 
+#: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
-    "add-dependency": _add_dependency,
+    **by_opcode(_add_dependency, _all_gather, _all_gather_start, _all_reduce, _all_to_all),
+    **by_opcode(_async_start, _collective_broadcast, _collective_permute, _copy_start, _infeed),
+    **by_opcode(_collective_permute_start, _ragged_all_to_all, _reduce_scatter),
+    **dict.fromkeys(("all-reduce-done", "async-update", "domain"), first_operand),
+    **dict.fromkeys(("all-gather-done", "async-done", "collective-permute-done"), _done(1)),
+    **dict.fromkeys(("partition-id", "replica-id"), lambda call: _U32),
     "after-all": _token,
-    "all-gather": _all_gather,
-    "all-gather-done": _done(1),
-    "all-gather-start": _all_gather_start,
-    "all-reduce": _all_reduce,
-    "all-reduce-done": first_operand,
     "all-reduce-start": _all_reduce,
-    "all-to-all": _all_to_all,
-    "async-done": _done(1),
-    "async-start": _async_start,
-    "async-update": first_operand,
-    "collective-broadcast": _same,
-    "collective-permute": _permute,
-    "collective-permute-done": _done(1),
-    "collective-permute-start": _permute_start,
     "copy-done": _done(0),
-    "copy-start": _copy_start,
-    "domain": first_operand,
-    "infeed": _receive,
     "outfeed": _ended(_add_dependency),
-    "partition-id": lambda call: _U32,
-    "ragged-all-to-all": _ragged,
-    "recv": _receive,
+    "recv": _infeed,
     "recv-done": lambda call: ArraySpec.tuple([_started(call)[0], ArraySpec.token()]),
-    "reduce-scatter": _reduce_scatter,
-    "replica-id": lambda call: _U32,
     "send": lambda call: ArraySpec.tuple([_add_dependency(call), _U32, ArraySpec.token()]),
     "send-done": _ended(_started),
 }
-"""Rules by operation."""

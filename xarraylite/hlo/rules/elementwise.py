@@ -7,7 +7,7 @@ from typing import Final
 
 from ...dtypes.element_types import ElementType
 from ...xla.spec import ArraySpec
-from ..opcodes import OPCODES
+from ..opcodes import OPCODES, by_opcode
 from .call import Call, Rule, array, first_operand, with_dimensions
 
 _KINDS: Final[dict[str, tuple[Callable[[ElementType], bool], str]]] = {
@@ -59,10 +59,10 @@ def _binary(kind: str) -> Rule:
 def _abs(call: Call) -> ArraySpec:
     shape = call.shapes[0]
     _require_kind(call, shape, "number")
-    return _real_part(call) if shape.element_type.is_complex else shape
+    return _real(call) if shape.element_type.is_complex else shape
 
 
-def _real_part(call: Call) -> ArraySpec:
+def _real(call: Call) -> ArraySpec:
     shape = call.shapes[0]
     _require_kind(call, shape, "inexact")
     if not shape.element_type.is_complex:
@@ -165,25 +165,15 @@ def _reduce_precision(call: Call) -> ArraySpec:
     return call.shapes[0]
 
 
+#: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
     **{
         row.name: _unary(row.elements) if row.arity == 1 else _binary(row.elements)
         for row in OPCODES.values()
         if row.elements
     },
-    "abs": _abs,
-    "bitcast-convert": _bitcast_convert,
-    "clamp": _clamp,
-    "compare": _compare,
-    "complex": _complex,
-    "convert": _convert,
-    "copy": first_operand,
-    "imag": _real_part,
-    "is-finite": _is_finite,
-    "opt-barrier": first_operand,
-    "real": _real_part,
-    "reduce-precision": _reduce_precision,
-    "select": _select,
-    "stochastic-convert": _stochastic_convert,
+    **by_opcode(_abs, _bitcast_convert, _clamp, _compare, _complex, _convert, _is_finite),
+    **by_opcode(_real, _reduce_precision, _select, _stochastic_convert),
+    **dict.fromkeys(("copy", "opt-barrier"), first_operand),
+    "imag": _real,
 }
-"""Rules by operation."""

@@ -1,4 +1,4 @@
-"""Shapes of results, from operands and attributes: one table from operations to rules.
+"""Shapes of results by operands and attributes, from one table of rules; whether modules keep them.
 
 The same rules serve the reader, where a text leaves shapes out, and the verifier.  Shapes that XLA
 infers have XLA's layouts: elementwise operations and what keeps an array in its place keep the
@@ -6,32 +6,36 @@ layout of an operand, a transpose permutes it, everything else has the default o
 
 Operations without a rule (custom calls, constants, parameters, ...) are opaque: what they are said
 to give is what they give.
+
+To verify an instruction is to infer its shape and to compare.
+
+What the classes themselves refuse is not checked again: operands and control predecessors stand
+before their users, so there are no cycles, and parameters are numbered without holes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Final
 
+from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
-from ..instruction import HloComputation
-from ..opcodes import OPCODES
-from . import callers, devices, elementwise, indexed, movement, windows
+from ..instruction import HloComputation, HloInstruction
+from ..opcodes import ACCURATE, OPCODES
+from ..values import Alias, Signature
+from . import callers, devices, elementwise, movement, windows
 from .call import Call, Rule, Unsaid
 
+#: The rule of each operation that has one.
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
     {
-        **elementwise.RULES,
-        **movement.RULES,
-        **windows.RULES,
-        **indexed.RULES,
-        **callers.RULES,
-        **devices.RULES,
+        opcode: rule
+        for part in (elementwise, movement, windows, callers, devices)
+        for opcode, rule in part.RULES.items()
     }
 )
-"""The rule of each operation that has one."""
 
 
 _ANYTHING_NAMES = """
@@ -40,12 +44,12 @@ collective-broadcast collective-permute collective-permute-done collective-permu
 copy copy-done copy-start domain fusion get-tuple-element infeed opt-barrier outfeed recv recv-done
 scan select send send-done tuple while
 """
+#: Operations whose operands need not be arrays.
 _ANYTHING: Final = frozenset(_ANYTHING_NAMES.split())
-"""Operations whose operands need not be arrays."""
 
 _NO_OPERANDS: Final = frozenset(("after-all", "async-start", "call", "fusion", "scan", "tuple"))
+#: How many operands there are at least, where there may be any number but not none or one.
 _LEAST: Final = {"dynamic-update-slice": 2, "scatter": 3}
-"""How many operands there are at least, where there may be any number but not none or one."""
 
 
 def infer_shape(
@@ -102,3 +106,140 @@ def infer_shape(
     with suppress(Unsaid):
         return rule(call)
     return None
+
+
+# Operations that may compute in one precision and give another.
+_MIXED_NAMES = """
+all-gather all-gather-start all-reduce all-reduce-start call conditional convolution dot fusion
+reduce reduce-scatter reduce-window while
+"""
+_MIXED: Final = frozenset(_MIXED_NAMES.split())
+
+
+def verify_module(
+    computations: Iterable[HloComputation],
+    entry: HloComputation,
+    signature: Signature,
+    attributes: Mapping[str, Any],
+) -> None:
+    """Check every instruction of a module, and its header.
+
+    Raises
+    ------
+    HloError
+        For the first rule that is broken.
+    """
+    names: set[str] = set()
+    for computation in computations:
+        for instruction in computation.instructions:
+            if instruction.name in names:
+                raise HloError("the name is taken already", instruction=instruction.name)
+            names.add(instruction.name)
+            verify_instruction(instruction)
+    _verify_signature(entry, signature, attributes)
+
+
+def verify_instruction(instruction: HloInstruction) -> None:
+    """Check one instruction.
+
+    Raises
+    ------
+    HloError
+        With its name, the operation, the shapes of its operands, and the rule that is broken.
+    """
+    row = OPCODES.get(instruction.opcode)
+    name = instruction.name
+    if row is None:
+        raise HloError(f"there is no opcode {instruction.opcode}", instruction=name)
+    operands = instruction.operands
+    if row.arity is not None and len(operands) != row.arity:
+        raise HloError(
+            f"{row.name} takes {row.arity} operands, not {len(operands)}", instruction=name
+        )
+    for needed in row.required:
+        if needed not in instruction.attributes and needed not in row.calls:
+            raise HloError(f"{row.name} needs the attribute {needed}", instruction=name)
+    if "result_accuracy" in instruction.attributes and row.name not in ACCURATE:
+        raise HloError(f"{row.name} has no attribute result_accuracy", instruction=name)
+    shapes = tuple([operand.shape for operand in operands])
+    try:
+        inferred = infer_shape(
+            row.name,
+            shapes,
+            instruction.attributes,
+            instruction.called_computations,
+            instruction.shape,
+        )
+    except HloError as error:
+        raise HloError(error.expected, instruction=name) from None
+    except XarrayliteError as error:
+        raise HloError(f"{row.name}: {error}", instruction=name) from None
+    if inferred is not None and not _agree(row.name, inferred, instruction.shape):
+        shown = ", ".join([shape.human_string() for shape in shapes])
+        raise HloError(
+            f"{row.name}({shown}) gives {inferred.human_string()}, "
+            f"not {instruction.shape.human_string()}",
+            instruction=name,
+        )
+    aliases = instruction.attributes.get("output_to_operand_aliasing", ())
+    _verify_sharing("output_to_operand_aliasing", aliases, shapes, instruction.shape, name)
+    if row.name == "constant" and instruction.literal.shape != instruction.shape:
+        raise HloError("a constant has the shape of its value", instruction=name)
+
+
+def _agree(opcode: str, inferred: ArraySpec, declared: ArraySpec) -> bool:
+    if inferred is declared or inferred.compatible(declared):
+        return True
+    return opcode in _MIXED and inferred.compatible_ignoring_fp_precision(declared)
+
+
+def _verify_signature(
+    entry: HloComputation, signature: Signature, attributes: Mapping[str, Any]
+) -> None:
+    """Check that the entry has the parameters and the result that the header says."""
+    parameters = entry.parameters
+    if len(parameters) != len(signature.parameters):
+        raise HloError(
+            f"entry_computation_layout has {len(signature.parameters)} parameters, "
+            f"{entry.name} {len(parameters)}"
+        )
+    pairs = [
+        *zip(signature.parameters, [p.shape for p in parameters], strict=True),
+        (signature.result, entry.root.shape),
+    ]
+    for said, found in pairs:
+        if not said.compatible(found):
+            raise HloError(
+                f"entry_computation_layout says {said.human_string()} where "
+                f"{entry.name} has {found.human_string()}"
+            )
+    aliases = attributes.get("input_output_alias", ())
+    given, result = signature.parameters, signature.result
+    _verify_sharing("input_output_alias", aliases, given, result)
+    donors = [Alias((), *donor) for donor in attributes.get("buffer_donor", ())]
+    _verify_sharing("buffer_donor", donors, given, result)
+
+
+def _verify_sharing(
+    what: str,
+    aliases: Iterable[Alias],
+    given: Sequence[ArraySpec],
+    result: ArraySpec,
+    name: str = "",
+) -> None:
+    """Check that what is said to share memory is there."""
+    for alias in aliases:
+        if not 0 <= alias.operand < len(given):
+            raise HloError(
+                f"{what} names operand {alias.operand} of {len(given)}", instruction=name
+            )
+        for whole, index in (
+            (given[alias.operand], alias.operand_index),
+            (result, alias.output_index),
+        ):
+            if not whole.index_is_valid(index):
+                raise HloError(
+                    f"{what} names a part {{{','.join(map(str, index))}}} of "
+                    f"{whole.human_string()}, which has none",
+                    instruction=name,
+                )

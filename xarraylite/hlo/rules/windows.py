@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...xla.spec import ArraySpec
+from ..opcodes import by_opcode
 from ..values import ConvolutionLabels, WindowDimension
 from .call import Call, Rule, array, one_or_tuple, scalar, similar
 
@@ -186,13 +187,8 @@ def _select_and_scatter(call: Call) -> ArraySpec:
     return operand
 
 
+#: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
-    "convolution": _convolution,
-    "dot": _dot,
-    "ragged-dot": _ragged_dot,
-    "reduce": _reduce,
-    "reduce-window": _reduce_window,
-    "scaled-dot": _scaled_dot,
-    "select-and-scatter": _select_and_scatter,
+    **by_opcode(_convolution, _dot, _ragged_dot, _reduce, _reduce_window, _scaled_dot),
+    **by_opcode(_select_and_scatter),
 }
-"""Rules by operation."""

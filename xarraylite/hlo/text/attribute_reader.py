@@ -1,25 +1,161 @@
-"""Attributes of instructions: typed values, and the computations that are called."""
+"""Attributes of instructions: typed values, and the computations that are called.
+
+Names are unique, made as XLA makes them: one that is taken gets a number behind a dot.  A second
+``x`` is ``x.1``, or the next number that is free.  A name that ends in one asks for that number.
+
+What a text of one instruction leaves undefined, and computations that text only names.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Generator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ..._errors import XarrayliteError
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import ACCURATE, OPCODES
+from ..values import OpMetadata
 from .attributes import kind_of, read_attribute
 from .kinds_structured import read_typed_literal
 from .literals import HloLiteral
 from .made_up import Filler
-from .metadata import read_metadata
-from .names import NameTable
-from .quoting import NAME, SKIP
-from .scanner import Scanner
-from .undefined import undefined_computation
+from .scanner import NAME, SKIP, Scanner
+
+# Operations whose operands have the shape of the result.
+_SAME_NAMES = """
+abs all-reduce bitcast clamp collective-permute copy opt-barrier reduce-precision reverse
+"""
+_SAME_SHAPE: Final = frozenset(
+    [*_SAME_NAMES.split(), *[row.name for row in OPCODES.values() if row.elements]]
+)
+
+
+def guess_operand_shape(opcode: str, result: ArraySpec | None, position: int) -> ArraySpec:
+    """Return the shape of an operand that nobody defines.
+
+    Elementwise operations have operands like their result.  What else an operand may be does not
+    follow: it is an opaque value.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.attribute_reader import guess_operand_shape
+    >>> from xarraylite.xla.spec import ArraySpec
+    >>> print(guess_operand_shape("add", ArraySpec.parse("f32[2]{0:T(256)}"), 1))
+    f32[2]{0:T(256)}
+    """
+    if result is None:
+        return ArraySpec.opaque()
+    if opcode in _SAME_SHAPE or (opcode == "select" and position):
+        return result
+    if opcode == "select":
+        return ArraySpec("pred", result.dimensions, result.layout, dynamic=result.dynamic)
+    if opcode == "tuple" and position < len(result.tuple_shapes):
+        return result.tuple_shapes[position]
+    return ArraySpec.opaque()
+
+
+def _parameters(name: str, operands: tuple[HloInstruction, ...]) -> tuple[HloInstruction, ...]:
+    """Return a parameter for each operand; a name may have a place for its number."""
+    numbers = [MappingProxyType({"parameter_number": k}) for k in range(len(operands))]
+    return tuple(
+        [
+            HloInstruction(name.format(k), "parameter", operand.shape, attributes=numbers[k])
+            for k, operand in enumerate(operands)
+        ]
+    )
+
+
+def undefined_computation(
+    name: str, operands: tuple[HloInstruction, ...], result: ArraySpec
+) -> HloComputation:
+    """Return a computation that hands its parameters to a custom call of its own name."""
+    parameters = _parameters("param_{}", operands)
+    attributes = MappingProxyType({"custom_call_target": name})
+    root = HloInstruction("custom-call", "custom-call", result, parameters, attributes)
+    return HloComputation(name, (*parameters, root))
+
+
+def wrap_operation(
+    opcode: str,
+    result: ArraySpec,
+    operands: tuple[HloInstruction, ...],
+    attributes: dict[str, Any],
+    called: tuple[HloComputation, ...],
+) -> HloComputation:
+    """Return the computation that an asynchronous operation such as ``negate-start`` runs.
+
+    The attributes become those of the operation that is wrapped.
+    """
+    parameters = _parameters("async_param", operands)
+    own: dict[str, Any] = {name: attributes[name] for name in _OF_THE_START if name in attributes}
+    inner = MappingProxyType({name: value for name, value in attributes.items() if name not in own})
+    attributes.clear()
+    attributes.update(own)
+    root = HloInstruction(opcode, opcode, result, parameters, inner, called)
+    return HloComputation("async_wrapped", (*parameters, root))
+
+
+def hand_on(
+    wrapped: HloInstruction, attributes: dict[str, Any], metadata: OpMetadata | None
+) -> None:
+    """Say of the operation that is wrapped what an asynchronous one, or its end, says of itself."""
+    said = {name: attributes[name] for name in _OF_BOTH if name in attributes}
+    if said:
+        object.__setattr__(wrapped, "attributes", MappingProxyType({**wrapped.attributes, **said}))
+    if metadata is not None:
+        object.__setattr__(wrapped, "metadata", metadata)
+
+
+_OF_BOTH: Final = ("backend_config", "frontend_attributes", "origin", "statistics")
+_OF_THE_START: Final = (
+    *_OF_BOTH,
+    "async_execution_thread",
+    "output_to_operand_aliasing",
+    "sharding",
+)
+
+
+_NUMBERED = re.compile(r"(.+)\.([+-]?[0-9]{1,20})", re.DOTALL)
+
+
+class NameTable:
+    """Names that are taken.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.attribute_reader import NameTable
+    >>> table = NameTable()
+    >>> [table.unique(name) for name in ["x", "x.1", "x", "y.3", "y", "x"]]
+    ['x', 'x.1', 'x.2', 'y.3', 'y', 'x.3']
+    """
+
+    __slots__ = ("_next", "_taken")
+
+    def __init__(self) -> None:
+        self._taken: set[tuple[str, int]] = set()
+        self._next: dict[str, int] = {}
+
+    def unique(self, name: str) -> str:
+        """Return a name that is not taken yet, the given one if it may be, and take it."""
+        root, number, numbered = name, 0, False
+        if name[-1].isdigit() and "." in name:
+            match = _NUMBERED.fullmatch(name)
+            if match is not None and -(2**63) <= int(match[2]) < 2**63:
+                root, number, numbered = match[1], int(match[2]), True
+        taken = self._taken
+        if (root, number) in taken:
+            number = self._next.get(root, 0)
+            while (root, number) in taken:
+                number += 1
+            self._next[root] = number + 1
+        taken.add((root, number))
+        if number == 0:
+            return f"{root}.0" if numbered else root
+        return f"{root}.{number}"
+
 
 _ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME}){SKIP}={SKIP}")
 _WORD = re.compile(rf"\s*%?({NAME})\s*")
@@ -185,7 +321,7 @@ class AttributeReader:
             try:
                 if kind == "literal":
                     return read_typed_literal(text, self.filler)
-                value = read_metadata(text) if kind == "metadata" else read_attribute(kind, text)
+                value = read_attribute(kind, text)
             except (ValueError, XarrayliteError) as error:
                 self.scan.fail(str(error), start)
             self.values[key] = value

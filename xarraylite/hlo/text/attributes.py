@@ -13,17 +13,16 @@ from typing import Any, Final
 
 from ...xla.spec import ArraySpec
 from ..values import ReplicaGroups, ResultAccuracy
-from . import kinds_basic, kinds_shared, kinds_structured, kinds_windows
+from . import kinds_basic, kinds_structured, kinds_windows
 
+#: Readers and printers by kind.
 KINDS: Final = MappingProxyType(
     {
         **kinds_basic.KINDS,
         **kinds_windows.KINDS,
-        **kinds_shared.KINDS,
         **kinds_structured.KINDS,
     }
 )
-"""Readers and printers by kind."""
 
 _NAMES: Final = {
     "accuracy": "result_accuracy",
@@ -95,6 +94,7 @@ _EMPTY: Final = """
     operand_batching_dims operand_precision output_to_operand_aliasing rhs_batch_dims
     rhs_group_dims scatter_indices_batching_dims start_indices_batching_dims statistics
 """
+#: Values that XLA takes for granted, by attribute.
 DEFAULTS: Final = MappingProxyType(
     {
         "api_version": "API_VERSION_ORIGINAL",
@@ -123,7 +123,6 @@ DEFAULTS: Final = MappingProxyType(
         **dict.fromkeys(_EMPTY.split(), ()),
     }
 )
-"""Values that XLA takes for granted, by attribute."""
 
 # Operations that may say what their groups are of; XLA reads it, and prints it nowhere.
 _GROUPED: Final = frozenset(("all-reduce", "all-reduce-start", "reduce-scatter"))
@@ -132,6 +131,7 @@ _WITH_GROUPS: Final = """
     ragged-all-to-all reduce-scatter
 """
 _SUMS: Final = ("dot", "ragged-dot", "scaled-dot")
+#: Values that are written although they are taken for granted, by opcode.
 WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         **{name: {"replica_groups": ReplicaGroups()} for name in _WITH_GROUPS.split()},
@@ -141,7 +141,6 @@ WRITTEN: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         "topk": {"largest": True},
     }
 )
-"""Values that are written although they are taken for granted, by opcode."""
 
 
 def kind_of(opcode: str, name: str) -> str:

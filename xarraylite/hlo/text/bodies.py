@@ -14,18 +14,22 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from ..nodes import no_attributes
+from ..nodes import callees_first, no_attributes
 from ..opcodes import OPCODES
-from ..order import callees_first
 from ..rules.inference import infer_shape
-from .attribute_reader import AttributeReader, Draft, Scope
+from .attribute_reader import (
+    AttributeReader,
+    Draft,
+    NameTable,
+    Scope,
+    guess_operand_shape,
+    hand_on,
+    wrap_operation,
+)
 from .attributes import WRITTEN, canonical
 from .literals import read_literal
-from .names import NameTable
-from .quoting import NAME, SKIP, without_comments
-from .scanner import ARRAY
-from .sharding import count_arrays, spread_sharding
-from .undefined import guess_operand_shape, hand_on, wrap_operation
+from .scanner import ARRAY, NAME, SKIP, without_comments
+from .sharding import spread_sharding
 
 _HEAD = re.compile(rf"{SKIP}(?:(ROOT)(?=[ \t\r\n/%]){SKIP})?%?({NAME}){SKIP}={SKIP}")
 # What stands behind the equals sign, mostly: all of it if the operands are names.
@@ -139,7 +143,7 @@ class BodyReader(AttributeReader):
         opcode, shape, attributes = draft.opcode, draft.shape, draft.attributes
         operands = tuple(draft.operands)
         replicated = attributes.get("parameter_replication")
-        if replicated is not None and shape is not None and len(replicated) != count_arrays(shape):
+        if replicated is not None and shape and len(replicated) != shape.get_leaf_count():
             self.scan.fail(f"parameter_replication has one entry for each array of {shape}")
         if attributes or opcode in WRITTEN:
             canonical(opcode, attributes, operands[0].shape if operands else None)

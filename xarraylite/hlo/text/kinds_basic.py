@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from struct import pack, unpack
 from typing import Any, Final, NamedTuple
 
-from .quoting import NAME, STRING, escape, is_dictionary, unescape
+from .scanner import NAME, STRING, escape, is_dictionary, unescape
 
 _INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")
@@ -111,12 +111,22 @@ def _print_bool(value: bool) -> str:
     return "true" if value else "false"
 
 
+def _listed(read: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
+    """Return what reads values between braces, with commas in between."""
+
+    def read_all(text: str) -> tuple[Any, ...]:
+        inner = inside(text, "{}")
+        return tuple([read(word) for word in inner.split(",")]) if inner.strip() else ()
+
+    return read_all
+
+
+_read_flags = _listed(_read_bool)
+
+
 def _read_bools(text: str) -> tuple[bool, ...]:
-    stripped = text.strip()
-    if not stripped.startswith("{"):
-        return (_read_bool(stripped),)
-    inner = inside(stripped, "{}")
-    return tuple([_read_bool(word) for word in inner.split(",")]) if inner.strip() else ()
+    """Read one boolean, or some between braces."""
+    return _read_flags(text) if text.strip().startswith("{") else (_read_bool(text),)
 
 
 def read_float(text: str) -> float:
@@ -191,14 +201,7 @@ def print_dictionary(value: str) -> str:
 # Kinds by name.
 
 
-_read_precision = one_of("default high highest packed_nibble", any_case=True)
-
-
-def _read_precisions(text: str) -> tuple[str, ...]:
-    inner = inside(text, "{}")
-    return tuple([_read_precision(word) for word in inner.split(",")]) if inner.strip() else ()
-
-
+_PRECISIONS: Final = "default high highest packed_nibble"
 _ALGORITHMS: Final = (
     "unset dot_any_f8_any_f8_f32 dot_any_f8_any_f8_f32_fast_accum dot_f16_f16_f16 dot_f16_f16_f32 "
     "dot_bf16_bf16_bf16 dot_bf16_bf16_f32 dot_bf16_bf16_f32_x3 dot_bf16_bf16_f32_x6 "
@@ -220,6 +223,7 @@ _WORDS: Final = {
     "transposition": "NO_TRANSPOSE TRANSPOSE ADJOINT TRANSPOSE_INVALID",
 }
 
+#: Readers and printers by kind.
 KINDS: Final[dict[str, Kind]] = {
     **{kind: Kind(one_of(words), str) for kind, words in _WORDS.items()},
     "algorithm": Kind(one_of(_ALGORITHMS, any_case=True), str),
@@ -232,9 +236,8 @@ KINDS: Final[dict[str, Kind]] = {
     "ints": Kind(read_ints, print_ints),
     "lists": Kind(read_lists, braced(print_ints)),
     "pairs": Kind(_read_pairs, braced(print_ints)),
-    "replication": Kind(lambda text: _read_bools(f"{{{inside(text, '{}')}}}"), braced(_print_bool)),
-    "precisions": Kind(_read_precisions, braced()),
+    "replication": Kind(_read_flags, braced(_print_bool)),
+    "precisions": Kind(_listed(one_of(_PRECISIONS, any_case=True)), braced()),
     "string": Kind(read_string, print_string),
     "text": Kind(str.strip, str),
 }
-"""Readers and printers by kind."""

@@ -1,17 +1,19 @@
-"""Kinds of attributes: shapes, constants, notes to compilers."""
+"""Kinds of attributes: shapes, constants, notes to compilers, where instructions come from."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
 from ...dtypes.element_types import ELEMENT_TYPES
 from ...layout.text import MAX_DEPTH
 from ...xla.spec import ArraySpec
-from ..values import Domain, ResultAccuracy, Signature
+from ..values import Domain, OpMetadata, ResultAccuracy, Signature
 from .kinds_basic import (
     Kind,
     braced,
@@ -29,7 +31,7 @@ from .kinds_basic import (
 )
 from .literals import HloLiteral, print_literal, read_literal
 from .made_up import Filler
-from .quoting import NAME, STRING, outer_parts
+from .scanner import NAME, STRING, escape, outer_parts, unescape
 from .sharding import normalise_sharding
 
 
@@ -181,8 +183,8 @@ def print_frontend(value: Mapping[str, str]) -> str:
     return f"{{{','.join([f'{name}={print_dictionary(text)}' for name, text in value.items()])}}}"
 
 
+#: One array of an original program: ``{"a" {0,1}}``.
 ORIGIN_ARRAY: Final = rf"\{{\s*(?:(?:{STRING})\s*(?:\{{[-0-9,\s]*\}}\s*)?)?\}}"
-"""One array of an original program: ``{"a" {0,1}}``."""
 _ORIGIN_ARRAY = re.compile(ORIGIN_ARRAY, re.DOTALL)
 _ORIGIN_PARTS = re.compile(rf"({STRING})\s*(?:\{{([-0-9,\s]*)\}})?", re.DOTALL)
 _SYNTHETIC = re.compile(r"\[synthetic(?:_call)?\]")
@@ -221,16 +223,86 @@ def _read_origin(text: str) -> str:
     return f"{{{re.sub('A', lambda _: next(names), tree.replace(',', ', '))}}}"
 
 
+_NOTE = re.compile(
+    rf"[\s,]*({NAME})\s*=\s*(?:({STRING})|(-?[0-9]{{1,19}})|\{{([^{{}}]*)\}})", re.DOTALL
+)
+# In the order in which they are printed.
+_DEFAULTS = {field.name: field.default for field in fields(OpMetadata)}
+# A note alone is not worth a metadata entry.
+_shown = attrgetter("op_type", "op_name", "source_file", "scheduling_name", "stack_frame_id")
+_values = attrgetter(*_DEFAULTS)
+
+
+def read_metadata(text: str) -> OpMetadata:
+    """Read metadata between braces.
+
+    Raises
+    ------
+    ValueError
+        If the text is malformed.
+
+    Examples
+    --------
+    >>> from xarraylite.hlo.text.kinds_structured import read_metadata
+    >>> read_metadata('{op_name="jit(f)/mul" source_line=3}').op_name
+    'jit(f)/mul'
+    """
+    stripped = text.strip()
+    end = len(stripped) - 1
+    if end < 1 or stripped[0] != "{" or stripped[end] != "}":
+        raise ValueError('expected metadata such as {op_name="f" source_line=3}')
+    given: dict[str, object] = {}
+    at = 1
+    while stripped[at:end].strip(" \t\r\n,") if at < end else "":
+        match = _NOTE.match(stripped, at, end)
+        if match is None:
+            raise ValueError('expected fields such as op_name="f" or source_line=3')
+        at = match.end()
+        name, quoted, number, listed = match.groups()
+        default = _DEFAULTS.get(name)
+        if quoted is not None:
+            value: object = unescape(quoted[1:-1])
+        elif number is not None:
+            value = int(number)
+            if not -(2**31) <= value < 2**31:
+                raise ValueError(f"{name}={number} is no integer of 32 bits")
+        else:
+            value = tuple([int(word) for word in listed.split(",") if word.strip()])
+        if name in given or default is None or type(value) is not type(default):
+            known = " ".join(_DEFAULTS)
+            raise ValueError(f"{name} is no field of metadata, given twice or wrong: {known}")
+        given[name] = value
+    return OpMetadata(**given)  # type: ignore[arg-type]  # types compared above
+
+
+def print_metadata(metadata: OpMetadata) -> str:
+    """Return the text between the braces; an empty one where XLA writes none."""
+    if not any(_shown(metadata)):
+        return ""
+    texts = []
+    for name, value in zip(_DEFAULTS, _values(metadata), strict=True):
+        if not value:
+            continue
+        if isinstance(value, str):
+            texts.append(f'{name}="{escape(value)}"')
+        elif isinstance(value, tuple):
+            texts.append(f"{name}={{{','.join(map(str, value))}}}")
+        else:
+            texts.append(f"{name}={value}")
+    return " ".join(texts)
+
+
+#: Readers and printers by kind.
 KINDS: Final[dict[str, Kind]] = {
     "accuracy": Kind(_read_accuracy, _print_accuracy),
     "domain": Kind(_read_domain, _print_domain),
     "frontend": Kind(_read_frontend, print_frontend),
     "origin": Kind(_read_origin, str),
     "literal": Kind(read_typed_literal, print_typed_literal),
+    "metadata": Kind(read_metadata, print_metadata),
     "shape": Kind(lambda text: ArraySpec.parse(text.strip()), str),
     "shapes": Kind(_read_shapes, braced(str, ", ")),
     "sparsity": Kind(_read_sparsity, str),
     "signature": Kind(_read_signature, _print_signature),
     "statistics": Kind(_read_statistics, braced(lambda one: f"{one[0]}={print_float(one[1])}")),
 }
-"""Readers and printers by kind."""

@@ -21,10 +21,10 @@ from ...dtypes.element_types import ELEMENT_TYPES, ElementType
 from ...dtypes.names import float4_e2m1fn, float8_e4m3fn, float8_e8m0fnu
 from ...xla.spec import ArraySpec
 from .made_up import Filler, dtype_of, frozen, made_up, narrowed
-from .quoting import outer_parts
+from .scanner import outer_parts
 
+#: Most elements of a constant that a default print writes out.
 SHOWN_ELEMENTS: Final = 10
-"""Most elements of a constant that a default print writes out."""
 _MADE_UP: Final = 1 << 24  # most elements that are made up; print leaves out larger constants
 
 
@@ -312,7 +312,6 @@ _PAYLOAD: Final = {
 _NAN_SIGNS: Final = {
     float8_e4m3fn: (0x7F, 0xFF), float4_e2m1fn: (0x8, 0x0),
 }  # fmt: skip
-_UNSIGNED: Final = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def _set_nan(values: np.ndarray[Any, Any], k: int, negative: bool, payload: str | None) -> None:
@@ -323,7 +322,7 @@ def _set_nan(values: np.ndarray[Any, Any], k: int, negative: bool, payload: str 
         if values.dtype in _NAN_SIGNS:
             values.view(np.uint8)[k] = _NAN_SIGNS[values.dtype][negative]
         return
-    raw = values.view(_UNSIGNED[values.dtype.itemsize])
+    raw = values.view(f"u{values.dtype.itemsize}")
     number = 1 << (bits - 1) if payload is None else int(payload, 16)
     if not 0 < number < 1 << bits:
         raise ValueError(f"the payload 0x{payload} does not fit a NaN of {values.dtype}")
@@ -373,7 +372,7 @@ def _printer_of_reals(name: str) -> Callable[[Any], str]:
 def _print_nan(value: Any) -> str:
     value = np.asarray(value)
     width = 8 * value.dtype.itemsize
-    raw = int(value.view(_UNSIGNED[value.dtype.itemsize]))
+    raw = int(value.view(f"u{value.dtype.itemsize}"))
     sign = "-" if raw >> (width - 1) and value.dtype != float8_e8m0fnu else ""
     bits = _PAYLOAD.get(value.dtype, 0)
     payload = raw & ((1 << bits) - 1)

@@ -36,10 +36,8 @@ from .attribute_reader import Scope
 from .attributes import canonical
 from .bodies import BodyReader
 from .kinds_structured import ORIGIN_ARRAY, origin_parts, print_origin
-from .quoting import NAME, SKIP, STRING, unescape
-from .scanner import Scanner
+from .scanner import NAME, SKIP, STRING, Scanner, unescape
 from .tables import StackFrame, keep_frames, read_tables
-from .undefined import in_default_order
 
 _HEADER = re.compile(rf"{SKIP}HloModule(?=[ \t\r\n/])")
 _ENTRY = re.compile(rf"{SKIP}ENTRY(?=[ \t\r\n/%])")
@@ -227,7 +225,9 @@ class _Parser(BodyReader):
         entry = self.complete(scope)
         for computation in [entry, *self.computations[:-1]]:
             self.rename(computation)
-        shapes = [in_default_order(made.shape) for made in (*entry.parameters, entry.root)]
+        # XLA writes the header of a module that is one instruction in row-major order.
+        ends = (*entry.parameters, entry.root)
+        shapes = [made.shape.get_with_default_layout() for made in ends]
         header = {"entry_computation_layout": Signature(tuple(shapes[:-1]), shapes[-1])}
         return self.finish("_", entry, True, header)
 

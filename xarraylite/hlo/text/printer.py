@@ -27,10 +27,9 @@ from ..opcodes import OPCODES
 from ..values import OpMetadata, ReplicaGroups
 from .attributes import print_attribute
 from .kinds_basic import print_string
-from .kinds_structured import print_frontend, print_typed_literal
+from .kinds_structured import print_frontend, print_metadata, print_typed_literal
 from .literals import SHOWN_ELEMENTS, HloLiteral, print_literal
-from .metadata import print_metadata
-from .quoting import escape
+from .scanner import escape
 from .sharding import without_metadata
 from .styles import PrintOptions
 

@@ -88,7 +88,6 @@ class PrintOptions:
     syntax_sugar_async_ops: bool = True
 
 
-_DEFAULT: Final = PrintOptions()
 _SHORT: Final = PrintOptions(
     print_control_dependencies=False,
     print_large_constants=True,
@@ -97,20 +96,18 @@ _SHORT: Final = PrintOptions(
     print_percent=False,
     print_program_shape=False,
 )
-_CANONICAL: Final = PrintOptions(
+_CANONICAL: Final = replace(
+    _SHORT,
     canonicalize_instruction_names=True,
     print_backend_config=False,
-    print_control_dependencies=False,
-    print_metadata=False,
-    print_operand_index_annotation_interval=0,
+    print_large_constants=False,
     print_operand_names=False,
     print_operand_shape=True,
-    print_percent=False,
-    print_program_shape=False,
     print_subcomputation_mode="full_bodies",
 )
+#: Sets of options by name.
 STYLES: Final = {
-    "default": _DEFAULT,
+    "default": PrintOptions(),
     "short_parsable": _SHORT,
     "canonical": _CANONICAL,
     "fingerprint": replace(
@@ -121,7 +118,6 @@ STYLES: Final = {
         print_only_essential_constants=True,
     ),
 }
-"""Sets of options by name."""
 
 
 def print_options(style: str, changes: dict[str, Any]) -> PrintOptions:

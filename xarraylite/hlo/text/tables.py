@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from .quoting import SKIP, STRING, escape, unescape
-from .scanner import Scanner
+from .scanner import SKIP, STRING, Scanner, escape, unescape
 
 T = TypeVar("T")
 
