@@ -56,10 +56,10 @@ def _stored(to: Memory, key: Any, value: Any) -> bool:
     """
     if value.__class__ is list and len(value) == 1:
         (value,) = value
-    if value.__class__ not in to._kind.stored or not isinstance(key, XContainer):
+    if not isinstance(key, XContainer) or elements.fitting(to._kind, value) is None:
         return False
     fits = key.shape == to.shape if key.dtype is bool_ else to.ndim == 1
-    if not fits or to.dtype is bool_ or key.size > elements.FEW:  # for many NumPy has loops
+    if not fits or key.size > elements.FEW:  # for many NumPy has loops
         return False
     try:
         to[key] = value
@@ -96,7 +96,7 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
         except OverflowError:
             pass  # it is refused below, in words of ours
     several = isinstance(x, (list, tuple))
-    few: Any = listed(x, None) if several else None
+    few: Any = listed(x, bool_ if to.dtype is bool_ else None) if several else None
     if few is None or few.dtype is not to.dtype:
         check_representable(x, to.dtype, operation)
     if few is not None:
@@ -281,7 +281,7 @@ def copyto(
         if own or (src.__class__ in to._kind.stored and to.dtype is not bool_):
             to[...] = src  # bool casts from no number
             return
-    elif usual and _stored(to, where, src):
+    elif usual and to.dtype is not bool_ and _stored(to, where, src):
         return
     if usual and writes.computed_into(to, OPS["where"], where, src, to) is not None:
         return
