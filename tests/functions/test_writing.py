@@ -322,3 +322,15 @@ def test_real_parts_are_assigned_as_elements_are() -> None:
         xl.ones(2, "u1").real = 300
     with pytest.warns(np.exceptions.ComplexWarning):
         xl.ones(2).real = np.array([2 + 3j, 1])
+
+
+@pytest.mark.parametrize("name", ["place", "putmask"])
+@pytest.mark.parametrize("values", [[1], 0, [0, 1], [True, False], [2.5], [0.0]])
+def test_numbers_are_written_to_truth_values(name: str, values: Any) -> None:
+    found = []
+    for xp in (np, xl):
+        a, mask = [xp.asarray([True, False, True, x]) for x in (False, True)]
+        for k in range(3):
+            getattr(xp, name)(a if k else a[1:], mask if k else mask[1:], values)
+        found.append(np.asarray(a))
+    assert_same_bits(found[1], found[0])

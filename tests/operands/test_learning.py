@@ -212,3 +212,14 @@ def test_nothing_is_learned_of_results_that_read_something_else() -> None:
         np.testing.assert_allclose(np.asarray(found), np.asarray(made), rtol=1e-14)
     learning.learn_conversion(y, np.dtype(np.float32), copy.astype("float32"))
     np.testing.assert_allclose(np.asarray(y.astype("float32")), np.sin(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_zeros_keep_their_signs_beside_short_floats(dtype: str) -> None:
+    a = xl.asarray([1.0, -2.0], dtype)
+    for _ in range(3):
+        for zero in (0, -0.0, 0.0, False):
+            assert (
+                xl.signbit(a * zero).tolist() == np.signbit(np.array([1.0, -2.0]) * zero).tolist()
+            )
+            assert (a > zero).tolist() == [True, False]

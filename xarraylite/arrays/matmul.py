@@ -44,9 +44,6 @@ _SHORT = 1 << 12
 #: The key of folds in the tables of kinds, and multiplications up to which they are learned.
 _FOLD, _FEW = "fold of products", 1 << 12
 
-#: The key of dot products that BLAS makes in several calls.
-_LONG = "long dot product"
-
 #: The key of shapes that were met lately, and how many these are.
 _MET, _SHAPES = "shapes of products", 8
 
@@ -89,14 +86,11 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     if NODE in (left._kind, right._kind):  # what was written has its kind as memory
         one, other = unwrapped(left), unwrapped(right)
         return None if one is left and other is right else one @ other
-    if left._shape == (0,) and right._shape == (0,):
-        return _empty(plain, left, right)
     mixed, code = left.dtype != right.dtype, left.dtype.char
     if not mixed and (code not in _MULTIPLIED or _is_summed(left, right)):
         return _folded(plain, left, right)
     if not (left.lasting or right.lasting):
-        long = len(left._shape) == 1 and left._shape[0] > calls.DOT
-        known = (_long_dot if long else _alike)(plain, left, right)
+        known = _alike(plain, left, right)
         if known is None and max(len(left._shape), len(right._shape)) > 2:
             known = seen(plain, "matmul", (), (left, right))
         if known is not None:
@@ -237,7 +231,8 @@ def _alike(plain: type[Any], left: Any, right: Any) -> Any:
     if inner != right._shape[0]:
         return None
     empty = inner == 0 or 0 in shape
-    if not (empty or is_learned(shape, inner)):
+    dense = one.strides is None and other.strides is None
+    if not (empty or is_learned(shape, inner, dense)):
         return None
     told = empty or not (shape or one.dtype.char in "FD")
     if not told and min(*left._shape, *right._shape, *entry[0], *entry[1]) < 2:
@@ -252,16 +247,6 @@ def _alike(plain: type[Any], left: Any, right: Any) -> Any:
     else:
         kept(met, shapes, True, _SHAPES)
     return made
-
-
-def _empty(plain: type[Any], left: Any, right: Any) -> Any:
-    """Return the product of two empty vectors, with which many loops begin; None of all others."""
-    dtype = left.dtype
-    if dtype is not right.dtype or dtype.char not in _MULTIPLIED:
-        return None
-    if left._fixed_now() or right._fixed_now() or settings.engine == "reference":
-        return None
-    return _multiplied(plain, left, right, ((), row_major(dtype, 0)), _told(left, right))
 
 
 def _multiplied(
@@ -279,18 +264,6 @@ def _multiplied(
         call = calls.dot if dense else calls.strided
         call(elements.array_of(left), elements.array_of(right), values)
     buffer.made, buffer.special = told, True
-    return made
-
-
-def _long_dot(plain: type[Any], left: Any, right: Any) -> Any:
-    """Return the dot product of vectors that are too long for one call; None of all others."""
-    kind = left._kind.leads(_LONG, right._kind)
-    if not kind or left._shape != right._shape or settings.engine == "reference":
-        return None
-    buffer = Buffer.allocate(kind.itemsize)
-    made = results.container(plain._container, kind, (), buffer, ROW_MAJOR)
-    calls.long_dot(*map(elements.array_of, (left, right, made)))
-    buffer.made, buffer.special = _told(left, right), True
     return made
 
 
@@ -323,15 +296,6 @@ def _is_summed(left: Any, right: Any) -> bool:
     return left.dtype.char not in "fd" and ranks == (1, 1) and left.shape[0] > _SHORT
 
 
-def _is_long(left: Any, right: Any) -> bool:
-    """Tell whether operands are vectors in memory that are multiplied in several calls."""
-    lasting = any([getattr(x, "lasting", True) for x in (left, right)])  # so are NumPy's arrays
-    if lasting or left.ndim != 1 or right.ndim != 1 or left.shape[0] <= calls.DOT:
-        return False
-    kinds = left._kind, right._kind
-    return NODE not in kinds and all([k.strides is None for k in kinds])
-
-
 def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, other: Node) -> None:
     """Remember a small product of two operands, and their nodes: a call of BLAS, or a fold."""
     left, right = operands
@@ -345,8 +309,6 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, oth
                 learn_product(left, right, made, in_place, stacked)
             else:  # stacks that are one product
                 see("matmul", (), operands, made)
-        if code in "fd" and _is_long(left, right) and right.dtype == left.dtype:
-            left._kind.learn(_LONG, right._kind, made._kind)
     elif isinstance(right, plain) and not tracing.is_active():
         small = 0 < math.prod((*left.shape, *right.shape[1:])) <= _FEW
         if (summed or small) and NODE not in (left._kind, right._kind):

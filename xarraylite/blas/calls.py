@@ -241,6 +241,9 @@ def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Write a product to ``out``; the bits are those of `multiply`."""
     if left.ndim > 2 or right.ndim > 2:
         return strided(left, right, out)
+    if len(left) > DOT and not out.shape:
+        long_dot(left, right, out)
+        return out
     if left.size * out.size >= THREADED_FROM * len(left):
         multiply(left, right, out)
         return out

@@ -195,7 +195,7 @@ def _values(name: str, option: Any, *operands: Any) -> Any:
 
 
 #: Dtypes of products that are NumPy's, by their characters.
-_REAL, _COMPLEX = "fd?bBhHiIlLqQ", "FD"
+_REAL, _COMPLEX = "efd?bBhHiIlLqQ", "FD"
 
 #: Products of two sizes up to which `@` is asked, which has the least to look at.
 _FEW = 1 << 14

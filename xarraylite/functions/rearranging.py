@@ -134,9 +134,7 @@ def rot90(m: object, k: int = 1, axes: tuple[int, int] = (0, 1)) -> XExpression:
     if turns in (1, 2):
         array = flip(array, axis=second)
     if turns % 2:
-        order = list(range(array.ndim))
-        order[first], order[second] = second, first
-        array = permute_dims(array, order)
+        array = swapaxes(array, first, second)
     if turns in (2, 3):
         array = flip(array, axis=first if turns == 2 else second)
     return array

@@ -56,10 +56,10 @@ def _stored(to: Memory, key: Any, value: Any) -> bool:
     """
     if value.__class__ is list and len(value) == 1:
         (value,) = value
-    if value.__class__ not in to._kind.stored or not isinstance(key, XContainer):
+    if not isinstance(key, XContainer) or elements.fitting(to._kind, value) is None:
         return False
     fits = key.shape == to.shape if key.dtype is bool_ else to.ndim == 1
-    if not fits or to.dtype is bool_ or key.size > elements.FEW:  # for many NumPy has loops
+    if not fits or key.size > elements.FEW:  # for many NumPy has loops
         return False
     try:
         to[key] = value
@@ -96,7 +96,7 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
         except OverflowError:
             pass  # it is refused below, in words of ours
     several = isinstance(x, (list, tuple))
-    few: Any = listed(x, None) if several else None
+    few: Any = listed(x, bool_ if to.dtype is bool_ else None) if several else None
     if few is None or few.dtype is not to.dtype:
         check_representable(x, to.dtype, operation)
     if few is not None:
@@ -161,17 +161,21 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
             f"put({to.summary()}): positions are of {places.dtype}, from {low} to {high}"
         )
     places = places.astype(np.int64)
-    _written(to, "put", lambda whole, new: np.put(whole, places, new, mode), v, places)
+    _written(a, "put", lambda whole, new: np.put(whole, places, new, mode), v, places)
 
 
-def _mask(mask: object, to: Memory, operation: str) -> NumpyArray:
-    """Return a mask in the shape of the container that it has as many elements as."""
-    where = _values(mask, operation)
+def _put_under(a: object, name: str, mask: object, values: object) -> None:
+    """Write values where a mask holds that has as many elements as the container."""
+    to = _destination(a, name)
+    if _stored(to, mask, values):
+        return
+    where = _values(mask, name)
     if where.size != to.size:
         raise ShapeError(
-            f"{operation}({to.summary()}, {list(where.shape)}): mask and data must be the same size"
+            f"{name}({to.summary()}, {list(where.shape)}): mask and data must be the same size"
         )
-    return where.reshape(to.shape)
+    where, write = where.reshape(to.shape), getattr(np, name)
+    _written(a, name, lambda whole, new: write(whole, where, new), values, where, rule="safe")
 
 
 @or_numpy
@@ -198,11 +202,7 @@ def place(arr: object, mask: object, vals: object) -> None:
     >>> a
     XArray([0, 1, 7, 8])
     """
-    to = _destination(arr, "place")
-    if _stored(to, mask, vals):
-        return
-    where = _mask(mask, to, "place")
-    _written(to, "place", lambda whole, new: np.place(whole, where, new), vals, where, rule="safe")
+    _put_under(arr, "place", mask, vals)
 
 
 @or_numpy
@@ -229,13 +229,7 @@ def putmask(a: object, mask: object, values: object) -> None:
     >>> a
     XArray([ 0,  1,  9, 10])
     """
-    to = _destination(a, "putmask")
-    if _stored(to, mask, values):
-        return
-    where = _mask(mask, to, "putmask")
-    _written(
-        to, "putmask", lambda whole, new: np.putmask(whole, where, new), values, where, rule="safe"
-    )
+    _put_under(a, "putmask", mask, values)
 
 
 @or_numpy
@@ -281,7 +275,7 @@ def copyto(
         if own or (src.__class__ in to._kind.stored and to.dtype is not bool_):
             to[...] = src  # bool casts from no number
             return
-    elif usual and _stored(to, where, src):
+    elif usual and to.dtype is not bool_ and _stored(to, where, src):
         return
     if usual and writes.computed_into(to, OPS["where"], where, src, to) is not None:
         return
@@ -332,7 +326,7 @@ def put_along_axis(arr: object, indices: object, values: object, axis: int | Non
     """
     places = _values(indices, "put_along_axis")
     _written(
-        _destination(arr, "put_along_axis"),
+        arr,
         "put_along_axis",
         lambda whole, new: np.put_along_axis(whole, places, new, axis),
         values,
@@ -362,16 +356,11 @@ def fill_diagonal(a: object, val: object, wrap: bool = False) -> None:
     XArray([[3, 0],
             [0, 3]])
     """
-    _written(
-        _destination(a, "fill_diagonal"),
-        "fill_diagonal",
-        lambda whole, new: np.fill_diagonal(whole, new, wrap),
-        val,
-    )
+    _written(a, "fill_diagonal", lambda whole, new: np.fill_diagonal(whole, new, wrap), val)
 
 
 def _written(
-    to: Memory,
+    a: object,
     name: str,
     function: Callable[[NumpyArray, Any], None],
     values: object,
@@ -379,6 +368,7 @@ def _written(
     rule: str = "unsafe",
 ) -> None:
     """Have NumPy write to the elements, or to a copy of them that is assigned then."""
+    to = _destination(a, name)
     new = _fitting(values, to, name, rule)
     own = _memory(to, new, *read)
     if own is None:

@@ -97,16 +97,15 @@ def scalar(value: object, dtype: DType, parameter: int = -1) -> Scalar:
 def rounder(dtype: DType) -> tuple[Callable[[object], float], dict[object, float]]:
     """Return the function that rounds a number to a float dtype, and some that it met, rounded.
 
-    Zeros, of which two are equal, are none of these.
+    Zeros, of which two are equal, are none of these, and stay what they are.
     """
     known: dict[object, float] = {}
 
     def rounded(value: object) -> float:
-        found = known.get(value)
+        found = known.get(value) if value else float(value)  # type: ignore[arg-type]
         if found is None:
             found = float(scalar(value, dtype).value)  # type: ignore[arg-type]
-            if value:
-                kept(known, value, found, _ROUNDED)
+            kept(known, value, found, _ROUNDED)
         return found
 
     return rounded, known

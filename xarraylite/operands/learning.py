@@ -301,7 +301,9 @@ def learn_product(
     if one.dtype.char in "FD" and strides:
         return
     extents = (*left._shape, *right._shape[1:])
-    if not is_learned(made._shape, left._shape[-1]) or (1 in extents and one.dtype.char in "FD"):
+    if not is_learned(made._shape, left._shape[-1], not strides) or (
+        1 in extents and one.dtype.char in "FD"
+    ):
         return  # complex numbers are multiplied one by one there, and rounded otherwise
     shapes, entry = (left._shape, right._shape, made._shape), None
     others = [known for known in _entries(one.leads(PRODUCT, other)) if known[:3] != shapes]
@@ -321,10 +323,13 @@ def learned_product(left: HasNode, right: HasNode) -> tuple[Any, ...] | None:
     return None
 
 
-def is_learned(shape: Shape, inner: int) -> bool:
-    """Tell whether a product of such a shape, of so many terms each, is one call of BLAS."""
+def is_learned(shape: Shape, inner: int, dense: bool = True) -> bool:
+    """Tell whether a product of such a shape, of so many terms each, is one call of BLAS.
+
+    Or of `blas.calls.dot`, which makes dot products of vectors in a row of several sums.
+    """
     if math.prod(shape) == 1 and inner > _DOT:
-        return False  # which is made of several sums
+        return dense and shape == ()
     return 0 < math.prod(shape) * inner < (_OF_MATRICES if len(shape) == 2 else _OF_VECTORS)
 
 
