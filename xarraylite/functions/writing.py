@@ -22,7 +22,6 @@ from ..assignment.assign import check_cast
 from ..dtypes.names import NumpyArray, bool_, dtype_name
 from ..ir.build import WEAK_TYPES, describe
 from ..ir.kind import NODE
-from ..memory.snapshots import are_others
 from ..nullable.array import Memory
 from ..nullable.masked import write_where
 from ..operands import tracing
@@ -49,22 +48,22 @@ def _values(x: object, operation: str) -> NumpyArray:
     return np.asarray(numpy_of(x, operation, Narrow()))
 
 
-def _memory(
-    to: Memory, values: NumpyArray, *others: NumpyArray
-) -> tuple[NumpyArray, NumpyArray] | None:
-    """Return a container's memory and values of its dtype, if NumPy may write them there.
+def _wrote(
+    to: Memory,
+    values: NumpyArray,
+    write: Callable[[NumpyArray, NumpyArray], object],
+    *others: NumpyArray,
+) -> bool:
+    """Have NumPy write values of its dtype to a container's memory, if it may; tell whether it did.
 
-    It must be ordinary memory for which nobody waits and of which nothing else is read, and NumPy's
-    conversion be ours.
+    It must be ordinary memory of which nothing else is read, and NumPy's conversion be ours.
     """
     if not isinstance(to, XContainer) or to._kind is NODE or tracing.running.value:
-        return None
-    new = elements.in_dtype(values, to.dtype)
-    if new is None or not readers.freed(to._buffer) or are_others():
-        return None
-    array = elements.array_of(to)
-    apart = not any([np.may_share_memory(array, x) for x in (new, *others)])
-    return (array, new) if apart and array.flags.writeable else None
+        return False
+    new, array = elements.in_dtype(values, to.dtype), elements.array_of(to)
+    if new is None or any([np.may_share_memory(array, x) for x in (new, *others)]):
+        return False
+    return array.flags.writeable and readers.wrote(to._buffer, 0, (), write, array, new)
 
 
 def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> NumpyArray:
@@ -144,23 +143,24 @@ def _scatter(to: Memory, places: NumpyArray, values: NumpyArray, operation: str)
         values = values.reshape(())
     elif values.shape != places.shape:
         values = np.resize(values, places.size)
-    own = _memory(to, values, places)
-    if own is not None and own[0].flags.c_contiguous:
-        array, values = own
+
+    def put(array: NumpyArray, values: NumpyArray) -> bool:
+        if not array.flags.c_contiguous:
+            return False
         try:
             array.reshape(-1)[places] = values
         except IndexError as error:
             raise refusal(operation, [array, places], error) from None
+        return True
+
+    if _wrote(to, values, put, places):
         return
     flat = to._reshaped((to.size,))
     if isinstance(flat, Memory):
         flat[places] = values
         return
     whole = np.array(values_of(to), order="C")
-    try:
-        whole.reshape(-1)[places] = values.astype(whole.dtype)
-    except IndexError as error:
-        raise refusal(operation, [whole, places], error) from None
+    put(whole, values.astype(whole.dtype))
     to[...] = whole
 
 
@@ -201,9 +201,7 @@ def place(arr: object, mask: object, vals: object) -> None:
     to = _destination(arr, "place")
     where = _mask(mask, to, "place")
     values = _fitting(vals, to, "place", "safe")
-    own = _memory(to, values, where)
-    if own is not None and values.size:
-        np.place(own[0], where, own[1])
+    if values.size and _wrote(to, values, lambda array, new: np.place(array, where, new), where):
         return
     chosen = np.flatnonzero(where)
     if chosen.size:
@@ -237,10 +235,9 @@ def putmask(a: object, mask: object, values: object) -> None:
     to = _destination(a, "putmask")
     there = _mask(mask, to, "putmask")
     new = _fitting(values, to, "putmask", "safe")
-    own = _memory(to, new, there)
-    if own is not None and new.size:
-        np.putmask(own[0], there, own[1])
-    elif new.size:
+    if _wrote(to, new, lambda array, new: np.putmask(array, there, new), there):
+        return
+    if new.size:
         spread = np.resize(new, to.size).reshape(to.shape)
         write_where(to, as_array(there, "putmask"), spread)
 
@@ -379,14 +376,17 @@ def _written(
     """Have NumPy write to the elements, or to a copy of them that is assigned then."""
     to = _destination(a, name)
     new = _fitting(values, to, name)
-    own = _memory(to, new, *read)
-    whole, new = own or (np.array(values_of(to), order="C"), new)
-    try:
-        function(whole, new)
-    except (ValueError, TypeError, IndexError) as error:
-        raise refusal(name, [whole, new], error) from None
-    if own is not None:
+
+    def write(whole: NumpyArray, new: NumpyArray) -> None:
+        try:
+            function(whole, new)
+        except (ValueError, TypeError, IndexError) as error:
+            raise refusal(name, [whole, new], error) from None
+
+    if _wrote(to, new, write, *read):
         return
+    whole = np.array(values_of(to), order="C")
+    write(whole, new)
     if isinstance(to, XContainer):
         to[...] = whole
         return
