@@ -94,6 +94,7 @@ def test_what_an_interrupt_leaves(work: Callable[[Buffer], None]) -> None:
         assert before.run().tolist() == [1] * 64, f"instant {number}"
         assert not snapshots.pins
         assert [*snapshots.flying] == [0, 0]
+        assert not snapshots.writing
         if not done[0]:
             assert number > 5
             return

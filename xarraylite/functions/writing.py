@@ -7,7 +7,7 @@ nothing.  Where nobody waits for the old values NumPy writes to the container's 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from ..assignment.assign import check_cast
 from ..dtypes.names import NumpyArray, bool_, dtype_name
 from ..ir.build import WEAK_TYPES, describe
 from ..ir.kind import NODE
-from ..memory.snapshots import are_others
 from ..nullable.array import Memory
 from ..nullable.masked import write_where
 from ..operands import tracing
@@ -32,7 +31,7 @@ from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arrays_of_numpy import COMMON, Narrow, numpy_of, refusal
 
-Mode: TypeAlias = "Literal['raise', 'wrap', 'clip']"
+Mode = Literal["raise", "wrap", "clip"]
 
 
 def _destination(a: object, operation: str) -> Memory:
@@ -68,22 +67,22 @@ def _stored(to: Memory, key: Any, value: Any) -> bool:
     return True
 
 
-def _memory(
-    to: Memory, values: NumpyArray, *others: NumpyArray
-) -> tuple[NumpyArray, NumpyArray] | None:
-    """Return a container's memory and values of its dtype, if NumPy may write them there.
+def _wrote(
+    to: Memory,
+    values: NumpyArray,
+    write: Callable[[NumpyArray, NumpyArray], object],
+    *others: NumpyArray,
+) -> bool:
+    """Have NumPy write values of its dtype to a container's memory, if it may; tell whether it did.
 
-    It must be ordinary memory for which nobody waits and of which nothing else is read, and NumPy's
-    conversion be ours.
+    It must be ordinary memory of which nothing else is read, and NumPy's conversion be ours.
     """
     if not isinstance(to, XContainer) or to._kind is NODE or tracing.running.value:
-        return None
-    new = elements.in_dtype(values, to.dtype)
-    if new is None or not readers.freed(to._buffer) or are_others():
-        return None
-    array = elements.array_of(to)
-    apart = not any([np.may_share_memory(array, x) for x in (new, *others)])
-    return (array, new) if apart and array.flags.writeable else None
+        return False
+    new, array = elements.in_dtype(values, to.dtype), elements.array_of(to)
+    if new is None or any([np.may_share_memory(array, x) for x in (new, *others)]):
+        return False
+    return array.flags.writeable and readers.wrote(to._buffer, 0, (), write, array, new)
 
 
 def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> NumpyArray:
@@ -370,19 +369,19 @@ def _written(
     """Have NumPy write to the elements, or to a copy of them that is assigned then."""
     to = _destination(a, name)
     new = _fitting(values, to, name, rule)
-    own = _memory(to, new, *read)
-    if own is None:
-        whole = values_of(to).copy()
-        if new.dtype.kind not in "US":  # text is read by NumPy
-            new = computed(None, as_node(new, name), to.dtype)
-    else:
-        whole, new = own
-    try:
-        function(whole, new)
-    except (ValueError, TypeError, IndexError) as error:
-        raise refusal(name, [whole, new], error) from None
-    if own is not None:
+
+    def write(whole: NumpyArray, new: Any) -> None:
+        try:
+            function(whole, new)
+        except (ValueError, TypeError, IndexError) as error:
+            raise refusal(name, [whole, new], error) from None
+
+    if _wrote(to, new, write, *read):
         return
+    whole = values_of(to).copy()
+    if new.dtype.kind not in "US":  # text is read by NumPy
+        new = computed(None, as_node(new, name), to.dtype)
+    write(whole, new)
     if isinstance(to, XContainer):
         to[...] = whole
         return

@@ -223,7 +223,8 @@ class Buffer(Memory):
                 readers.writing.append(self)
                 return self._known() or self._fresh()
             finally:
-                readers.was_written(self)
+                if self in readers.writing:
+                    readers.writing.remove(self)
 
     def _fresh(self) -> Snapshot:
         """Return a new snapshot, the current one from now on."""

@@ -81,21 +81,14 @@ def being_written(memory: Memory) -> Iterator[None]:
         writing.append(memory)  # no interrupt comes before
         yield
     finally:
-        was_written(memory)
-
-
-def was_written(memory: Memory) -> None:
-    """Say that one of those who write memory does so no longer."""
-    if memory in writing:  # else a child was forked meanwhile
-        writing.remove(memory)
+        if memory in writing:  # else a child was forked meanwhile
+            writing.remove(memory)
 
 
 def is_being_written(memory: Memory) -> bool:
     """Tell whether a thread writes some of these bytes."""
     low, high = memory.address, memory.address + memory.nbytes
-    return any(
-        [its.address < high and low < its.address + its.nbytes for its in writing.copy()],
-    )
+    return any([its.address < high and low < its.address + its.nbytes for its in writing.copy()])
 
 
 def _forget_threads() -> None:

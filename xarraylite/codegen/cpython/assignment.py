@@ -226,9 +226,7 @@ def stored(to: int, key: int, value: int) -> bool:
         if not is_numpys(key):
             made = selector(key)
             index = array_of(made) if made != 0 else 0
-    array, done = 0, False
-    if index != 0 and is_free(get(to, w.OWN_BUFFER), key):
-        array = writable(to)
+    array, done = writable(to) if index != 0 else 0, False
     if array != 0 and is_free(get(to, w.OWN_BUFFER), key):
         number, cls = inside(value), load(value + CLASS)
         several = cls == word(w.LIST) or cls == word(w.TUPLE)
