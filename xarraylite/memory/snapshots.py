@@ -23,7 +23,6 @@ from __future__ import annotations
 import _thread
 import contextlib
 import ctypes
-import os
 import threading
 import time
 import weakref
@@ -32,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from .._locks import ForkLock
+from .._locks import ForkLock, in_children
 from .block import Memory
 from .pool import Bytes, counters
 from .slabs import take
@@ -108,6 +107,7 @@ def is_being_written(memory: Memory) -> bool:
     )
 
 
+@in_children
 def _forget_threads() -> None:
     """Forget in a forked child what other threads were doing."""
     pins.clear()
@@ -116,10 +116,6 @@ def _forget_threads() -> None:
     writes.update({write: found for write, found in own.items() if found[0] == me})
     making.value, flying[0], flying[1] = len(writes), 0, 0
     own_threads.count = _thread._count()  # which goes on counting those of the parent
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
 
 
 class Snapshot(Memory):
