@@ -14,8 +14,8 @@ import numpy as np
 
 from ..dtypes.names import kind
 from ..dtypes.promotion import int_bounds
+from ..operands.dispatch import namespace
 from ..operands.moving import Parted
-from ..operands.namespace import namespace
 
 
 def _bound(least: bool) -> Callable[[np.dtype[Any]], Any]:
