@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 
-from ._locks import new_lock
+from ._locks import ForkLock
 
 ENGINES = ("auto", "compiled", "reference")
 LAYOUTS = ("row_major", "column_major")
@@ -202,7 +202,7 @@ class config(metaclass=_Attributes):
         self._changes = changes
         self._open: list[_Layer] = []
         # Whether this is a block is known when it is entered: until then it is a plain change.
-        with _lock:
+        with _lock.held:
             self._open.append(_push(_Layer(changes, weakref.ref(self))))
 
     def __repr__(self) -> str:
@@ -210,7 +210,7 @@ class config(metaclass=_Attributes):
         return repr(settings)
 
     def __enter__(self) -> Settings:
-        with _lock:
+        with _lock.held:
             layer = self._open[-1]
             if layer.entered:
                 self._open.append(layer := _Layer(self._changes, layer.owner))
@@ -224,7 +224,7 @@ class config(metaclass=_Attributes):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with _lock:
+        with _lock.held:
             layer = self._open[-1]
             if len(self._open) > 1:
                 self._open.pop()
@@ -271,7 +271,7 @@ _layers: list[_Layer] = []
 _base: dict[str, object] = {}
 
 # Re-entrant, for a signal handler may change settings too.
-_lock = new_lock()
+_lock = ForkLock()
 
 
 def _push(layer: _Layer) -> _Layer:
@@ -326,16 +326,6 @@ def _adopt(layer: _Layer) -> None:
     for other in _layers:
         if other.within is layer:
             other.within = layer.within
-
-
-def _after_fork() -> None:
-    """Make a new lock: another thread may have held the old one."""
-    global _lock
-    _lock = new_lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _unknown(name: str) -> str:

@@ -16,7 +16,6 @@ then ``p.a.x``), which nobody enters into the new package.
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from importlib import import_module
 from threading import get_ident
 from typing import Any
 
-from ._locks import PATIENCE, ForkLock, wait_before_fork
+from ._locks import PATIENCE, ForkLock, in_children, wait_before_fork
 
 #: Held while something is imported; re-entrant, as what is imported may import more.
 _importing = ForkLock()
@@ -61,8 +60,7 @@ def _forget() -> None:
 
 
 wait_before_fork(_hold, _let_go)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+in_children(_forget)
 
 
 def imported(name: str) -> Any:

@@ -14,7 +14,9 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[[], None])
 
 _RLock: Any = type(threading.RLock())
 
@@ -42,6 +44,13 @@ new_lock: Callable[[], threading.RLock]
 new_lock = _Entered if sys.version_info >= (3, 14) else threading.RLock
 
 
+def in_children(function: F) -> F:
+    """Have a function called in each child that is forked, where systems fork; a decorator."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
+    return function
+
+
 class ForkLock:
     """A re-entrant lock, for signal handlers and finalisers that interrupt the thread holding it.
 
@@ -55,8 +64,7 @@ class ForkLock:
 
     def __init__(self) -> None:
         self._renew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._renew)
+        in_children(self._renew)
 
     def _renew(self) -> None:
         self.held = new_lock()

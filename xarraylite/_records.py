@@ -87,23 +87,17 @@ def _constructor(cls: type, frozen: bool) -> Callable[..., None]:
 _FEW = 64
 
 
-def _filled(
-    self: Any, fields: dict[str, Any], made: dict[str, Any], args: Any, kwargs: dict[str, Any]
-) -> bool:
-    """Set the fields of a record; False where its constructor refuses what is given.
-
-    ``fields`` are their defaults by name, ``made`` what makes one for each record.
-    """
-    values = dict(zip(fields, args, strict=False))
-    if len(args) > len(values) or not kwargs.keys() <= fields.keys() - values.keys():
+def _filled(self: Any, fields: dict[str, Any], args: Any, kwargs: dict[str, Any]) -> bool:
+    """Set the fields of a record; False where its constructor refuses what is given."""
+    values = {**dict(zip(fields, args, strict=False)), **kwargs}
+    if len(values) < len(args) + len(kwargs) or not values.keys() <= fields.keys():
         return False
-    if len(values) < len(fields):
-        values = {**fields, **values, **kwargs}
-    for name, value in values.items():
+    for name, field in fields.items():
+        value = values.get(name, field.default)
         if value is dataclasses.MISSING:
-            if name not in made:
+            if field.default_factory is dataclasses.MISSING:
                 return False
-            value = made[name]()
+            value = field.default_factory()
         _set(self, name, value)
     return True
 
@@ -216,15 +210,12 @@ else:
             "_key": attrgetter(*names, "__class__"),
         }
 
-        defaults = {name: field.default for name, field in fields.items()}
-        factories = {name: field.default_factory for name, field in fields.items()}
-        made = {name: f for name, f in factories.items() if f is not dataclasses.MISSING}
         checked, left = hasattr(cls, "__post_init__"), _FEW
 
         def __init__(self, *args, **kwargs):
             nonlocal left
             left -= 1
-            if left < 0 or not _filled(self, defaults, made, args, kwargs):
+            if left < 0 or not _filled(self, fields, args, kwargs):
                 cls.__init__ = compiled = _constructor(cls, frozen)
                 compiled(self, *args, **kwargs)
             elif checked:

@@ -27,11 +27,13 @@ from tests.overlap.spans import (
     span,
     truth,
 )
+from xarraylite.layout.strided import Strided
 from xarraylite.overlap.overlap import (
     Direction,
     Span,
     classify,
     may_share,
+    repeats,
     self_overlaps,
 )
 
@@ -270,6 +272,19 @@ def test_named_views(name: str) -> None:
     assert may_share(span(dst), span(src)) == np.shares_memory(dst, src)
     if dst.base is src.base or dst is src:
         check_assignment(span(dst), span(src))
+
+
+def test_layouts_repeat_where_bytes_are_shared() -> None:
+    rng = random.Random(23)
+    seen: Counter[bool] = Counter()
+    for _ in range(400):
+        shape = tuple([rng.randint(0, 5) for _ in range(rng.randint(0, 3))])
+        strides = tuple([rng.randint(-9, 9) for _ in shape])
+        found = repeats(Strided(shape, strides))
+        seen[found] += 1
+        for size in (1, 2, 8, 16):
+            assert self_overlaps(Span(0, shape, tuple([s * size for s in strides]), size)) == found
+    assert min(seen.values()) > 40
 
 
 def test_self_overlap() -> None:

@@ -228,9 +228,7 @@ def _check_reach(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
 def _refuse_overlap(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
     if isinstance(place, TiledMap) or memory.readonly:
         return
-    size = dtype.itemsize
-    span = overlap.Span(memory.address, place.shape, tuple([s * size for s in place.strides]), size)
-    if overlap.self_overlaps(span):
+    if overlap.repeats(place):
         raise OverlapError(
             f"adapt: shape {place.shape} with strides {place.strides} addresses some element "
             "more than once; only read-only memory can be adapted so"

@@ -19,9 +19,8 @@ from ..index import transform as steps
 from ..layout.strided import ByteCount, Strided
 from ..memory.dlpack import exported
 from ..operands import tracing
-from ..operands.dispatch import function_named
+from ..operands.dispatch import function_named, namespace
 from ..operands.methods import Methods
-from ..operands.namespace import namespace
 from ..operands.representation import formatted
 from .flags import Flags
 from .flat import Flat

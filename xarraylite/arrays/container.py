@@ -33,9 +33,9 @@ from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import LayoutLike, is_quick, store, values_node
+from ..operands.dispatch import namespace
 from ..operands.gathers import index_leaf, is_index_array
 from ..operands.learning import key_of
-from ..operands.namespace import namespace
 from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of

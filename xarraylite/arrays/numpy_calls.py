@@ -21,7 +21,7 @@ from ..assignment import elements, readers
 from ..assignment.assign import check_update, check_writable
 from ..assignment.readers import protect
 from ..ir.kind import NODE
-from ..operands.namespace import namespace
+from ..operands.dispatch import namespace
 from ..operands.nodes import HasNode, Lifted, OneValue, is_foreign, unwrapped
 from ..operands.non_numeric import is_not_ours
 from ..operands.operators import ufunc_table

@@ -20,7 +20,7 @@ from ..memory.buffer import Buffer
 from ..memory.shield import Shield
 from ..operands import dispatch
 from ..operands.convert import Policy
-from ..operands.namespace import namespace
+from ..operands.dispatch import namespace
 from ..operands.non_numeric import dtype_of
 
 if TYPE_CHECKING:

@@ -141,9 +141,7 @@ def check_writable(destination: Writable, operation: str) -> None:
                 "addresses elements more than once, so what it would hold is undefined"
             )
         return
-    size = destination.dtype.itemsize
-    span = overlap.Span(0, layout.shape, tuple([s * size for s in layout.strides]), size)
-    if overlap.self_overlaps(span):
+    if overlap.repeats(layout):
         raise OverlapError(
             f"{operation}: {destination.summary()} with strides {layout.strides} addresses some "
             "element more than once, so what it would hold is undefined"

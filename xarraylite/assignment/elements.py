@@ -183,8 +183,7 @@ def array_of(container: Any) -> NumpyArray:
             buffer, shape = still._buffer, still._shape
             made = buffer.view(still._dtype, still._map)
             if still._kind.strides is not None and made.flags.writeable:
-                span = overlap.Span(0, made.shape, made.strides, made.itemsize)
-                made.flags.writeable = not overlap.self_overlaps(span)
+                made.flags.writeable = not overlap.repeats(still._map)
         if container._buffer is buffer and container._shape is shape:
             container._array = made  # it does not lie elsewhere by now
     return made

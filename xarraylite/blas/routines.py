@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._errors import ShapeError
-from ..operands.namespace import namespace
+from ..operands.dispatch import namespace
 
 
 def gemm(

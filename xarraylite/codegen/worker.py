@@ -32,7 +32,6 @@ from __future__ import annotations
 import _thread
 import atexit
 import contextlib
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -40,7 +39,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar, cast
 
-from .._locks import new_lock, wait_before_fork
+from .._locks import in_children, new_lock, wait_before_fork
 from ..memory.snapshots import own_threads
 from .latch import Latch
 
@@ -274,7 +273,6 @@ def _after_fork() -> None:
 
 atexit.register(_close)
 wait_before_fork(partial(_gate.acquire, True, PATIENCE), _gate.release)
-if hasattr(os, "register_at_fork"):
-    # Replacing the gate would need Python code; the standard library opens its locks like this too.
-    os.register_at_fork(after_in_child=_gate._at_fork_reinit)  # type: ignore[attr-defined]
-    os.register_at_fork(after_in_child=_after_fork)
+# Replacing the gate would need Python code; the standard library opens its locks like this too.
+in_children(_gate._at_fork_reinit)  # type: ignore[attr-defined]
+in_children(_after_fork)

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import contextlib
 import operator
-import os
 import re
 import sys
 import threading
@@ -37,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import DTypeError
+from .._locks import in_children
 from . import snapshots as readers
 from .block import Memory, byte_reach
 from .pool import Bytes, Range, Raw, address_of
@@ -55,6 +55,7 @@ COUNTS = hasattr(sys, "getrefcount") and "free-threading build" not in sys.versi
 _leaving: dict[Buffer, tuple[int, list[Snapshot]]] = {}
 
 
+@in_children
 def _stay() -> None:
     """Have buffers know in a forked child what other threads were about to move."""
     for buffer, (thread, snapshots) in [*_leaving.items()]:
@@ -62,10 +63,6 @@ def _stay() -> None:
             buffer._give_back(snapshots)
             buffer._moving, buffer.special = False, buffer.readonly or buffer.made is not None
             del _leaving[buffer]
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stay)
 
 
 class Buffer(Memory):

@@ -27,7 +27,6 @@ from __future__ import annotations
 import _thread
 import contextlib
 import ctypes
-import os
 import threading
 import time
 import weakref
@@ -36,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from .._locks import ForkLock
+from .._locks import ForkLock, in_children
 from .block import Memory
 from .pool import Bytes, counters
 from .slabs import take
@@ -91,6 +90,7 @@ def is_being_written(memory: Memory) -> bool:
     return any([its.address < high and low < its.address + its.nbytes for its in writing.copy()])
 
 
+@in_children
 def _forget_threads() -> None:
     """Forget in a forked child what other threads were doing."""
     pins.clear()
@@ -98,10 +98,6 @@ def _forget_threads() -> None:
     flying[0], flying[1] = 0, 0
     own_threads.clear()
     _past[0] = _thread._count()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
 
 
 class Snapshot(Memory):

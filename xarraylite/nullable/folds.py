@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..dtypes.info import bounds
+from ..operands.dispatch import namespace
 from ..operands.moving import Parted
-from ..operands.namespace import namespace
 
 #: What takes the place of missing elements in folds that leave them out.
 _NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {

@@ -7,20 +7,37 @@ here are those in whose place machine code is put.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 from .._tables import kept
 from ..ir.kind import Kind
 from ..memory.shield import Shield
-from .namespace import namespace
 
 _new = object.__new__
+
+#: Versions of the array API standard that the namespace follows.
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 FRONTS: dict[str, Any] = {}
 
 #: Views of one attribute that are kept.
 _CAPACITY = 1024
+
+
+def namespace(version: str | None) -> ModuleType:
+    """Return the package's namespace without importing it: who has an array has imported that.
+
+    Raises
+    ------
+    ValueError
+        For an unknown version of the standard.
+    """
+    if version is not None and version not in VERSIONS:
+        raise ValueError(f"array API version {version!r} is unknown; known: {VERSIONS}")
+    return sys.modules[__name__.partition(".")[0]]
 
 
 class ViewRecipe:

@@ -6,7 +6,7 @@ order in NumPy, so that ``a.sum(0)`` and ``a.clip(0, 1)`` mean there what they m
 the function takes by keyword only.
 
 Rooms below the functions cannot import them; a method finds its function through the namespace
-(`operands.namespace`) when it is called.
+(`operands.dispatch`) when it is called.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..dtypes.names import kind
-from .dispatch import function_named
-from .namespace import namespace
+from .dispatch import function_named, namespace
 from .nodes import OneValue
 
 #: A method that calls a function.

@@ -19,7 +19,7 @@ from .._records import record
 from ..dtypes.names import bool_, kind
 from ..ops.op import Op
 from ..ops.table import OPS
-from .namespace import namespace
+from .dispatch import namespace
 from .nodes import HasNode, Lifted, OneValue, is_foreign, is_operand
 from .non_numeric import say
 from .tracing import is_active

@@ -15,14 +15,13 @@ compute of traced operands, and returns what stands for the result.
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, Protocol
 
-from .._locks import new_lock
+from .._locks import ForkLock, in_children
 from .._records import record
 from ..ir.node import Leaf, Node, Scalar
 from ..ir.walk import postorder
@@ -85,22 +84,17 @@ _state = _State()
 #: How many traces run, in any thread: while one does, leaves are made by `snapshot_of` alone.
 running = ctypes.c_int64(0)  # machine code reads it too (`transforms.natives`)
 
-_lock = new_lock()
+_lock = ForkLock()
 
 
-def _make_lock() -> None:
-    """Make a new lock in a forked child, in which no other thread traces."""
-    global _lock
-    _lock = new_lock()
+@in_children
+def _count_own() -> None:
+    """Begin to count anew in a forked child, in which no other thread traces."""
     running.value = int(_state.trace is not None)
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_make_lock)
-
-
 def _count(by: int) -> None:
-    with _lock:
+    with _lock.held:
         running.value += by
 
 

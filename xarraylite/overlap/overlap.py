@@ -30,6 +30,7 @@ from math import gcd
 from typing import Final, NamedTuple
 
 from .._tables import kept
+from ..layout.strided import Strided
 from .levels import ABOVE, BELOW, Box, Read, Write, meet, sides
 from .sums import Budget, OutOfWork, Sums
 
@@ -155,6 +156,14 @@ def may_share(a: Span, b: Span, *, max_work: int = MAX_WORK) -> bool:
             return False
         kept(_shared, geometry, shared, _MOST_REMEMBERED)
     return shared
+
+
+def repeats(layout: Strided) -> bool:
+    """Tell whether a layout addresses some element more than once; as sure as `self_overlaps`.
+
+    Elements lie whole numbers of elements apart, so that one that shares a byte with another is it.
+    """
+    return self_overlaps(Span(0, layout.shape, layout.strides, 1))
 
 
 def self_overlaps(a: Span, *, max_work: int = MAX_FOLD_WORK) -> bool:

@@ -25,7 +25,7 @@ from ..memory.block import Memory
 from ..memory.buffer import NOWHERE, Buffer
 from ..memory.snapshots import Snapshot, pinned
 from ..memory.target import Target
-from ..overlap.overlap import Span, self_overlaps
+from ..overlap.overlap import repeats
 from .evaluate import program_of, result_layout
 from .run import run
 
@@ -174,8 +174,8 @@ def over(
     to = Buffer(NOWHERE.run(), 0, _TARGET, 0)
     for k, distance in near.items():
         made[k].address = _TARGET + distance
-    place, size = Strided(shape, strides_of(target, shape), 0), target.itemsize
-    if self_overlaps(Span(0, shape, tuple([step * size for step in place.strides]), size)):
+    place = Strided(shape, strides_of(target, shape), 0)
+    if repeats(place):
         return None
     destination = Target(to, place, kind.dtype)
     graph = canonical(node_of(kind, shape, tuple(made)), destination, False)

@@ -28,14 +28,13 @@ from __future__ import annotations
 
 import _thread
 import ctypes
-import os
 import threading
 from array import array
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from .._locks import ForkLock
+from .._locks import ForkLock, in_children
 from ..codegen.assembly import Assembly
 from ..codegen.cpython import crew as w
 from ..codegen.emit.routine import CREW
@@ -128,8 +127,7 @@ def _crew() -> _Helpers:
     return _Helpers()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_crew.cache_clear)
+in_children(_crew.cache_clear)
 
 
 @cache

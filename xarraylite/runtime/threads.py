@@ -39,7 +39,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Generic, TypeVar
 
-from .._locks import wait_before_fork
+from .._locks import in_children, wait_before_fork
 from ..codegen import worker
 from ..codegen.latch import Latch
 from ..memory.snapshots import own_threads
@@ -318,5 +318,4 @@ pool = Pool()
 
 # A fork does this before it waits for the worker, which is imported earlier: helpers may need it.
 wait_before_fork(pool.before_fork)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=pool.after_fork)
+in_children(pool.after_fork)

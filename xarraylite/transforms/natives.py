@@ -39,10 +39,9 @@ from ..memory.buffer import Buffer
 from ..memory.pool import counters
 from ..memory.snapshots import Copy, Newest, Snapshot, flying, own_threads, pins, writing
 from ..operands import dispatch, tracing
-from ..operands.dispatch import ViewRecipe
+from ..operands.dispatch import ViewRecipe, namespace
 from ..operands.learning import PRODUCT
 from ..operands.methods import Methods
-from ..operands.namespace import namespace
 from ..operands.operators import entries
 from ..ops.op import Op
 from ..ops.reductions import Reduction
