@@ -361,15 +361,14 @@ class Elsewhere:
     def __init__(self, backwards: bool) -> None:
         self.backwards, self.needs = backwards, [0]
 
-    def run_blocks(self, pieces: Any, take: Any, write: Any, kept: int, need: int) -> Any:
+    def run_blocks(self, pieces: Any, values: Any, write: Any) -> Any:
         keys, per = list(pieces.keys), pieces.per
         groups = [keys[k : k + per] for k in range(0, len(keys), per)]
-        self.needs.append(need)
+        self.needs.append(pieces.need)
         for group in groups[:: -1 if self.backwards else 1]:
             work = pickle.loads(pickle.dumps(Work(pieces.make, pieces.gives, {})))
-            take(Piece(group[0], Node((), np.dtype("f8")), []),
-                 pickle.loads(pickle.dumps(run_keys(group, work))))  # fmt: skip
-            yield None
+            given = pickle.loads(pickle.dumps(run_keys(group, work)))
+            yield Piece(group[0], Node((), np.dtype("f8")), []), given
 
 
 @pytest.mark.usefixtures("compiled")

@@ -115,7 +115,7 @@ def choose_bands(
     for spread in (False, True):
         make = Bands(Parcel(root), tuple(order), spread)
         try:
-            choice = choose(make, root.shape, chunks, budget, fixed, known=known)
+            choice = choose(make, chunks, budget, fixed, known=known)
         except SizeError:
             return None
         grid = choice.grid

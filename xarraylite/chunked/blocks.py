@@ -189,8 +189,8 @@ class Blocks:
         if places is not None:
             alone = replace(make(whole(chunk)), alone=True)
             make.once = alone.need + aside(Grid(shape, chunk))
-        choice = choose(make, shape, lengths, run.budget, chunks is not None, fits,
-                        keep=lambda grid: run.keeps, aside=aside)  # fmt: skip
+        choice = choose(make, lengths, run.budget, chunks is not None, fits,
+                        keep=run.keeps, aside=aside)  # fmt: skip
         return Blocks(node, tree, choice, make)
 
     @property
@@ -209,35 +209,27 @@ class Blocks:
         begun = functools.partial(Joined, node)
         if places is not None:
             begun = functools.partial(leaves_of, node, tree, places)
-        made: dict[Box, Any] = {}
-        found: list[Result] = []
-
-        def take(piece: Piece, values: Any, given: bool = False) -> None:
-            box = piece.box[:own]
-            if given and own:
-                found.append((box, values))
-                return
-            leaves = made.setdefault(box, begun(shape_of(box)))
-            (leaves.join if given else leaves.take)(piece, values)
-            if leaves.ended:
-                found.append((box, made.pop(box).result()))
-
-        pieces, taken, per = Cuts(self.make, boxes), cast("Any", take), 1
-        if isinstance(run.cluster, Idle):
-            taken = None
-        elif run.cluster is not None and places is not None:
+        idle = isinstance(run.cluster, Idle)
+        given = places is not None and run.cluster is not None and not idle
+        pieces, per = Cuts(self.make, boxes, choice.kept, choice.need), 1
+        if places is not None and given:
             per = math.prod(grid.counts[own:]) if own else places.together(grid)
             gives = functools.partial(_sums, Parcel(node), tree, places)
-            pieces = Tasks(self.make, boxes, gives=gives, per=per)
-            taken = functools.partial(take, given=True)
+            pieces = Tasks(self.make, boxes, choice.kept, choice.need, gives=gives, per=per)
         run.report(f"{node.op.name} over axes {node.axes}", -(-len(grid) // per))
-        for piece in run_blocks(pieces, run, taken, kept=choice.kept, need=choice.need):
-            run.advance(piece)
-            yield from found
-            found.clear()
-        if taken is None:
-            for box in Grid(node.shape, grid.block[:own]):
-                yield box, np.zeros(shape_of(box), node.dtype)
+        made: dict[Box, Any] = {}
+        for piece, values in run_blocks(pieces, run, values=not idle):
+            box = piece.box[:own]
+            if given and own:
+                yield box, values
+            elif not idle:
+                leaves = made[box] = made.get(box) or begun(shape_of(box))
+                (leaves.join if given else leaves.take)(piece, values)
+                if leaves.ended:
+                    yield box, made.pop(box).result()
+            del values
+        for box in Grid(node.shape, grid.block[:own]) if idle else ():
+            yield box, np.zeros(shape_of(box), node.dtype)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

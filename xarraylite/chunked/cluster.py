@@ -292,11 +292,9 @@ class DaskCluster:
     def run_blocks(
         self,
         pieces: Cuts,
-        take: Callable[[Piece, NumpyArray], None] | None,
+        values: bool,
         write: Callable[[Box, NumpyArray], None] | None,
-        kept: int,
-        need: int,
-    ) -> Iterator[Piece]:
+    ) -> Iterator[tuple[Piece, Any]]:
         """Run blocks on the cluster, and yield each when it is done, in order."""
         keys = iter(pieces.keys)
         first = next(keys, None)
@@ -306,15 +304,15 @@ class DaskCluster:
         keys = itertools.chain([first], keys)
         workers = list(self.client.scheduler_info()["workers"].values())
         threads = max(1, sum(self.client.nthreads().values()))  # the former may be of some only
-        tasks = threads * (_QUEUED if take is None else _AHEAD)
-        options = _asked_of(workers, need)
+        tasks = threads * (_AHEAD if values else _QUEUED)
+        options = _asked_of(workers, pieces.need)
         # Where there are few blocks, each is a task, for any worker; of many, more and more.
         per, most = 1, max(1, _SHARED // max(1, piece.inputs + piece.nbytes))
         finish, opened = cast("Any", functools.partial(_written, write)), cast("Any", None)
         if isinstance(pieces, Tasks):
             per = most = pieces.per
             finish, opened = pieces.gives, _alone
-        elif take is not None:  # two waves of results may be there
+        elif values:  # two waves of results may be there
             most = max(1, min(most, self._budget // (2 * tasks * max(1, piece.nbytes))))
             finish, opened = _in_one, functools.partial(_blocks_of, dtype=piece.node.dtype)
         work = Work(pieces.make, finish, _kernels_of(piece))
@@ -332,11 +330,8 @@ class DaskCluster:
             while waves[0]:
                 per = min(2 * per, most)
                 waves.append(started(per, tasks))
-                for key, values in self._ended(waves.popleft(), opened, pieces.make):
-                    done = Piece(key, Node(piece.node.shape, piece.node.dtype), [])
-                    if take is not None:
-                        take(done, values)
-                    yield done
+                for key, made in self._ended(waves.popleft(), opened, pieces.make):
+                    yield Piece(key, Node(piece.node.shape, piece.node.dtype), []), made
         except BaseException:
             self._cancel([future for wave in waves for _, future in wave])
             raise

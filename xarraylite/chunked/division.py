@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter, itemgetter
@@ -98,25 +99,14 @@ class Division:
         run.report(f"{node.op.name} over axes {node.axes}", len(spans) * len(boxes))
         for box in boxes:
             full = grid.widened(box)
-            pieces = Cuts(self.plan, replace(spans, rest=(full,)), self.carried)
+            keys = replace(spans, rest=(full,))
+            pieces = Cuts(self.plan, keys, self.kept, self.need, self.carried)
             if isinstance(run.cluster, Idle):
-                for piece in run_blocks(pieces, run, kept=self.kept, need=self.need):
-                    run.advance(piece)
+                deque(run_blocks(pieces, run, values=False), 0)
                 yield box, np.zeros(shape_of(box), node.dtype)
                 continue
-            parts = self._parts(pieces, run)
+            parts = map(itemgetter(1), run_blocks(pieces, run))
             yield box, self.plan.joined(spans, parts, shape_of(full))[grid.inside(box)]
-
-    def _parts(self, pieces: Cuts, run: Run) -> Iterator[NumpyArray]:
-        found: list[NumpyArray] = []
-
-        def take(piece: Piece, values: NumpyArray) -> None:
-            found.append(values)
-
-        for piece in run_blocks(pieces, run, take, kept=self.kept, need=self.need):
-            run.advance(piece)
-            yield from found
-            found.clear()
 
 
 def divided(

@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from ..compiler.tree import Tree
-from ..dtypes.names import NumpyArray, kind
+from ..dtypes.names import kind
 from ..ir.node import Node, Reduce, Stored
 from ..ir.walk import rebuild, with_args
 from ..ops.reductions import ALL, ANY, MAX, MIN
@@ -183,9 +183,7 @@ def _complete(asked: _Asked) -> list[Way]:
         axis = max(k for k in range(len(shape)) if block[k] < shape[k])
         block[axis] = min(shape[axis], 2 * block[axis])
     keeps = run.keeps and not isinstance(make, _Uncut)
-    choice = choose(
-        make, shape, block, run.budget, True, fits, known, lambda grid: keeps, widened=True
-    )
+    choice = choose(make, block, run.budget, True, fits, known, keeps, widened=True)
     moved = choice.rate * math.prod(shape)
     return [(moved, _blocks(node, make, choice, run, begin))]
 
@@ -196,17 +194,9 @@ def _blocks(node: Reduce, make: Cutter, choice: Choice, run: Run, begin: Begin) 
     ready = begin(grid.block)
     boxes = [box for box in grid if corner(box) not in ready]
     run.report(_told(node), len(grid))
-    found: list[NumpyArray] = []
-    for box, piece in zip(
-        boxes,
-        run_blocks(
-            Cuts(make, map(grid.widened, boxes)),
-            run,
-            lambda piece, values: found.append(values),
-            kept=choice.kept,
-            need=choice.need,
-        ),
-        strict=True,
-    ):
-        run.advance(piece)
-        yield box, found.pop()[grid.inside(box)]
+    pieces = Cuts(make, map(grid.widened, boxes), choice.kept, choice.need)
+    left = iter(boxes)
+    for _, values in run_blocks(pieces, run):
+        box = next(left)
+        yield box, values[grid.inside(box)]
+        del values

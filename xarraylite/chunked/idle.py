@@ -53,31 +53,27 @@ class Idle:
     def run_blocks(
         self,
         pieces: Cuts,
-        take: Callable[[Piece, NumpyArray], None] | None,
+        values: bool,
         write: Callable[[Box, NumpyArray], None] | None,
-        kept: int,
-        need: int,
-    ) -> Iterator[Piece]:
+    ) -> Iterator[tuple[Piece, Any]]:
         """Cut some of the blocks."""
-        blocks, self.pieces = self._blocks, pieces
+        blocks, self.pieces, room = self._blocks, pieces, (pieces.kept, pieces.need)
         every = 1 + blocks // self._cut
         keys = pieces.keys
-        if take is None and isinstance(keys, Sequence | Grid):  # others need not be looked for
+        if not values and isinstance(keys, Sequence | Grid):  # others need not be looked for
             for number in range(0, len(keys), every):
                 piece = pieces.make(keys[number])
-                self.see(piece, number, min(every, blocks - number), (kept, need))
-                yield piece
+                self.see(piece, number, min(every, blocks - number), room)
+                yield piece, None
             return
         for number, key in enumerate(keys):
             if number % every == 0:
                 piece = pieces.make(key)
-                self.see(piece, number, min(every, blocks - number), (kept, need))
+                self.see(piece, number, min(every, blocks - number), room)
                 shape, dtype = piece.node.shape, piece.node.dtype
             else:
                 piece = Piece(key, Node(shape, dtype), [])
-            if take is not None:
-                take(piece, np.zeros(shape, dtype))
-            yield piece
+            yield piece, np.zeros(shape, dtype) if values else None
 
 
 class Nowhere:

@@ -137,12 +137,18 @@ class Cuts:
         Cuts one.
     keys : iterable
         What it is given: where a block lies.
+    kept : int
+        Bytes of chunks that are kept for blocks that come later.
+    need : int
+        Bytes in flight, with these: the rest is for chunks that other passes need.
     carried : bool, default False
         Whether a block begins with what the one before has read last.
     """
 
     make: Maker
     keys: Iterable[Any]
+    kept: int
+    need: int
     carried: bool = False
 
     def __iter__(self) -> Iterator[Piece]:
@@ -163,11 +169,9 @@ class Cluster(Protocol):
     def run_blocks(
         self,
         pieces: Cuts,
-        take: Callable[[Piece, NumpyArray], None] | None,
+        values: bool,
         write: Callable[[Box, NumpyArray], None] | None,
-        kept: int,
-        need: int,
-    ) -> Iterator[Piece]:
+    ) -> Iterator[tuple[Piece, Any]]:
         """Do as the function of this name does."""
 
 
@@ -207,13 +211,13 @@ class Run:
 def run_blocks(
     pieces: Cuts,
     run: Run,
-    take: Callable[[Piece, NumpyArray], None] | None = None,
+    values: bool = True,
     write: Callable[[Box, NumpyArray], None] | None = None,
     compute: Callable[[Piece, Node], Any] | None = None,
-    kept: int = 0,
-    need: int = 0,
-) -> Iterator[Piece]:
-    """Run blocks one after another, and yield each when it is done.
+) -> Iterator[tuple[Piece, Any]]:
+    """Run blocks one after another, and yield each when it is done, in order, with its values.
+
+    Whoever takes these lets go of them before the next ones are computed.
 
     Parameters
     ----------
@@ -221,24 +225,32 @@ def run_blocks(
         The blocks, in order.
     run : Run
         Where time and bytes are counted, and the cluster that computes, if there is one.
-    take : callable, optional
-        Given a block and its values, in order, on the calling thread.
+    values : bool, default True
+        Whether they are asked for.
     write : callable, optional
-        Given where a block lies and its values, on another thread.
+        Given where a block lies and its values, on another thread; they are not given back.
     compute : callable, optional
         Given a block and its expression over memory, instead of evaluating it into new memory.
-    kept : int, default 0
-        Bytes of chunks that are kept for blocks that come later.
-    need : int, default 0
-        Bytes in flight, with these: the rest is for chunks that other passes need.
     """
+    done = _run_here(pieces, run, write, compute)
     if run.cluster is not None:
-        yield from run.cluster.run_blocks(pieces, take, write, kept, need)
-        return
+        done = run.cluster.run_blocks(pieces, values and write is None, write)
+    for piece, made in done:
+        run.advance(piece)
+        yield piece, made
+        del made
+
+
+def _run_here(
+    pieces: Cuts,
+    run: Run,
+    write: Callable[[Box, NumpyArray], None] | None,
+    compute: Callable[[Piece, Node], Any] | None,
+) -> Iterator[tuple[Piece, Any]]:
     clock, ended, writing = run.clock, threading.Event(), min(WRITERS, settings.threads)
-    room = run.budget - need
+    room = run.budget - pieces.need
     pool.trim(max(0, room))  # what other passes have used has other sizes, often
-    cache = ChunkCache(0 if pieces.carried else kept, run.held, pieces.carried)
+    cache = ChunkCache(0 if pieces.carried else pieces.kept, run.held, pieces.carried)
     readers = ThreadPoolExecutor(READERS, "xarraylite-read", give_up_at, (cache.closed,))
     writers = ThreadPoolExecutor(writing, "xarraylite-write", give_up_at, (ended,))
     coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
@@ -261,18 +273,16 @@ def run_blocks(
                 node = over(piece, arrays)
                 del arrays, reads
                 made = values_of(piece, node) if compute is None else compute(piece, node)
-                if take is not None:
-                    take(piece, made)
             del node
             if write is None:
-                yield piece
+                yield piece, made
             else:
                 leaving.append((piece, writers.submit(write, piece.box, made)))
             del made
             while len(leaving) > behind or (leaving and leaving[0][1].done()):
-                yield _written(leaving, clock)
+                yield _written(leaving, clock), None
         while leaving:
-            yield _written(leaving, clock)
+            yield _written(leaving, clock), None
         measured.add(clock.read + clock.written - before, time.perf_counter() - start)
     except BaseException as error:
         patient = isinstance(error, Exception)  # what was computed is written, as far as it goes

@@ -255,13 +255,12 @@ Ways = list[Choice]
 
 def choose(
     make: Cutter,
-    shape: tuple[int, ...],
     chunks: Sequence[int],
     budget: int,
     fixed: bool,
     fits: Callable[[Box], bool] = lambda box: True,
     known: Sequence[int] | None = None,
-    keep: Callable[[Grid], bool] = lambda grid: False,
+    keep: bool = False,
     widened: bool = False,
     aside: Callable[[Grid], int] = lambda grid: 0,
 ) -> Choice:
@@ -271,8 +270,6 @@ def choose(
     ----------
     make : Cutter
         Cuts a block; told whether blocks are read alone.
-    shape : tuple of int
-        What is divided.
     chunks : sequence of int
         Extents of what is written at once; blocks are multiples of it.
     budget : int
@@ -283,8 +280,8 @@ def choose(
         Tells whether a larger block, at the origin, will do.
     known : sequence of int, optional
         Extents of the blocks, where some of them are finished.
-    keep : callable, optional
-        Tells whether chunks can be kept from block to block of a grid; by default never.
+    keep : bool, default False
+        Whether chunks can be kept from block to block.
     widened : bool, default False
         Whether the last block of a dimension is as wide as the others (`Grid.widened`).
     aside : callable, optional
@@ -295,19 +292,15 @@ def choose(
     SizeError
         If the budget is too small for one block; it says how much would do.
     """
-    even = make.even
-    block = tuple([max(1, min(c, n)) for c, n in zip(known or chunks, shape, strict=True)])
-    whole_one = make(whole(shape))
-    once = round(whole_one.moved / max(1, math.prod(shape)), 6)
-    tried = functools.cache(functools.partial(_tried, make, whole_one, aside, even, widened))
+    sides = zip(known or chunks, make.divided.shape, strict=True)
+    block = tuple([max(1, min(c, n)) for c, n in sides])
     fixed, fits = (fixed, fits) if known is None else (True, lambda box: False)
-    search = _Search(make, tried, once, block, fixed, fits, keep, aside)
+    search = _Search(make, block, fixed, fits, keep, widened, aside)
     best = search.within(budget)
-    while not even and (worst := _counted(make, best, widened)).need > budget:
-        search.learn(worst)
+    while not search.even and (worst := search.counted(best)).need > budget:
         best = search.within(budget)
     make.alone = best.piece.alone
-    return best if even else worst
+    return best if search.even else worst
 
 
 class _Search:
@@ -320,29 +313,61 @@ class _Search:
     def __init__(
         self,
         make: Cutter,
-        tried: Callable[[tuple[int, ...]], Ways],
-        once: float,
         chunk: tuple[int, ...],
         fixed: bool,
         fits: Callable[[Box], bool],
-        keep: Callable[[Grid], bool],
+        keep: bool,
+        widened: bool,
         aside: Callable[[Grid], int],
     ) -> None:
-        self._make, self._chunk, self._aside = make, chunk, aside
+        self._make, self._chunk, self._aside, self._widened = make, chunk, aside, widened
         self._fixed, self._fits, self._keep = fixed, fits, keep
-        self._walks = functools.cache(functools.partial(walks, make=make, even=make.even))
-        self._once = once  # others may read more
-        self._known = known = dict[tuple[tuple[int, ...], bool], Piece]()
+        self.even = make.even
+        self._whole = make(whole(make.divided.shape))
+        self._once = self._rate(self._whole.moved, size_of(self._whole.box))
+        self._walks = functools.cache(functools.partial(walks, make=make, even=self.even))
+        self._ways = dict[tuple[int, ...], Ways]()
 
-        def least(block: tuple[int, ...]) -> Ways:
-            found = [(own, known.get((block, own.piece.alone), own.piece)) for own in tried(block)]
-            return [replace(x, piece=piece, rate=max(x.rate, once)) for x, piece in found]
+    def counted(self, choice: Choice) -> Choice:
+        """Return the same blocks by the one of them that needs most, as from now on."""
+        grid, alone = choice.grid, choice.piece.alone
+        boxes = grid.telling(joints(self._make.divided))
+        cuts = (self._make(grid.widened(box) if self._widened else box) for box in boxes)
+        pieces = itertools.chain([choice.piece], (replace(x, alone=alone) for x in cuts))
+        worst = max(pieces, key=lambda piece: piece.need)
+        self._ways[grid.block] = [
+            replace(own, piece=worst) if own.piece.alone == alone else own
+            for own in self._tried(grid.block)
+        ]
+        return replace(choice, piece=worst)
 
-        self._tried = least
+    @staticmethod
+    def _rate(read: float, count: int) -> float:
+        return round(read / max(1, count), 6)
 
-    def learn(self, worst: Choice) -> None:
-        """Count blocks by the one of them that needs most, from now on."""
-        self._known[worst.grid.block, worst.piece.alone] = worst.piece
+    def _tried(self, block: tuple[int, ...]) -> Ways:
+        """Return blocks of some extents, and one that needs as much as any; and the same alone.
+
+        Where all operations are even, that is one that is cut on all sides; elsewhere some are
+        tried, and all are counted when the extents are chosen.
+        """
+        if block in self._ways:
+            return self._ways[block]
+        grid, make = Grid(shape_of(self._whole.box), block), self._make
+        middle = make(grid.middle())
+        several = not self.even or not middle.reads  # products read as much for smaller blocks
+        ends = grid.ends(True) if self._widened and len(grid) > 1 else ()
+        pieces = [middle, *map(make, [*(grid.some(TRIED) if several else ()), *ends])]
+        told = pieces[1:] if several else pieces[:1]
+        exact = several and len(grid) <= TRIED  # these are all
+        read = sum([x.moved if exact else usual(x.loads, self._whole.loads) for x in told])
+        # Of all at once, others may read more.
+        rate = max(self._once, self._rate(read, sum([size_of(x.box) for x in told])))
+        alone = [replace(x, alone=True) for x in pieces] if middle.reads else pieces
+        worst = [max(some, key=lambda x: x.need) for some in (pieces, alone)]
+        found = [Choice(grid, piece, rate, aside=self._aside(grid)) for piece in worst]
+        self._ways[block] = found
+        return found
 
     def within(self, budget: int) -> Choice:
         """Return blocks that need no more than a budget."""
@@ -360,7 +385,7 @@ class _Search:
         best = least = leasts[-1]
         if least.need > budget:
             raise too_small(least.piece, budget, least.need)
-        fine = again and self._make.even and least.piece.reads  # products take long to count
+        fine = again and self.even and least.piece.reads  # products take long to count
         sides, strip = self._sides(first, fine), least.grid.block
         seen, number = {choice.grid.block for choice in first}, itertools.count()
         queue = [(choice.need, next(number), choice.grid.block, choice) for choice in first]
@@ -374,7 +399,7 @@ class _Search:
             for wide in wider(box, sides):
                 if wide not in seen:
                     seen.add(wide)
-                    ways = self._as_block(wide)
+                    ways = [*self._as_block(wide)]
                     for own in leasts if again else ():
                         ways.extend(self._as_strips(own, wide))
                     for way in ways:
@@ -410,12 +435,10 @@ class _Search:
         """Yield blocks in strips that keep chunks, the more the less is read, if they may."""
         sides = zip(strip, choice.grid.block, strict=True)
         grid = replace(choice.grid, strip=tuple([-(-n // b) for n, b in sides]))
-        if not self._keep(grid):
-            return
         aside = self._aside(grid)
-        for walk in self._walks(choice.grid):
+        for walk in self._walks(choice.grid) if self._keep else ():
             for kept, read in walk.steps(grid.strip, choice.piece.alone):
-                rate = max(self._once, round(read / math.prod(grid.shape), 6))
+                rate = max(self._once, self._rate(read, math.prod(grid.shape)))
                 yield replace(choice, grid=grid, rate=rate, kept=kept, aside=aside)
 
     @staticmethod
@@ -465,42 +488,6 @@ def _is_better(new: Choice, old: Choice) -> bool:
     return new.rate < WORTH * old.rate or old.size < min(new.size, ENOUGH)
 
 
-def _counted(make: Cutter, choice: Choice, widened: bool) -> Choice:
-    """Return the same blocks, and the one that needs most."""
-    boxes = choice.grid.telling(joints(make.divided))
-    cuts = (make(choice.grid.widened(box) if widened else box) for box in boxes)
-    pieces = (replace(piece, alone=choice.piece.alone) for piece in cuts)
-    worst = max(itertools.chain([choice.piece], pieces), key=lambda piece: piece.need)
-    return replace(choice, piece=worst)
-
-
 def is_small(piece: Piece) -> bool:
     """Tell whether a block is not divided further."""
     return piece.inputs + piece.nbytes <= SMALLEST
-
-
-def _tried(
-    make: Callable[[Box], Piece],
-    whole_one: Piece,
-    aside: Callable[[Grid], int],
-    even: bool,
-    widened: bool,
-    block: tuple[int, ...],
-) -> Ways:
-    """Return blocks of some extents, and one that needs as much as any; and the same read alone.
-
-    Where all operations are even, that is one that is cut on all sides; elsewhere some are tried,
-    and all are counted when the extents are chosen.
-    """
-    grid = Grid(shape_of(whole_one.box), block)
-    middle = make(grid.middle())
-    several = not even or not middle.reads  # products read as much for smaller blocks
-    ends = grid.ends(True) if widened and len(grid) > 1 else ()
-    pieces = [middle, *map(make, [*(grid.some(TRIED) if several else ()), *ends])]
-    told = pieces[1:] if several else pieces[:1]
-    exact = several and len(grid) <= TRIED  # these are all
-    read = sum([x.moved if exact else usual(x.loads, whole_one.loads) for x in told])
-    rate = round(read / max(1, sum([size_of(x.box) for x in told])), 6)
-    alone = [replace(x, alone=True) for x in pieces] if middle.reads else pieces
-    worst = [max(some, key=lambda x: x.need) for some in (pieces, alone)]
-    return [Choice(grid, piece, rate, aside=aside(grid)) for piece in worst]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from .._errors import OverlapError
-from ..dtypes.names import NumpyArray
 from ..ir.build import describe
 from ..ir.node import Elementwise, Leaf, Node, Reduce, Stored
 from ..ir.walk import postorder
@@ -29,7 +28,6 @@ from .journal import Corner
 from .lengths import chunks_for
 from .pipeline import WRITERS, Cuts, Run, run_blocks
 from .places import holds, kept_in, same_place
-from .plan import Piece
 from .progress import Progress
 from .selection import corner, shape_of
 from .stream import divided, reduced
@@ -179,20 +177,11 @@ def _map_into(root: Node, sink: Sink, run: Run) -> None:
     run.report("store", len(grid) - len(done))
     idle = isinstance(sink.array, Nowhere)
     here = run.cluster is not None and not idle and not sink.travels
-
-    def take(piece: Piece, values: NumpyArray) -> None:
-        sink.write(piece.box, values)
-
-    for piece in run_blocks(
-        Cuts(make, boxes),
-        run,
-        take if here else None,
-        None if here else sink.write,
-        kept=choice.kept,
-        need=choice.need,
-    ):
+    pieces = Cuts(make, boxes, choice.kept, choice.need)
+    for piece, values in run_blocks(pieces, run, write=None if here else sink.write):
+        if here:
+            sink.write(piece.box, values)
         sink.record(piece.box)
-        run.advance(piece)
 
 
 def _fold_into(root: Reduce, sink: Sink, run: Run) -> None:

@@ -10,7 +10,7 @@ have all that is folded for them (`bands`), they are cut, and one pass does it a
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ..compiler.graph import byte_span
-from ..dtypes.names import NumpyArray
 from ..index.transform import Transform
 from ..ir import build
 from ..ir.node import Gather, Leaf, Node, Reduce, Stored, View
@@ -92,10 +91,7 @@ def into_memory(root: Node, target: Target, run: Run) -> None:
         engine.assign(Target(target.buffer, place, target.dtype), node, True)
 
     run.report("evaluate", len(grid))
-    for piece in run_blocks(
-        Cuts(make, grid), run, compute=compute, kept=choice.kept, need=choice.need
-    ):
-        run.advance(piece)
+    deque(run_blocks(Cuts(make, grid, choice.kept, choice.need), run, compute=compute), 0)
 
 
 def divided(
@@ -126,9 +122,7 @@ def divided(
     run.held.sources = frozenset(_shared(merged))
     last = reduced(merged, run)
     make = Cutter(Parcel(last))
-    choice = choose(
-        make, last.shape, chunks, run.budget, fixed, known=known, keep=lambda grid: run.keeps
-    )
+    choice = choose(make, chunks, run.budget, fixed, known=known, keep=run.keeps)
     return last, make, choice
 
 
@@ -222,16 +216,10 @@ def _copied(node: Gather, run: Run) -> Leaf:
     """Return elements that were picked as a leaf."""
     if not has_stored(node):
         return leaf_of(computed(node))
-    found: list[NumpyArray] = []
     make, box = Cutter(Parcel(node)), whole(node.shape)
     need = make(box).need
     if need > run.budget:
         raise too_small(make(box), run.budget)
-
-    def take(piece: Piece, values: NumpyArray) -> None:
-        found.append(values)
-
     run.report("gather", 1)
-    for piece in run_blocks(Cuts(make, [box]), run, take, need=need):
-        run.advance(piece)
-    return leaf_of(found.pop())
+    ((_, values),) = run_blocks(Cuts(make, [box], 0, need), run)
+    return leaf_of(values)
