@@ -12,20 +12,17 @@ from typing import Any
 
 import numpy as np
 from numba.core import cgutils, errors
-from numba.core.imputils import RefType, impl_ret_borrowed, iternext_impl
 from numba.core.imputils import lower_builtin as lowered
 from numba.cpython import slicing
 from numba.extending import (
     intrinsic,
-    models,
     overload,
     overload_attribute,
     overload_method,
-    register_model,
 )
 
 from ..dtypes.names import is_narrow
-from .numba_placed import PlacedIterator, PlacedType, chipped, coders, stored_kind, types
+from .numba_placed import PlacedType, chipped, coders, items, stored_kind, types
 
 
 def _is_index(placed: PlacedType, index: Any) -> bool:
@@ -295,46 +292,10 @@ def _size(placed: Any) -> Any:
 # --- iteration ---------------------------------------------------------------------------------
 
 
-class _IteratorModel(models.StructModel):  # type: ignore[misc]
-    """An iterator in memory."""
-
-    def __init__(self, manager: Any, kind: PlacedIterator) -> None:
-        members = [("index", types.EphemeralPointer(types.int64)), ("placed", kind.placed)]
-        super().__init__(manager, kind, members)
-
-
-def _item(placed: Any, i: Any) -> Any:
-    return placed[i]
-
-
-def _getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Emit an iterator at the first index."""
-    kind = signature.return_type
-    made = cgutils.create_struct_proxy(kind)(context, builder)
-    made.index = cgutils.alloca_once_value(builder, context.get_constant(types.int64, 0))
-    made.placed = args[0]
-    return impl_ret_borrowed(context, builder, kind, made._getvalue())
-
-
-@iternext_impl(RefType.BORROWED)
-def _iternext(context: Any, builder: Any, signature: Any, args: Any, result: Any) -> None:
-    """Emit the step to the next index."""
-    (kind,) = signature.args
-    made = cgutils.create_struct_proxy(kind)(context, builder, args[0])
-    placed = cgutils.create_struct_proxy(kind.placed)(context, builder, made.placed)
-    index = builder.load(made.index)
-    valid = builder.icmp_signed("<", index, builder.extract_value(placed.shape, 0))
-    result.set_valid(valid)
-    with builder.if_then(valid):
-        found = kind.yield_type(kind.placed, types.int64)
-        values = made.placed, index
-        result.yield_(context.compile_internal(builder, _item, found, values))
-        builder.store(builder.add(index, context.get_constant(types.int64, 1)), made.index)
-
-
 @cache
 def init() -> None:
     """Tell Numba about iteration, once; what is overloaded is known by the import."""
-    register_model(PlacedIterator)(_IteratorModel)
-    lowered("getiter", PlacedType)(_getiter)
-    lowered("iternext", PlacedIterator)(_iternext)
+
+    @lowered("getiter", PlacedType)
+    def getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_function(types.Dispatcher(items), signature)(builder, args)
