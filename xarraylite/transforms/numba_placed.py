@@ -248,6 +248,6 @@ def coders(dtype: DType) -> tuple[Any, Any]:
 def init() -> None:
     """Tell Numba about the types of this module, once."""
     register_model(PlacedType)(_Model)
-    make_attribute_wrapper(PlacedType, "shape", "_shape")
+    make_attribute_wrapper(PlacedType, "shape", "shape")
     unbox(PlacedType)(_unbox)
     box(PlacedType)(_box)

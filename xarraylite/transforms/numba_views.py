@@ -206,7 +206,7 @@ def _put(placed: Any, values: Any) -> None:
 @overload(_put, strict=False)
 def _store_all(placed: Any, values: Any) -> Any:
     def put(placed: Any, values: Any) -> None:
-        wide = np.broadcast_to(values, placed._shape)
+        wide = np.broadcast_to(values, placed.shape)
         for i in range(len(placed)):
             placed[i] = wide[i]
 
@@ -235,7 +235,7 @@ def _load_all(out: Any, placed: Any) -> Any:
 
 @overload(len, strict=False)
 def _len(placed: Any) -> Any:
-    return (lambda placed: placed._shape[0]) if isinstance(placed, PlacedType) else None
+    return (lambda placed: placed.shape[0]) if isinstance(placed, PlacedType) else None
 
 
 @overload_method(PlacedType, "copy", strict=False)
@@ -243,7 +243,7 @@ def _copy(placed: Any) -> Any:
     dtype = placed.dtype
 
     def copy(placed: Any) -> Any:
-        out = np.empty(placed._shape, dtype)
+        out = np.empty(placed.shape, dtype)
         _read(out, placed)
         return out
 
@@ -267,26 +267,14 @@ for _name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "s
     _folded(_name)
 
 
-@overload_attribute(PlacedType, "shape", strict=False)
-def _shape(placed: Any) -> Any:
-    return lambda placed: placed._shape
-
-
 @overload_attribute(PlacedType, "ndim", strict=False)
 def _ndim(placed: Any) -> Any:
-    ndim = placed.ndim
-    return lambda placed: ndim
+    return lambda placed: len(placed.shape)
 
 
 @overload_attribute(PlacedType, "size", strict=False)
 def _size(placed: Any) -> Any:
-    def size(placed: Any) -> Any:
-        product = 1
-        for extent in placed._shape:
-            product *= extent
-        return product
-
-    return size
+    return lambda placed: np.array(placed.shape).prod()
 
 
 # --- iteration ---------------------------------------------------------------------------------
