@@ -182,16 +182,11 @@ def _setitem(placed: Any, index: Any, values: Any) -> Any:
         return None
     if placed.readonly:
         raise errors.TypingError(f"{placed}: its memory is read-only")
-    apart = isinstance(values, PlacedType)  # it may be the same memory
     if isinstance(index, types.EllipsisType):
-        if apart:
-            return lambda placed, index, values: _put(placed, values.copy())
         return lambda placed, index, values: _put(placed, values)
     if not _is_index(placed, index):
         return None
     if _along(placed, index).ndim:
-        if apart:
-            return lambda placed, index, values: _put(_part(placed, index), values.copy())
         return lambda placed, index, values: _put(_part(placed, index), values)
     if not is_narrow(placed.element):
         return lambda placed, index, values: _store(placed, index, values)
@@ -205,6 +200,9 @@ def _put(placed: Any, values: Any) -> None:
 
 @overload(_put, strict=False)
 def _store_all(placed: Any, values: Any) -> Any:
+    if isinstance(values, PlacedType):  # it may be the same memory
+        return lambda placed, values: _put(placed, values.copy())
+
     def put(placed: Any, values: Any) -> None:
         wide = np.broadcast_to(values, placed.shape)
         for i in range(len(placed)):
