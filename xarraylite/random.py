@@ -37,6 +37,9 @@ class _Source:
             return value
         return called(value, f"random.{name}", name == "shuffle")
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the state of the generator."""
         return type(self), (self._generator,)
@@ -70,9 +73,6 @@ class Generator(_Source, np.random.Generator):
         super().__init__(generator.bit_generator)
         self._generator = getattr(generator, "_generator", generator)
 
-    def __repr__(self) -> str:
-        return f"Generator({self._generator.bit_generator.__class__.__name__})"
-
     def spawn(self, n_children: int) -> list[np.random.Generator]:
         """Return independent generators."""
         return [Generator(child) for child in self._generator.spawn(n_children)]
@@ -101,9 +101,6 @@ class RandomState(_Source, np.random.RandomState):
         super().__init__(made._bit_generator)
         self._generator = getattr(made, "_generator", made)
 
-    def __repr__(self) -> str:
-        return f"RandomState({self._generator._bit_generator.__class__.__name__})"
-
 
 def default_rng(seed: Any = None) -> Generator:
     """Return a new generator of random numbers.
@@ -126,8 +123,6 @@ def default_rng(seed: Any = None) -> Generator:
     """
     if isinstance(seed, Generator):
         return seed
-    if isinstance(seed, RandomState):
-        return Generator(seed._generator._bit_generator)
     return Generator(np.random.default_rng(value_of(seed, "default_rng")))
 
 

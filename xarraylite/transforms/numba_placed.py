@@ -23,6 +23,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from numba import njit
 from numba.core import cgutils, errors
 from numba.core import types as numba_types
 from numba.extending import (
@@ -49,6 +50,13 @@ types: Any = numba_types
 
 #: Per dimension of the container: the dimension of the view that it follows, or `FIXED`.
 Axes = tuple[int, ...]
+
+
+@njit(no_cpython_wrapper=True)
+def items(placed: Any) -> Any:
+    """Yield what a view has along its first dimension."""
+    for i in range(len(placed)):
+        yield placed[i]
 
 
 class PlacedType(types.IterableType):  # type: ignore[misc]
@@ -85,17 +93,9 @@ class PlacedType(types.IterableType):  # type: ignore[misc]
 
     @property
     def iterator_type(self) -> Any:
-        """Numba's type of an iterator over the first dimension."""
-        return PlacedIterator(self)
-
-
-class PlacedIterator(types.SimpleIteratorType):  # type: ignore[misc]
-    """Numba's type of an iterator over the first dimension of a view."""
-
-    def __init__(self, placed: PlacedType) -> None:
-        self.placed = placed
-        found = placed.dtype if placed.ndim == 1 else placed.along(chipped(placed.axes, 0))
-        super().__init__(f"iter({placed})", found)
+        """Numba's type of the generator of `items`."""
+        items.compile((self,))
+        return items.overloads[self,].signature.return_type
 
 
 def chipped(axes: Axes, axis: int) -> Axes:
@@ -248,6 +248,6 @@ def coders(dtype: DType) -> tuple[Any, Any]:
 def init() -> None:
     """Tell Numba about the types of this module, once."""
     register_model(PlacedType)(_Model)
-    make_attribute_wrapper(PlacedType, "shape", "_shape")
+    make_attribute_wrapper(PlacedType, "shape", "shape")
     unbox(PlacedType)(_unbox)
     box(PlacedType)(_box)

@@ -12,20 +12,17 @@ from typing import Any
 
 import numpy as np
 from numba.core import cgutils, errors
-from numba.core.imputils import RefType, impl_ret_borrowed, iternext_impl
 from numba.core.imputils import lower_builtin as lowered
 from numba.cpython import slicing
 from numba.extending import (
     intrinsic,
-    models,
     overload,
     overload_attribute,
     overload_method,
-    register_model,
 )
 
 from ..dtypes.names import is_narrow
-from .numba_placed import PlacedIterator, PlacedType, chipped, coders, stored_kind, types
+from .numba_placed import PlacedType, chipped, coders, items, stored_kind, types
 
 
 def _is_index(placed: PlacedType, index: Any) -> bool:
@@ -185,16 +182,11 @@ def _setitem(placed: Any, index: Any, values: Any) -> Any:
         return None
     if placed.readonly:
         raise errors.TypingError(f"{placed}: its memory is read-only")
-    apart = isinstance(values, PlacedType)  # it may be the same memory
     if isinstance(index, types.EllipsisType):
-        if apart:
-            return lambda placed, index, values: _put(placed, values.copy())
         return lambda placed, index, values: _put(placed, values)
     if not _is_index(placed, index):
         return None
     if _along(placed, index).ndim:
-        if apart:
-            return lambda placed, index, values: _put(_part(placed, index), values.copy())
         return lambda placed, index, values: _put(_part(placed, index), values)
     if not is_narrow(placed.element):
         return lambda placed, index, values: _store(placed, index, values)
@@ -208,8 +200,11 @@ def _put(placed: Any, values: Any) -> None:
 
 @overload(_put, strict=False)
 def _store_all(placed: Any, values: Any) -> Any:
+    if isinstance(values, PlacedType):  # it may be the same memory
+        return lambda placed, values: _put(placed, values.copy())
+
     def put(placed: Any, values: Any) -> None:
-        wide = np.broadcast_to(values, placed._shape)
+        wide = np.broadcast_to(values, placed.shape)
         for i in range(len(placed)):
             placed[i] = wide[i]
 
@@ -238,7 +233,7 @@ def _load_all(out: Any, placed: Any) -> Any:
 
 @overload(len, strict=False)
 def _len(placed: Any) -> Any:
-    return (lambda placed: placed._shape[0]) if isinstance(placed, PlacedType) else None
+    return (lambda placed: placed.shape[0]) if isinstance(placed, PlacedType) else None
 
 
 @overload_method(PlacedType, "copy", strict=False)
@@ -246,7 +241,7 @@ def _copy(placed: Any) -> Any:
     dtype = placed.dtype
 
     def copy(placed: Any) -> Any:
-        out = np.empty(placed._shape, dtype)
+        out = np.empty(placed.shape, dtype)
         _read(out, placed)
         return out
 
@@ -270,71 +265,23 @@ for _name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "s
     _folded(_name)
 
 
-@overload_attribute(PlacedType, "shape", strict=False)
-def _shape(placed: Any) -> Any:
-    return lambda placed: placed._shape
-
-
 @overload_attribute(PlacedType, "ndim", strict=False)
 def _ndim(placed: Any) -> Any:
-    ndim = placed.ndim
-    return lambda placed: ndim
+    return lambda placed: len(placed.shape)
 
 
 @overload_attribute(PlacedType, "size", strict=False)
 def _size(placed: Any) -> Any:
-    def size(placed: Any) -> Any:
-        product = 1
-        for extent in placed._shape:
-            product *= extent
-        return product
-
-    return size
+    return lambda placed: np.array(placed.shape).prod()
 
 
 # --- iteration ---------------------------------------------------------------------------------
 
 
-class _IteratorModel(models.StructModel):  # type: ignore[misc]
-    """An iterator in memory."""
-
-    def __init__(self, manager: Any, kind: PlacedIterator) -> None:
-        members = [("index", types.EphemeralPointer(types.int64)), ("placed", kind.placed)]
-        super().__init__(manager, kind, members)
-
-
-def _item(placed: Any, i: Any) -> Any:
-    return placed[i]
-
-
-def _getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """Emit an iterator at the first index."""
-    kind = signature.return_type
-    made = cgutils.create_struct_proxy(kind)(context, builder)
-    made.index = cgutils.alloca_once_value(builder, context.get_constant(types.int64, 0))
-    made.placed = args[0]
-    return impl_ret_borrowed(context, builder, kind, made._getvalue())
-
-
-@iternext_impl(RefType.BORROWED)
-def _iternext(context: Any, builder: Any, signature: Any, args: Any, result: Any) -> None:
-    """Emit the step to the next index."""
-    (kind,) = signature.args
-    made = cgutils.create_struct_proxy(kind)(context, builder, args[0])
-    placed = cgutils.create_struct_proxy(kind.placed)(context, builder, made.placed)
-    index = builder.load(made.index)
-    valid = builder.icmp_signed("<", index, builder.extract_value(placed.shape, 0))
-    result.set_valid(valid)
-    with builder.if_then(valid):
-        found = kind.yield_type(kind.placed, types.int64)
-        values = made.placed, index
-        result.yield_(context.compile_internal(builder, _item, found, values))
-        builder.store(builder.add(index, context.get_constant(types.int64, 1)), made.index)
-
-
 @cache
 def init() -> None:
     """Tell Numba about iteration, once; what is overloaded is known by the import."""
-    register_model(PlacedIterator)(_IteratorModel)
-    lowered("getiter", PlacedType)(_getiter)
-    lowered("iternext", PlacedIterator)(_iternext)
+
+    @lowered("getiter", PlacedType)
+    def getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return context.get_function(types.Dispatcher(items), signature)(builder, args)
