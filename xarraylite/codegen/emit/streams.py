@@ -11,11 +11,13 @@ per step and by a carry where a digit wraps, so a range of ``t`` can start anywh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
+from typing import Any, Self
 
 from ..._records import record
 from ...dtypes.names import DType
-from .body import Body, Const, Reader, emit_instruction, invariant
+from .body import Body, Const, Reader, emit_body, emit_instruction, invariant
 from .builder import Builder, Local, Value
 from .memory import fetch
 from .tokens import token
@@ -216,66 +218,80 @@ def constants(body: Body) -> dict[str, DType]:
     return {f"c{s.slot}": s.dtype for s in body.instructions if isinstance(s, Const)}
 
 
-def readers(
-    b: Builder,
-    operands: Sequence[Operand],
-    pointers: Sequence[Value],
-    words: Mapping[str, Value],
-    index: Value | int,
-    interleaved: Value | None = None,
-) -> list[Reader]:
-    """Return per body operand (streams 1…) what emits the load of its element at ``index``.
+@record(frozen=True, slots=True)
+class Walk:
+    """Streams along the innermost loop of a kernel, and the values that are computed of them.
 
-    Operands in which the kernel's lanes lie side by side are read at ``interleaved`` instead.
+    Attributes
+    ----------
+    b : Builder
+        Where instructions go.
+    spec : MapSpec or ReduceSpec
+        What the kernel computes of which operands.
+    words : mapping of str to Value
+        The argument block.
+    pointers : sequence of Value
+        Where each stream is, that of the destination first.
+    known : mapping of int to Value
+        Instructions whose values do not change along the loop.
     """
 
-    def reader(w: int) -> Reader:
-        operand = operands[w]
-        owner = 0 if operand.access is Access.SAME else w
-        at = index if interleaved is None or operand.inner is not Inner.INTERLEAVED else interleaved
-        if operand.access is Access.POSITION:
-            return lambda moved: _moved(operand, w, pointers[w], words, index)
-        scope = operand.scope
+    b: Builder
+    spec: Any
+    words: Mapping[str, Value]
+    pointers: Sequence[Value]
+    known: Mapping[int, Value]
 
-        def read(moved: Value | None) -> Value:
-            base, number = element_of(operand, owner, pointers[owner], words, at)
-            base = base if moved is None else base + moved
-            return fetch(b, operand.memory, base, number, scope)
+    def along(self, pointers: Sequence[Value]) -> Self:
+        """Emit the values that do not change along the loop from ``pointers`` on."""
+        here = replace(self, pointers=pointers)
+        loads, body, known = here.readers(0), self.spec.body, dict[int, Value]()
+        still = [o.inner is Inner.STILL for o in self.spec.operands[1:]]
+        for number in sorted(invariant(body, still)):
+            step = body.instructions[number]
+            known[number] = emit_instruction(self.b, body, step, self.words, loads, known)
+        return replace(here, known=known)
 
-        return read
+    def value(self, index: Value, interleaved: Value | None = None) -> Value:
+        """Emit the value at an index of the loop, as registers hold it.
 
-    return [reader(w) for w in range(1, len(operands))]
+        Operands in which the kernel's lanes lie side by side are read at ``interleaved`` instead.
+        """
+        loads = self.readers(index, interleaved)
+        return emit_body(self.b, self.spec.body, self.words, loads, self.known)
 
+    def readers(self, index: Value | int, interleaved: Value | None = None) -> list[Reader]:
+        """Return per body operand (streams 1…) what emits the load of its element at an index."""
 
-def hoisted(
-    b: Builder,
-    body: Body,
-    operands: Sequence[Operand],
-    pointers: Sequence[Value],
-    words: Mapping[str, Value],
-) -> dict[int, Value]:
-    """Emit the instructions whose values do not change along the inner loop; return these."""
-    loads = readers(b, operands, pointers, words, 0)
-    known: dict[int, Value] = {}
-    for number in sorted(invariant(body, [o.inner is Inner.STILL for o in operands[1:]])):
-        step = body.instructions[number]
-        known[number] = emit_instruction(b, body, step, words, loads, known)
-    return known
+        def reader(w: int, operand: Operand) -> Reader:
+            owner = 0 if operand.access is Access.SAME else w
+            at = index
+            if interleaved is not None and operand.inner is Inner.INTERLEAVED:
+                at = interleaved
+            if operand.access is Access.POSITION:
+                return lambda moved: self._moved(w, w, index)
 
+            def read(moved: Value | None) -> Value:
+                base, number = self.element(w, at, owner)
+                base = base if moved is None else base + moved
+                return fetch(self.b, operand.memory, base, number, operand.scope)
 
-def element_of(
-    operand: Operand, w: int, pointer: Value, words: Mapping[str, Value], index: Value | int
-) -> tuple[Value, Value | int]:
-    """Return the address to count from, and the element's number from there."""
-    if operand.inner in (Inner.UNIT, Inner.INTERLEAVED):
-        return pointer, index
-    return _moved(operand, w, pointer, words, index), 0
+            return read
 
+        return [reader(w, operand) for w, operand in enumerate(self.spec.operands[1:], 1)]
 
-def _moved(
-    operand: Operand, w: int, pointer: Value, words: Mapping[str, Value], index: Value | int
-) -> Value:
-    """Return where a stream is after ``index`` steps of a stride known at run time."""
-    if operand.inner is Inner.STILL or index == 0:
-        return pointer
-    return pointer + words[f"e{w}"] * index
+    def element(self, w: int, index: Value | int, owner: int = -1) -> tuple[Value, Value | int]:
+        """Return the address to count from, and the number from there of a stream's element.
+
+        It is read where the stream ``owner`` is, if that is given.
+        """
+        owner = w if owner < 0 else owner
+        if self.spec.operands[w].inner in (Inner.UNIT, Inner.INTERLEAVED):
+            return self.pointers[owner], index
+        return self._moved(w, owner, index), 0
+
+    def _moved(self, w: int, owner: int, index: Value | int) -> Value:
+        """Return where a stream is after ``index`` steps of a stride known at run time."""
+        if self.spec.operands[w].inner is Inner.STILL or index == 0:
+            return self.pointers[owner]
+        return self.pointers[owner] + self.words[f"e{owner}"] * index
