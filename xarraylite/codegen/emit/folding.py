@@ -32,8 +32,9 @@ from .lanes import (
     narrowed,
 )
 from .memory import fetch, keep
-from .streams import RANGES, Inner, Operand, Walk, Words, words_of
+from .streams import RANGES, Inner, Operand, Words, words_of
 from .tokens import token
+from .walk import Walk
 
 #: Size of a block of values, or of a tile of results: a third to a half of an L1 cache.  The short
 #: loops at the end of a block's folding cost a fixed time, so a block should not be smaller.

@@ -34,7 +34,6 @@ from .streams import (
     Inner,
     MultiIndex,
     Operand,
-    Walk,
     Words,
     constants,
     load_words,
@@ -43,6 +42,7 @@ from .streams import (
 from .tiles import LINES, WIDE, Copy, scratch_of
 from .tokens import token
 from .transpose import Block
+from .walk import Walk
 
 #: Elements per block of the staged modes: with 8-byte elements 8 KiB, a quarter of an L1 cache.
 BLOCK = 1024
@@ -208,7 +208,7 @@ class _Row(Walk):
 
     def store(self, index: Value, value: Value) -> None:
         """Emit the store of one element."""
-        keep(self.b, self.spec.operands[0].memory, value, *self.element(0, index), "dst")
+        keep(self.b, self.spec.operands[0].memory, value, *self.element(0, index, 0), "dst")
 
     def fill(self, low: Value, high: Value) -> None:
         """Emit the loop that computes elements ``low`` to ``high`` into scratch."""

@@ -216,7 +216,7 @@ def _fold_across(fold: Fold, pointers: list[Value]) -> None:
             done = fold.pull(fold.values, j - left)
             if summed:
                 done = fold.compensate(done, fold.pull(fold.counter, j - left))
-            fold.store(done, *kept.element(0, j))
+            fold.store(done, *kept.element(0, j, 0))
 
 
 @record(frozen=True, slots=True)

@@ -11,13 +11,11 @@ per step and by a carry where a digit wraps, so a range of ``t`` can start anywh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
-from typing import Any, Self
 
 from ..._records import record
 from ...dtypes.names import DType
-from .body import Body, Const, Reader, emit_body, emit_instruction, invariant
+from .body import Body, Const
 from .builder import Builder, Local, Value
 from .memory import fetch
 from .tokens import token
@@ -216,82 +214,3 @@ class MultiIndex:
 def constants(body: Body) -> dict[str, DType]:
     """Return the dtype of each scalar by the name of its word."""
     return {f"c{s.slot}": s.dtype for s in body.instructions if isinstance(s, Const)}
-
-
-@record(frozen=True, slots=True)
-class Walk:
-    """Streams along the innermost loop of a kernel, and the values that are computed of them.
-
-    Attributes
-    ----------
-    b : Builder
-        Where instructions go.
-    spec : MapSpec or ReduceSpec
-        What the kernel computes of which operands.
-    words : mapping of str to Value
-        The argument block.
-    pointers : sequence of Value
-        Where each stream is, that of the destination first.
-    known : mapping of int to Value
-        Instructions whose values do not change along the loop.
-    """
-
-    b: Builder
-    spec: Any
-    words: Mapping[str, Value]
-    pointers: Sequence[Value]
-    known: Mapping[int, Value]
-
-    def along(self, pointers: Sequence[Value]) -> Self:
-        """Emit the values that do not change along the loop from ``pointers`` on."""
-        here = replace(self, pointers=pointers)
-        loads, body, known = here.readers(0), self.spec.body, dict[int, Value]()
-        still = [o.inner is Inner.STILL for o in self.spec.operands[1:]]
-        for number in sorted(invariant(body, still)):
-            step = body.instructions[number]
-            known[number] = emit_instruction(self.b, body, step, self.words, loads, known)
-        return replace(here, known=known)
-
-    def value(self, index: Value, interleaved: Value | None = None) -> Value:
-        """Emit the value at an index of the loop, as registers hold it.
-
-        Operands in which the kernel's lanes lie side by side are read at ``interleaved`` instead.
-        """
-        loads = self.readers(index, interleaved)
-        return emit_body(self.b, self.spec.body, self.words, loads, self.known)
-
-    def readers(self, index: Value | int, interleaved: Value | None = None) -> list[Reader]:
-        """Return per body operand (streams 1…) what emits the load of its element at an index."""
-
-        def reader(w: int, operand: Operand) -> Reader:
-            owner = 0 if operand.access is Access.SAME else w
-            at = index
-            if interleaved is not None and operand.inner is Inner.INTERLEAVED:
-                at = interleaved
-            if operand.access is Access.POSITION:
-                return lambda moved: self._moved(w, w, index)
-
-            def read(moved: Value | None) -> Value:
-                base, number = self.element(w, at, owner)
-                base = base if moved is None else base + moved
-                return fetch(self.b, operand.memory, base, number, operand.scope)
-
-            return read
-
-        return [reader(w, operand) for w, operand in enumerate(self.spec.operands[1:], 1)]
-
-    def element(self, w: int, index: Value | int, owner: int = -1) -> tuple[Value, Value | int]:
-        """Return the address to count from, and the number from there of a stream's element.
-
-        It is read where the stream ``owner`` is, if that is given.
-        """
-        owner = w if owner < 0 else owner
-        if self.spec.operands[w].inner in (Inner.UNIT, Inner.INTERLEAVED):
-            return self.pointers[owner], index
-        return self._moved(w, owner, index), 0
-
-    def _moved(self, w: int, owner: int, index: Value | int) -> Value:
-        """Return where a stream is after ``index`` steps of a stride known at run time."""
-        if self.spec.operands[w].inner is Inner.STILL or index == 0:
-            return self.pointers[owner]
-        return self.pointers[owner] + self.words[f"e{owner}"] * index
