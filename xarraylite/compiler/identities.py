@@ -6,7 +6,6 @@ largest integer.  A NaN anywhere wins over either.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,29 +25,19 @@ def scalar_words(value: Any, dtype: DType) -> tuple[int, ...]:
     )
 
 
-def _extreme(dtype: DType, sign: int) -> Any:
-    """Return the largest value of a dtype, or with the sign -1 the least."""
-    if dtype.kind in "fc":
-        return sign * np.inf if dtype.kind == "f" else complex(sign * np.inf, sign * np.inf)
-    return sign > 0 if dtype.kind == "b" else int_bounds(dtype)[sign > 0]
-
-
-_IDENTITIES: dict[str, Callable[[DType], Any]] = {
-    "sum": lambda dtype: 0,
-    "prod": lambda dtype: 1,
-    "min": lambda dtype: _extreme(dtype, 1),
-    "max": lambda dtype: _extreme(dtype, -1),
-    "nanmin": lambda dtype: np.nan if dtype.kind in "fc" else _extreme(dtype, 1),
-    "nanmax": lambda dtype: np.nan if dtype.kind in "fc" else _extreme(dtype, -1),
-    "any": lambda dtype: False,
-    "all": lambda dtype: True,
-}
+#: Where folds without an identity of their own start: at the largest of a dtype, or the least.
+_SIGNS = {"min": 1, "nanmin": 1, "max": -1, "nanmax": -1}
 
 
 def identity(op: Reduction, dtype: DType) -> Any:
     """Return the value that a fold of values of ``dtype``, one of NumPy's own, starts from."""
-    known = _IDENTITIES.get(op.name)
-    return op.identity if known is None else known(dtype)  # a user's fold says its own
+    if op.name not in _SIGNS:  # a user's fold says its own
+        return op.identity
+    sign = _SIGNS[op.name]
+    if dtype.kind in "fc":
+        end = np.nan if op.name.startswith("nan") else sign * np.inf
+        return end if dtype.kind == "f" or np.isnan(end) else complex(end, end)
+    return sign > 0 if dtype.kind == "b" else int_bounds(dtype)[sign > 0]
 
 
 def identity_words(op: Reduction, dtype: DType) -> tuple[int, ...]:

@@ -193,8 +193,7 @@ def _runs(step: Step) -> Iterator[tuple[KernelStep, tuple[int, ...]]]:
 
 def _parts(work: Work) -> list[tuple[int, ...]]:
     """Return the ranges of a kernel: of a fold of fixed parts those of each part."""
-    chunks = work.chunks or ((0, work.rows, 0, work.inner, 0),)
-    return [(0, work.outer, j0, j1, r0, r1, offset) for r0, r1, j0, j1, offset in chunks]
+    return [(0, work.outer, j0, j1, r0, r1, offset) for r0, r1, j0, j1, offset in work.parts]
 
 
 def _record(found: Sampled, nbytes: int) -> bytes:
