@@ -75,10 +75,10 @@ class Computation:
     ) -> tuple[Operand, ...]:
         """Classify streams of a nest; ``still`` is one that does not move innermost, or -1."""
         accesses = [Access.SHARED, *[known.access for known in self.memory]]
-        found = []
-        for array, access, steps in zip(self.arrays, accesses, streams, strict=True):
-            inner = Inner.STILL if len(found) == still else _inner(steps, array, lanes)
-            found.append(Operand(array.dtype, inner, access, packing(array.bits)))
+        found: list[Operand] = []
+        for one, access, steps in zip(self.arrays, accesses, streams, strict=True):
+            inner = Inner.STILL if len(found) == still else _inner(steps, one, lanes)
+            found.append(Operand(one.dtype, inner, access, packing(one.bits)))
         return tuple(found)
 
     def traffic(self, results: int = 1) -> int:

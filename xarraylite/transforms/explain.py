@@ -407,9 +407,7 @@ def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanat
 
 def _into_temporary(node: Node) -> Explanation:
     """Explain a copy into row-major memory."""
-    return replace(
-        _explanation(node, _Into.rows(node.shape, node.dtype, "a temporary")), result_bytes=0
-    )
+    return _explanation(node, _Into.rows(node.shape, node.dtype, "a temporary"))
 
 
 def _explanation(node: Node, into: _Into) -> Explanation:
