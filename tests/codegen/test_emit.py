@@ -314,9 +314,9 @@ def test_loops_branches_and_variables() -> None:
     at, steps, total = b.local(start), b.local(0), b.local(0)
     with b.repeat() as loop:
         b.stop_unless(loop, at.get() > 1)
-        with b.either((at.get() & 1).equals(1)) as branches:
+        with b.either((at.get() & 1).equals(1)) as otherwise:
             at.set(at.get() * 3 + 1)
-            branches.otherwise()
+            otherwise()
             at.set(at.get() // 2)
         steps.add(1)
     with b.loop(2, start, 3) as j:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tests.cases import together
-from xarraylite.compiler.identities import identity_words, register_dtype, scalar_words
+from xarraylite.compiler.identities import identity_words, scalar_words
+from xarraylite.dtypes.formats import loop_dtype
 from xarraylite.dtypes.names import SUPPORTED, as_dtype, is_narrow_float, kind
 from xarraylite.dtypes.narrow import from_narrow
 from xarraylite.ops.reductions import REDUCTIONS, Reduction
@@ -16,8 +17,8 @@ from xarraylite.ops.reductions import REDUCTIONS, Reduction
 def register(words: tuple[int, ...], dtype: Any) -> Any:
     """The value that a kernel loads from the words."""
     raw = b"".join(word.to_bytes(8, "little", signed=True) for word in words)
-    size = register_dtype(dtype).itemsize
-    return np.frombuffer(raw[:size], register_dtype(dtype))[0]
+    size = loop_dtype(dtype).itemsize
+    return np.frombuffer(raw[:size], loop_dtype(dtype))[0]
 
 
 VALUES: dict[str, list[Any]] = {
@@ -34,8 +35,8 @@ def test_scalars_keep_their_bits(dtype: Any) -> None:
     for number in VALUES[kind(dtype)]:
         value = np.asarray(number).astype(dtype)
         found = register(scalar_words(value[()], dtype), dtype)
-        wide = from_narrow(value) if is_narrow_float(dtype) else value.astype(register_dtype(dtype))
-        assert found.tobytes() == np.asarray(wide, register_dtype(dtype)).tobytes()
+        wide = from_narrow(value) if is_narrow_float(dtype) else value.astype(loop_dtype(dtype))
+        assert found.tobytes() == np.asarray(wide, loop_dtype(dtype)).tobytes()
 
 
 @together(
@@ -71,7 +72,7 @@ FOLDED |= {"nanmin": "f", "nanmax": "f"}
 )
 def test_an_identity_changes_nothing(op: Reduction, dtype: Any) -> None:
     """Not even a NaN, or the sign of a zero, which only sums lose, as NumPy's do."""
-    family, held = kind(dtype), register_dtype(dtype)
+    family, held = kind(dtype), loop_dtype(dtype)
     start = np.asarray(register(identity_words(op, dtype), dtype))
     values = VALUES[family]
     if family == "f":

@@ -75,19 +75,11 @@ class Computation:
     ) -> tuple[Operand, ...]:
         """Classify streams of a nest; ``still`` is one that does not move innermost, or -1."""
         accesses = [Access.SHARED, *[known.access for known in self.memory]]
-        return tuple(
-            [
-                Operand(
-                    array.dtype,
-                    Inner.STILL if w == still else _inner(steps, array, lanes),
-                    access,
-                    packing(array.bits),
-                )
-                for w, (array, access, steps) in enumerate(
-                    zip(self.arrays, accesses, streams, strict=True)
-                )
-            ]
-        )
+        found: list[Operand] = []
+        for one, access, steps in zip(self.arrays, accesses, streams, strict=True):
+            inner = Inner.STILL if len(found) == still else _inner(steps, one, lanes)
+            found.append(Operand(one.dtype, inner, access, packing(one.bits)))
+        return tuple(found)
 
     def traffic(self, results: int = 1) -> int:
         """Return how many bytes are read and written, of so many results for each."""

@@ -81,23 +81,15 @@ def divide(lowered: Lowered, to: SlotArray, along: int = FIXED) -> list[Part]:
         maps.append(Strided(lowered.shape, tuple([int(k == along) for k in range(rank)]), 0))
     elif all(isinstance(m, Strided) for m in maps):
         return [Part(lowered, to, tuple(range(rank)), (0,) * rank)]
-    return [
-        Part(
-            replace(
-                lowered,
-                shape=box.layouts[0].shape,
-                uses=[
-                    replace(use, layout=layout)
-                    for use, layout in zip(lowered.uses, box.layouts[1:], strict=along == FIXED)
-                ],
-            ),
-            replace(to, layout=box.layouts[0]),
-            box.axes,
-            box.runs,
-            None if along == FIXED else box.layouts[-1],
-        )
-        for box in split_index_set(lowered.shape, maps)
-    ]
+    found = []
+    for box in split_index_set(lowered.shape, maps):
+        first, *layouts = box.layouts
+        ruler = None if along == FIXED else layouts.pop()
+        pairs = zip(lowered.uses, layouts, strict=True)
+        uses = [replace(use, layout=layout) for use, layout in pairs]
+        inner = replace(lowered, shape=first.shape, uses=uses)
+        found.append(Part(inner, replace(to, layout=first), box.axes, box.runs, ruler))
+    return found
 
 
 def still(shape: tuple[int, ...], axes: tuple[int, ...]) -> Map:

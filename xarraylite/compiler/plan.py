@@ -27,7 +27,6 @@ from dataclasses import replace
 
 from .._config import settings
 from .._errors import NoAliasError
-from ..codegen.emit.streams import Access
 from ..index.transform import FIXED, Reshape, window
 from ..ir.build import describe
 from ..ir.node import Concat, Gather, Leaf, Node, Reduce, SegmentReduce, View
@@ -42,7 +41,7 @@ from .lower import Lowered, Use, is_host
 from .planner import Planner, map_steps
 from .program import TARGET, Program, SlotArray, Step
 from .segments import segment_steps
-from .traversal import ACCESS, MODES, traversal_step
+from .traversal import ORDERS, access_of, traversal_step
 
 
 def plan(graph: Graph, target: Target, noalias: bool) -> Program:
@@ -209,7 +208,7 @@ class Planning(Planner):
             lowered = self.lowered(root, root)
             directions = [self.direction(use) for use in lowered.uses]
         memory = [
-            self.memory(use, ACCESS.get(direction, Access.SHARED), root)
+            self.memory(use, access_of([direction]), root)
             for use, direction in zip(lowered.uses, directions, strict=True)
         ]
         known = dict(self.materialised)
@@ -223,7 +222,7 @@ class Planning(Planner):
             step = traversal_step(parts, memory, shared, traversal, "result")
             self.traversing = step is not None
             return None if step is None else [step]
-        order = next((MODES[v] for v in directions if v in MODES), None)
+        order = next((ORDERS[v] for v in directions if v in ORDERS), None)
         if order is not None and len(parts) > 1:
             return self.by_way_of(root, "no order of boxes keeps what operands still need")
         return map_steps(parts, memory, order, "result")
@@ -233,7 +232,7 @@ class Planning(Planner):
     ) -> tuple[Traversal | None, list[Use]]:
         """Return the order of slabs, if one is needed, and the operands to copy beforehand."""
         found = set(directions)
-        if Direction.COPY not in found and len(found & MODES.keys()) < 2:
+        if Direction.COPY not in found and len(found & ORDERS.keys()) < 2:
             return None, []
         traversal, copies = self.choose_traversal(lowered, directions)
         return traversal, self.choose_copies(lowered, directions) if traversal is None else copies

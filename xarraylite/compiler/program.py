@@ -51,6 +51,11 @@ class Work:
     split_inner: bool = True
     chunks: tuple[tuple[int, int, int, int, int], ...] = ()
 
+    @property
+    def parts(self) -> tuple[tuple[int, int, int, int, int], ...]:
+        """The fixed parts; all of it where there are none."""
+        return self.chunks or ((0, self.rows, 0, self.inner, 0),)
+
 
 @record(slots=True)
 class KernelStep:

@@ -26,16 +26,19 @@ from .steps import map_nest, map_step
 #: Slabs of one step at most: a plan lists them, and each costs about two microseconds.
 MOST_SLABS = 8192
 
-#: How a kernel stores where its operands are read in one direction alone.
-MODES = {Direction.ASCENDING: Mode.STAGED, Direction.DESCENDING: Mode.FALLING}
+#: In which order loops must run.
+ORDERS = {Direction.ASCENDING: Mode.STAGED, Direction.DESCENDING: Mode.FALLING}
 
-#: What a kernel knows of operands that are classified so; of others, what is copied.
-ACCESS = {
-    Direction.DISJOINT: Access.APART,
-    Direction.SAME: Access.SAME,
-    Direction.ASCENDING: Access.SHARED,
-    Direction.DESCENDING: Access.SHARED,
-}
+_ACCESS = {Direction.DISJOINT: Access.APART, Direction.SAME: Access.SAME}
+
+
+def access_of(directions: Collection[Direction]) -> Access:
+    """Return how an operand is accessed that relates so to the destination.
+
+    One that is read in place in some slabs only must be read at its own address.
+    """
+    (first, *others) = directions
+    return Access.SHARED if others else _ACCESS.get(first, Access.SHARED)
 
 
 Places = list[tuple[int, tuple[int, ...]]]
@@ -85,10 +88,8 @@ def traversal_step(
             found = _relations(what, places, k)
             if Direction.COPY in found:
                 return None
-            modes |= {MODES[direction] for direction in found if direction in MODES}
-            # An operand that is read in place in some slabs only must be read at its own address.
-            access = ACCESS[found.pop()] if len(found) == 1 else Access.SHARED
-            known[k] = replace(memory[k], access=access)
+            modes |= {ORDERS[direction] for direction in found if direction in ORDERS}
+            known[k] = replace(memory[k], access=access_of(found))
         if len(modes) > 1:
             return None
         kernels.append(map_step(replace(what, memory=known), next(iter(modes), None), note, depth))

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import cast
 
 from .._records import record
-from ..codegen.emit.body import Body
 from ..codegen.emit.folding import Form, ReduceSpec, block_size
 from ..ir.node import Reduce
 from .arguments import streams_of
@@ -61,18 +60,11 @@ def tree_of(graph: Graph) -> Tree | None:
     if any([outer < inner for outer, inner in itertools.pairwise(reach)]):
         return None
     reduced = nests_of(lowered, still(shape, axes), 1, axes)[1]
-    form = form_of(lowered, axes)
-    return Tree(
-        form,
-        reduced.extents,
-        _block(form, lowered.body, node) if form is Form.ALONG else 0,
-        tuple(
-            [
-                r if form is Form.ALONG else (*r[:2], 0, 0)
-                for r in chunk_ranges(lowered, axes, node.op.divided)
-            ]
-        ),
-    )
+    form, parts = form_of(lowered, axes), chunk_ranges(lowered, axes, node.op.divided)
+    if form is Form.ALONG:
+        block = block_size(ReduceSpec(form, 0, 0, (), lowered.body, node.op, 0))
+        return Tree(form, reduced.extents, block, parts)
+    return Tree(form, reduced.extents, 0, tuple([(r0, r1, 0, 0) for r0, r1, _, _ in parts]))
 
 
 def loop_order(graph: Graph) -> tuple[int, ...]:
@@ -107,7 +99,3 @@ def _reach(lowered: Lowered, axes: Sequence[int]) -> list[int]:
     """Return how far operands step along some loops."""
     streams = streams_of(lowered)
     return [sum([abs(w.strides[k]) for w in streams]) for k in axes]
-
-
-def _block(form: Form, body: Body, node: Reduce) -> int:
-    return block_size(ReduceSpec(form, 0, 0, (), body, node.op, 0))

@@ -52,7 +52,7 @@ import numpy as np
 
 from .._errors import DTypeError, DTypeValueError
 from . import names
-from .formats import FORMATS, INT_BITS
+from .formats import FORMATS, INT_BITS, loop_dtype
 from .names import DType
 
 Casting: TypeAlias = str
@@ -62,11 +62,8 @@ _WEAK_VALUE: dict[type, object] = {bool: False, int: 0, float: 0.0, complex: 0j}
 _KIND_ORDER = {"b": 0, "u": 1, "i": 2, "f": 3, "c": 4}
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 _STRONG = frozenset(names.SUPPORTED)
-_NARROW_FLOATS = frozenset(FORMATS)
-_EXOTIC_FLOATS = _NARROW_FLOATS - {names.float16}
-_NARROW_INTS = frozenset(INT_BITS)
-_EXOTIC = _EXOTIC_FLOATS | _NARROW_INTS
-_STAND_IN = {"i": names.int8, "u": names.uint8}
+_EXOTIC_FLOATS = FORMATS.keys() - {names.float16}
+_EXOTIC = _EXOTIC_FLOATS | INT_BITS.keys()
 
 
 @lru_cache(maxsize=4096)
@@ -126,19 +123,18 @@ def _join_pair(a: DType, b: DType) -> DType:
         return _join_float(a, b)
     if b in _EXOTIC_FLOATS:
         return _join_float(b, a)
-    if a in _NARROW_INTS:
+    if a in INT_BITS:
         return _join_int(a, b)
-    if b in _NARROW_INTS:
+    if b in INT_BITS:
         return _join_int(b, a)
     return names.as_dtype(np.result_type(a, b))
 
 
 def _join_float(a: DType, b: DType) -> DType:
     """Rows ``F``: float16's answer, and where that is float16 again, `a` itself."""
-    if b in _NARROW_FLOATS:
+    if b in FORMATS:
         return names.float32
-    b = _STAND_IN[names.kind(b)] if b in _NARROW_INTS else b
-    like_half = names.as_dtype(np.result_type(names.float16, b))
+    like_half = names.as_dtype(np.result_type(names.float16, loop_dtype(b)))
     return a if like_half == names.float16 else like_half
 
 
@@ -147,11 +143,11 @@ def _join_int(a: DType, b: DType) -> DType:
     sign, other = names.kind(a), names.kind(b)
     if other == "b":
         return a
-    if b in _NARROW_INTS:
+    if b in INT_BITS:
         return max(a, b, key=INT_BITS.__getitem__) if sign == other else names.int8
     if sign == "u" and other == "i":
         return b
-    return names.as_dtype(np.result_type(_STAND_IN[sign], b))
+    return names.as_dtype(np.result_type(loop_dtype(a), b))
 
 
 def _with_weak(dt: DType, weak: Iterable[type]) -> DType:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -222,15 +223,18 @@ def cast(node: Node, dtype: DType) -> Node:
 
 def view(node: Node, step: Transform) -> Node:
     """Return the elements of ``node`` under another index."""
-    if isinstance(node, Leaf):
-        return Leaf(
-            step.shape, node.dtype, node.snapshot, node.map.apply(step), min(node.fixed, RANK)
-        )
-    if isinstance(node, Iota):
-        return Iota(step.shape, node.dtype, node.map.apply(step))
+    if isinstance(node, Leaf | Iota):
+        return _placed(node, node.map.apply(step))
     if isinstance(node, View) and isinstance(node.step, Transform):
         return view(node.arg, step.after(node.step))
     return View(step.shape, node.dtype, node, step)
+
+
+def _placed(node: Leaf | Iota, place: Any) -> Node:
+    """Return the elements of memory, or the numbers, that lie elsewhere."""
+    if isinstance(node, Iota):
+        return Iota(place.shape, node.dtype, place)
+    return Leaf(place.shape, node.dtype, node.snapshot, place, min(node.fixed, RANK))
 
 
 def reshape(node: Node, shape: Sequence[int]) -> Node:
@@ -244,14 +248,10 @@ def reshape(node: Node, shape: Sequence[int]) -> Node:
     target = infer_extent(shape, math.prod(node.shape))
     if target == node.shape:
         return node
-    if isinstance(node, Leaf):
+    if isinstance(node, Leaf | Iota):
         layout = node.map.reshape(target)
         if layout is not None:
-            return Leaf(target, node.dtype, node.snapshot, layout, min(node.fixed, RANK))
-    if isinstance(node, Iota):
-        numbers = node.map.reshape(target)
-        if numbers is not None:
-            return Iota(target, node.dtype, numbers)
+            return _placed(node, layout)
     if math.prod(target) == 1:
         one = steps.squeeze(node.shape, range(len(node.shape)))
         return view(view(node, one), steps.expand((), range(len(target))))

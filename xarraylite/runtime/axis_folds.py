@@ -13,7 +13,6 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from .._records import record
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.reduction import emit_reduce
 from ..codegen.emit.streams import Access, Inner, Operand
@@ -54,11 +53,16 @@ def _lowered(op: Reduction, body: Kind) -> tuple[Lowered, list[int]] | None:
     return found if whole else None
 
 
+def _known(op: Reduction, body: Kind) -> tuple[Lowered, list[int]]:
+    """Return the same of what has it."""
+    found = _lowered(op, body)
+    assert found is not None, "there are nests, and strides of operands"
+    return found
+
+
 def _inners(op: Reduction, body: Kind, strides: Sequence[int]) -> tuple[Inner, ...]:
     """Return how the addresses move along the innermost loop, that of the result first."""
-    found = _lowered(op, body)
-    assert found is not None, "the strides are those of operands"
-    sizes = [body.itemsize, *[use.dtype.itemsize for use in found[0].uses]]
+    sizes = [body.itemsize, *[use.dtype.itemsize for use in _known(op, body)[0].uses]]
     return tuple(map(inner_of, strides, sizes))
 
 
@@ -79,13 +83,11 @@ def _kernel(
     inners : tuple of Inner
         How each address moves along it, that of the result first.
     """
-    found = _lowered(op, body)
-    assert found is not None, "the nests are those of code that there is"
-    lowered, places = found
-    operands = [Operand(body.dtype, inners[0], Access.SHARED)]
-    for use, inner in zip(lowered.uses, inners[1:], strict=True):
-        operands.append(Operand(use.dtype, inner, Access.APART))
-    spec = ReduceSpec(form, kept, reduced, tuple(operands), lowered.body, op, 0)
+    lowered, places = _known(op, body)
+    pairs = zip(lowered.uses, inners[1:], strict=True)
+    read = [Operand(use.dtype, inner, Access.APART) for use, inner in pairs]
+    operands = (Operand(body.dtype, inners[0], Access.SHARED), *read)
+    spec = ReduceSpec(form, kept, reduced, operands, lowered.body, op, 0)
     block = ArgumentBlock(spec.words())
     block.put(zip(("z", "z+"), identity_words(op, body.dtype), strict=False))
     names = [f"n_k{d}" for d in range(kept)] + [f"n_r{d}" for d in range(reduced)]
@@ -131,23 +133,12 @@ def fold(
         return False
     memory = [item for item in operands if isinstance(item, Snapshot)]
     with pinned(memory):  # from now on addresses stay
-        return _folded(op, body, shape, _operands(body, shape, operands, known[1]), axes, to)
-
-
-def _folded(
-    op: Reduction,
-    body: Kind,
-    shape: Shape,
-    operands: _Operands,
-    axes: tuple[int, ...],
-    to: Memory,
-) -> bool:
-    starts, strides = operands.starts, operands.strides
-    if len(set(starts)) < len(starts) and len(set(strides)) > 1:
-        return False  # a plan reads one operand once, which may count for the order of its loops
-    nests = _nests(shape, (_still(shape, axes, body.itemsize), *strides), axes)
-    kernel, block = _filled(op, body, nests, ((to.address,), *operands.words))
-    return kernel.run(block.buffer_info()[0]) == 0
+        starts, strides, words = _operands(body, shape, operands, known[1])
+        if len(set(starts)) < len(starts) and len(set(strides)) > 1:
+            return False  # a plan reads one operand once, which may count for the loops' order
+        nests = _nests(shape, (_still(shape, axes, body.itemsize), *strides), axes)
+        kernel, block = _filled(op, body, nests, ((to.address,), *words))
+        return kernel.run(block.buffer_info()[0]) == 0
 
 
 def _still(shape: Shape, axes: tuple[int, ...], size: int) -> tuple[int, ...]:
@@ -174,35 +165,28 @@ def _nests(
     return kept, reduced
 
 
-@record(slots=True)
-class _Operands:
-    """Operands of a kernel, in its order: where they begin, and strides in bytes.
-
-    ``words`` are those of the leaves and scalars of the kind.
-    """
-
-    starts: list[int]
-    strides: list[tuple[int, ...]]
-    words: list[tuple[int, ...]]
-
-
 def _operands(
     body: Kind, shape: Shape, operands: Sequence[Any], places: Sequence[int]
-) -> _Operands:
+) -> tuple[list[int], list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Return where a kernel's operands begin, and strides in bytes, in its order.
+
+    Behind them stand the words of the leaves and scalars of the kind.
+    """
     count = sum([not leaf.scalar for leaf in leaves_of(body)])
-    found = _Operands([0] * count, [()] * count, [])
+    starts, words = [0] * count, list[tuple[int, ...]]()
+    strides: list[tuple[int, ...]] = [()] * count
     items = iter(operands)
     for leaf, place in zip(leaves_of(body), places, strict=True):
         item = next(items)
         if leaf.scalar:
-            found.words.append(scalar_words(item, leaf.dtype))
+            words.append(scalar_words(item, leaf.dtype))
             continue
         skip = len(shape) - leaf.rank
         own = (0,) * skip + strides_of(leaf, shape[skip:])
-        found.starts[place] = item.address + next(items)
-        found.strides[place] = tuple([step * leaf.itemsize for step in own])
-        found.words.append((found.starts[place],))
-    return found
+        starts[place] = item.address + next(items)
+        strides[place] = tuple([step * leaf.itemsize for step in own])
+        words.append((starts[place],))
+    return starts, strides, words
 
 
 def _filled(
@@ -210,9 +194,7 @@ def _filled(
 ) -> tuple[Kernel, array[int]]:
     """Return a kernel and its argument block, which says that all is to be folded."""
     kept, reduced = nests
-    known = _lowered(op, body)
-    assert known is not None, "the nests are those of operands"
-    uses = known[0].uses
+    uses = _known(op, body)[0].uses
     form = form_of_nests(kept, reduced, uses)
     along = form is Form.ALONG
     kept = kept if along else sideways(kept, uses)

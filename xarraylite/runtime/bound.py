@@ -149,45 +149,78 @@ def _memory(number: int, distance: int) -> Snapshot:
     return made
 
 
-def over(
+@record(frozen=True, slots=True)
+class Sampled:
+    """The plan of a sample of an expression.
+
+    Attributes
+    ----------
+    made : list
+        Its operands.
+    places : dict of int to int
+        Where they stand, by the identity of memory and of scalars.
+    graph, program : Graph and Program
+        The plan.
+    layout : Strided
+        Where the result goes, from its first element on.
+    """
+
+    made: list[Any]
+    places: dict[int, int]
+    graph: Graph
+    program: Program
+    layout: Strided
+
+
+def sampled(
     kind: Kind,
     shape: Shape,
-    made: Sequence[Any],
-    places: Mapping[int, int],
-    target: Kind,
-    near: Mapping[int, int],
-) -> tuple[Graph, Program, Strided] | None:
-    """Return the plan of an assignment of a sample, and where the destination's elements lie.
+    operands: Sequence[Any],
+    shared: bool,
+    target: Kind | None = None,
+    near: Mapping[int, int] = _APART,
+    fresh: bool = False,
+) -> Sampled | None:
+    """Return the plan of a sample of an expression.
 
     Parameters
     ----------
-    kind, shape
-        The expression, which has the destination's shape and dtype.
-    made, places
-        Its `sample`.
-    target : Kind
-        Of the memory that is written.
+    kind, shape, operands
+        The expression.
+    shared : bool
+        Whether operands that are one, or in one memory, are so in the sample (`sample`).
+    target : Kind, optional
+        Of existing memory to write; otherwise new memory of the usual layout.
     near : mapping from int to int
         Of operands in the destination's buffer, by their places, how many bytes behind the
         destination they begin.  All others are in other buffers.
+    fresh : bool
+        Whether the plan may use the memory of a new result for its own values.
+
+    Returns
+    -------
+    Sampled or None
+        None if kernels do not read all operands, or the result lies in no strides or in one place.
     """
+    made, places = sample(kind, operands, shared, near)
     to = Buffer(NOWHERE.run(), 0, _TARGET, 0)
     for k, distance in near.items():
         made[k].address = _TARGET + distance
-    place = Strided(shape, strides_of(target, shape), 0)
-    if repeats(place):
+    node = node_of(kind, shape, tuple(made))
+    if target is None:
+        graph = canonical(node, None, True)
+        place = result_layout(graph, node)
+    else:
+        place = Strided(shape, strides_of(target, shape), 0)
+        if repeats(place):
+            return None
+        graph = canonical(node, Target(to, place, kind.dtype), False)
+    used = {id(one) for one in (*[leaf.snapshot for leaf in graph.leaves], *graph.scalars)}
+    if used != places.keys() or not isinstance(place, Strided):
         return None
-    destination = Target(to, place, kind.dtype)
-    graph = canonical(node_of(kind, shape, tuple(made)), destination, False)
-    if not are_read(graph, places):
-        return None
-    return graph, program_of(graph, destination, False), place
-
-
-def are_read(graph: Graph, places: Mapping[int, int]) -> bool:
-    """Tell whether kernels read all operands of a sample, and no two are one."""
-    used = [*[leaf.snapshot for leaf in graph.leaves], *graph.scalars]
-    return {id(one) for one in used} == places.keys()
+    new = target is None
+    program = program_of(graph, Target(to, place, kind.dtype, fresh=new and fresh), new)
+    return Sampled(made, places, graph, program, place)
 
 
 def bound_of(
@@ -206,28 +239,24 @@ def bound_of(
     target : Kind, optional
         Of existing memory to write; otherwise new memory of the usual layout.
     near : mapping from int to int
-        See `over`.
+        See `sampled`.
 
     Returns
     -------
     Bound or None
         None where the general way has to decide, or to refuse.
     """
-    made, places = sample(kind, operands, True)
-    if target is None:
-        found = into_new(kind, shape, made, places)
-    else:
-        found = over(kind, shape, made, places, target, near)
+    found = sampled(kind, shape, operands, True, target, near, fresh=True)
     if found is None:
         return None
-    graph, program, place = found
+    graph, places = found.graph, found.places
     ordinals = {id(one): n for n, one in enumerate(graph.nodes)}
     return Bound(
-        program,
+        found.program,
         tuple([places[id(leaf.snapshot)] for leaf in graph.leaves]),
         tuple([(ordinals[id(one)], places[id(one)], one.dtype) for one in graph.scalars]),
-        place,
-        result_of(kind, shape, place) if target is None else target,
+        found.layout,
+        result_of(kind, shape, found.layout) if target is None else target,
     )
 
 
@@ -235,19 +264,3 @@ def result_of(kind: Kind, shape: Shape, place: Strided) -> Kind:
     """Return the kind of the memory of new results, which lie so."""
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
     return leaf_of(kind.dtype, shape, place.strides, fixed)
-
-
-def into_new(
-    kind: Kind, shape: Shape, made: Sequence[Any], places: Mapping[int, int], fresh: bool = True
-) -> tuple[Graph, Program, Strided] | None:
-    """Return the plan of a sample into new memory, and its layout.
-
-    ``fresh``: whether the plan may use that memory for its own values.
-    """
-    to = Buffer(NOWHERE.run(), 0, _TARGET, 0)
-    node = node_of(kind, shape, tuple(made))
-    graph = canonical(node, None, True)
-    layout = result_layout(graph, node)
-    if not are_read(graph, places) or not isinstance(layout, Strided):
-        return None
-    return graph, program_of(graph, Target(to, layout, kind.dtype, fresh=fresh), True), layout

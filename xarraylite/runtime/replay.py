@@ -25,14 +25,13 @@ from .._records import record
 from ..codegen.cpython.launching import MOST_WORDS
 from ..codegen.cpython.replay import OPERAND, TARGET
 from ..codegen.kernel import Kernel
-from ..compiler.graph import Graph
 from ..compiler.limits import PARALLEL_FROM
 from ..compiler.program import BandedStep, KernelStep, Program, Step, Work
 from ..ir.kind import Kind
 from ..ir.node import Shape
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..memory.block import Memory
-from .bound import into_new, over, result_of, sample
+from .bound import Sampled, result_of, sampled
 from .launch import number_code
 
 _TEMPORARY = 2
@@ -120,17 +119,12 @@ def replay_of(
 
     ``shared``: for those of which the same are one as of these; what is of them is computed once.
     """
-    made, places = sample(kind, operands, shared)
-    found = into_new(kind, shape, made, places, fresh=False)
-    if found is None:
+    found = sampled(kind, shape, operands, shared)
+    policy = None if found is None else _policy(found.layout)
+    if found is None or policy is None or not _is_small(found.program):
         return None
-    graph, program, layout = found
-    policy = _policy(layout)
-    if policy is None or not all([_is_small(step) for step in program.steps]):
-        return None
-    record = _record(program, graph, places, kind.itemsize * math.prod(shape))
-    kernels = tuple([step.kernel for step in program.kernels])
-    return Replay(record, result_of(kind, shape, layout), policy, kernels)
+    record = _record(found, kind.itemsize * math.prod(shape))
+    return Replay(record, result_of(kind, shape, found.layout), policy, _kernels(found))
 
 
 def rewrite_of(
@@ -148,21 +142,20 @@ def rewrite_of(
         Of operands in the destination's buffer, by their places, how many bytes behind the
         destination they begin.  All others are in other buffers.
     """
-    made, places = sample(kind, operands, False, near)
-    found = over(kind, shape, made, places, target, near)
-    if found is None:
-        return None
-    graph, program, _ = found
-    if not all([_is_small(step) for step in program.steps]):
+    found = sampled(kind, shape, operands, False, target, near)
+    if found is None or not _is_small(found.program):
         return None
     words: list[int] = []
-    for k, item in enumerate(made):
+    for k, item in enumerate(found.made):
         if isinstance(item, Memory):
             words += [8 * k, k in near, near.get(k, 0)]
     words = [len(words) // 3, *words]
     head = struct.pack(f"<{len(words)}q", *words)
-    body = _record(program, graph, places, kind.itemsize * math.prod(shape))
-    return Rewrite(head + body, tuple([step.kernel for step in program.kernels]))
+    return Rewrite(head + _record(found, kind.itemsize * math.prod(shape)), _kernels(found))
+
+
+def _kernels(found: Sampled) -> tuple[Kernel, ...]:
+    return tuple([step.kernel for step in found.program.kernels])
 
 
 def _policy(layout: Strided) -> Order | None:
@@ -175,10 +168,14 @@ def _policy(layout: Strided) -> Order | None:
 _FOLD_AT_ONCE = 2 * PARALLEL_FROM
 
 
-def _is_small(step: object) -> bool:
-    """Tell whether a step is over before others could help, or the lock would be missed."""
+def _is_small(program: Program) -> bool:
+    """Tell whether each step is over before others could help, or the lock would be missed."""
+    return all(map(_is_brief, program.steps))
+
+
+def _is_brief(step: object) -> bool:
     if isinstance(step, BandedStep):
-        return all([one.work.chunks and _is_small(one) for one in step.kernels])
+        return all([one.work.chunks and _is_brief(one) for one in step.kernels])
     if not isinstance(step, KernelStep) or len(step.block) > MOST_WORDS:
         return False
     work = step.work
@@ -196,34 +193,30 @@ def _runs(step: Step) -> Iterator[tuple[KernelStep, tuple[int, ...]]]:
 
 def _parts(work: Work) -> list[tuple[int, ...]]:
     """Return the ranges of a kernel: of a fold of fixed parts those of each part."""
-    chunks = work.chunks or ((0, work.rows, 0, work.inner, 0),)
-    return [(0, work.outer, j0, j1, r0, r1, offset) for r0, r1, j0, j1, offset in chunks]
+    return [(0, work.outer, j0, j1, r0, r1, offset) for r0, r1, j0, j1, offset in work.parts]
 
 
-def _record(program: Program, graph: Graph, places: dict[int, int], nbytes: int) -> bytes:
+def _record(found: Sampled, nbytes: int) -> bytes:
     """Return the words of a record."""
+    program, places = found.program, found.places
     starts, end = [], 0
     for temporary in program.temporaries:
         starts.append(end)
         end += -(-temporary.nbytes // _LINE) * _LINE
     words = [0, nbytes, end, len(starts)]
-    leaves = [8 * places[id(leaf.snapshot)] for leaf in graph.leaves]
+    leaves = [8 * places[id(leaf.snapshot)] for leaf in found.graph.leaves]
     slots = [(TARGET, 0), *[(OPERAND, at) for at in leaves], *[(_TEMPORARY, at) for at in starts]]
     count = 0
     for step in program.steps:
         for kernel, part in _runs(step):
-            words += _words(kernel, part, slots, graph, places)
+            words += _words(kernel, part, slots, found)
             count += 1
     words[0] = count
     return struct.pack(f"<{len(words)}q", *words)
 
 
 def _words(
-    step: KernelStep,
-    part: tuple[int, ...],
-    slots: list[tuple[int, int]],
-    graph: Graph,
-    places: dict[int, int],
+    step: KernelStep, part: tuple[int, ...], slots: list[tuple[int, int]], found: Sampled
 ) -> list[int]:
     """Return the words of one run of a kernel."""
     block = step.block[:]
@@ -236,6 +229,6 @@ def _words(
         words += [word, *slots[slot], delta + offset, packing]
         offset = 0
     for word, ordinal in step.scalars:
-        scalar = graph.nodes[ordinal]
-        words += [word, 8 * places[id(scalar)], number_code(scalar.dtype)]
+        scalar = found.graph.nodes[ordinal]
+        words += [word, 8 * found.places[id(scalar)], number_code(scalar.dtype)]
     return words

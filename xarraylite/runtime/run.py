@@ -184,12 +184,11 @@ def pieces(work: Work, least: int = GRAIN) -> Iterator[Piece]:
 
     Each costs ``least`` at least where there is so much.
     """
-    parts = work.chunks or ((0, work.rows, 0, work.inner, 0),)
-    cost = max(1, work.cost // len(parts))
+    cost = max(1, work.cost // len(work.parts))
     grain = min(max(least, work.outer * cost // MANY), LARGEST)
     ranges = list(_inner_ranges(work, cost, grain))
     step = max(1, grain // cost) if len(ranges) == 1 else 1
-    for r0, r1, j0, j1, offset in parts:
+    for r0, r1, j0, j1, offset in work.parts:
         for t in range(0, work.outer, step):
             for low, high in ranges:
                 end = min(t + step, work.outer)

@@ -25,7 +25,7 @@ from ..assignment.assign import converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN, is_held
 from ..compiler.graph import Graph, canonical
 from ..compiler.program import Temporary
-from ..dtypes.names import dtype_name
+from ..dtypes.names import DType, dtype_name
 from ..index.broadcast import broadcast_shapes
 from ..ir import build
 from ..ir.node import Leaf, Node
@@ -95,6 +95,41 @@ class Explanation:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+
+@dataclass(frozen=True, slots=True)
+class _Into:
+    """Where an explained evaluation writes.
+
+    Attributes
+    ----------
+    target : Target
+        Memory, which need not exist.
+    name : str
+        What it is.
+    noalias : bool
+        Whether no operand is said to overlap it.
+    """
+
+    target: Target
+    name: str
+    noalias: bool = True
+
+    @staticmethod
+    def new(place: Map, dtype: DType, name: str = "a new container") -> _Into:
+        """Return new memory of a layout."""
+        return _Into(Target.imagined(place, dtype), name)
+
+    @staticmethod
+    def rows(shape: tuple[int, ...], dtype: DType, name: str = "a new container") -> _Into:
+        """Return new row-major memory."""
+        return _Into.new(Strided.row_major(shape), dtype, name)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that are allocated for the result."""
+        known, size = self.target, self.target.dtype.itemsize
+        return known.map.byte_range(size)[1] + 1 if known.fresh else 0
 
 
 def explain(
@@ -176,7 +211,7 @@ def explain(
     own = expression.buffer if temporary and isinstance(expression, XContainer) else None
     target = Target(container.buffer, container.map, container.dtype)
     name = f"noalias({container.summary()})" if noalias else container.summary()
-    return _after(_products([node], own), _explanation(node, target, noalias, name, 0))
+    return _after(_products([node], own), _explanation(node, _Into(target, name, noalias)))
 
 
 def _explain_stored(
@@ -221,12 +256,10 @@ def _explain_new(what: object) -> Explanation:
         return _explain_container(what)
     node = as_node(what, "explain")
     layout = engine.result_layout(canonical(node, None, False), node)
-    target = Target.imagined(layout, node.dtype)
     name = "a new container"
     if isinstance(layout, TiledMap):
         name = f"{name} with the layout {layout.layout}"
-    nbytes = layout.byte_range(node.dtype.itemsize)[1] + 1
-    return _after(_products([node]), _explanation(node, target, True, name, nbytes))
+    return _after(_products([node]), _explanation(node, _Into.new(layout, node.dtype, name)))
 
 
 def _grows(node: Node, container: XArray) -> bool:
@@ -247,10 +280,9 @@ def _explain_growth(container: XArray, node: Node) -> Explanation:
     container._check_owner(node.shape, "assign")
     fitted = converted(node, container.dtype)
     place = container._policy_layout(node.shape)
-    target = Target.imagined(place, container.dtype)
-    nbytes = place.byte_range(container.itemsize)[1] + 1
     name = f"new memory of {container.summary()}, which takes the shape {node.shape}"
-    return _after(_products([node]), _explanation(fitted, target, True, name, nbytes))
+    into = _Into.new(place, container.dtype, name)
+    return _after(_products([node]), _explanation(fitted, into))
 
 
 def _explain_picked(view: XPicked, expression: object) -> Explanation:
@@ -274,38 +306,29 @@ def _explain_labelled(destination: XLabelled, expression: object) -> Explanation
     first: list[Note] = []
     if expression is None or isinstance(expression, str):
         value, labels = resulting(destination, expression)
-        shape = tuple([value.extents[k] for k in labels])
-        place: Map = Strided.row_major(shape)
-        target = Target.imagined(place, value.dtype)
-        name, result_bytes = "a new container", math.prod(shape) * value.dtype.itemsize
+        into = _Into.rows(tuple([value.extents[k] for k in labels]), value.dtype)
         notes, node = explained(value, labels, None)
     elif isinstance(container, XContainer):
         text = ",".join(destination.labels)
         value, labels = checked(container, text, expression)
         value = value.dense(labels, first)
         target = Target(container.buffer, container.map, container.dtype)
-        name, result_bytes = container.summary(), 0
+        into = _Into(target, container.summary(), noalias=False)
         notes, node = explained(value, labels, container)
     else:
         raise TypeError("explain: the destination must be a container with labels, as C['i,k']")
-    last = _lowered(first + notes, node, target, container is None, name, result_bytes)
+    last = _lowered(first + notes, node, into)
     return _after(_products(operands_of(value.terms)), last)
 
 
-def _lowered(
-    notes: list[Note],
-    node: Node | None,
-    target: Target,
-    noalias: bool,
-    name: str,
-    result_bytes: int,
-) -> Explanation:
+def _lowered(notes: list[Note], node: Node | None, into: _Into) -> Explanation:
     """Explain what an expression of labels does first, and its last kernel if there is one."""
     if node is None:
-        what = f"{dtype_name(target.dtype)}{list(target.map.shape)} into {name}"
-        last = Explanation(what, result_bytes=result_bytes)
+        target = into.target
+        what = f"{dtype_name(target.dtype)}{list(target.map.shape)} into {into.name}"
+        last = Explanation(what, result_bytes=into.nbytes)
     else:
-        last = _explanation(node, target, noalias, name, result_bytes)
+        last = _explanation(node, into)
     return _after([_noted(notes)], last)
 
 
@@ -351,10 +374,8 @@ def _told(made: object) -> Explained | None:
 def _product(made: Explained, name: str) -> Explanation:
     """Explain a product of arrays in row-major memory of its own."""
     value, labels = made
-    place = Strided.row_major(tuple([value.extents[k] for k in labels]))
-    target = Target.imagined(place, value.dtype)
-    notes, node = explained(value, labels, None)
-    return _lowered(notes, node, target, True, name, place.size * value.dtype.itemsize)
+    into = _Into.rows(tuple([value.extents[k] for k in labels]), value.dtype, name)
+    return _lowered(*explained(value, labels, None), into)
 
 
 def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanation]:
@@ -386,28 +407,25 @@ def _products(roots: Iterable[Node], own: Buffer | None = None) -> list[Explanat
 
 def _into_temporary(node: Node) -> Explanation:
     """Explain a copy into row-major memory."""
-    target = Target.imagined(Strided.row_major(node.shape), node.dtype)
-    return _explanation(node, target, True, "a temporary", 0)
+    return _explanation(node, _Into.rows(node.shape, node.dtype, "a temporary"))
 
 
-def _explanation(
-    node: Node, target: Target, noalias: bool, name: str, result_bytes: int
-) -> Explanation:
-    what = f"{dtype_name(node.dtype)}{list(node.shape)} into {name}"
-    graph = engine.graph_of(node, target, noalias)
+def _explanation(node: Node, into: _Into) -> Explanation:
+    what = f"{dtype_name(node.dtype)}{list(node.shape)} into {into.name}"
+    graph = engine.graph_of(node, into.target, into.noalias)
     if not isinstance(graph, Graph):
         plan: Explanation = graph.explain(node, None)
         return plan
     if engine.uses_reference():
         step = "NumPy evaluates every operation on whole arrays (engine='reference')"
-        return Explanation(what, (step,), result_bytes=result_bytes)
-    program = engine.program_of(graph, target, noalias)
+        return Explanation(what, (step,), result_bytes=into.nbytes)
+    program = engine.program_of(graph, into.target, into.noalias)
     return Explanation(
         what,
         tuple([step.note for step in program.steps]),
         tuple(program.temporaries),
         program.traffic,
-        result_bytes,
+        into.nbytes,
         tuple([step.kernel.source for step in program.kernels]),
     )
 

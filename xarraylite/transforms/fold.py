@@ -271,9 +271,7 @@ def _operands(x: XExpression) -> tuple[Any, ...]:
 
 def _key(function: object, x: XExpression, axis: object) -> Any:
     """Return what a plan is remembered by, beside the kind."""
-    if isinstance(x, XContainer):
-        return (function, axis, x._shape)
-    return (function, axis, x._shape, *[o for o in x._operands if o.__class__ is tuple])
+    return (function, axis, x._shape, *[o for o in _operands(x) if o.__class__ is tuple])
 
 
 def _again(function: object, x: Any, axis: object) -> XArray | None:

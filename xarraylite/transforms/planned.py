@@ -10,14 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from .._errors import DTypeError, StaleOperandError
 from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
 from ..assignment import results, writes
 from ..compiler.graph import Graph, canonical
-from ..ir.build import WEAK_TYPES, scalar
+from ..ir.build import scalar
 from ..ir.kind import NODE, Kind, owner_class
 from ..ir.node import Leaf, Node, Scalar
 from ..ir.translation import plain
@@ -236,7 +234,7 @@ def run(output: Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
         for k, (leaf, (number, shift)) in enumerate(zip(graph.leaves, output.sources, strict=True))
     ]
     scalars = {
-        id(node): scalar(_value(arrays[node.parameter], node), node.dtype)
+        id(node): scalar(arrays[node.parameter], node.dtype)
         for node in graph.scalars
         if node.parameter >= 0
     }
@@ -246,9 +244,3 @@ def run(output: Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
     engine.execute(bound, target, True)
     policy = policy_of(output.layout)
     return output.result._own(buffer, output.layout, output.node.dtype, policy)
-
-
-def _value(value: Any, node: Scalar) -> Any:
-    if isinstance(value, np.generic) or type(value) in WEAK_TYPES:
-        return value
-    raise DTypeError(f"jit: argument {node.parameter} must be a scalar, got {type(value).__name__}")

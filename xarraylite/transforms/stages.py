@@ -19,7 +19,6 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..dtypes.names import DType
-from ..ir.build import describe
 from ..ir.node import Leaf, Node
 from ..labels.assignment import computed
 from ..labels.labelled import Indexed, Labels, Term, XLabelled
@@ -173,8 +172,6 @@ def _is_traced(value: object) -> bool:
 
 def _harmless(node: Node) -> XArray:
     """Return values for which every function has results: stacks of unit matrices, or ascending."""
-    if node.dtype.hasobject:
-        raise XarrayliteError(f"jit: no values of {describe(node)}")
     shape = node.shape
     values: Any = np.arange(shape[-1] if shape else 1.0)
     if len(shape) > 1 and shape[-1] == shape[-2]:

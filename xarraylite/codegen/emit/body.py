@@ -6,21 +6,17 @@ The same body stands in every loop shape: what differs is only how each operand 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..._records import record
 from ...dtypes.names import DType, is_narrow_float
-from ...ir.build import CAST
 from ...layout.splitting import Wave
 from ...ops.op import Op
 from ...ops.user import UserOp
 from . import apart, routine
 from .builder import Builder, Value
-
-#: Emits the load of an operand's element, some bytes from its place; of an iota, the position.
-Reader = Callable[[Value | None], Value]
 
 
 @record(frozen=True, slots=True)
@@ -128,62 +124,6 @@ class Body:
 VECTOR = 8
 
 
-def emit_body(
-    b: Builder,
-    body: Body,
-    words: Mapping[str, Value],
-    readers: Sequence[Reader],
-    known: Mapping[int, Value],
-) -> Value:
-    """Emit every instruction that is not yet known; return the result.
-
-    Parameters
-    ----------
-    b : Builder
-        Where instructions go.
-    body : Body
-        The instructions.
-    words : mapping of str to Value
-        The words of the argument block, by name.
-    readers : sequence of Reader
-        What loads each operand.
-    known : mapping of int to Value
-        Instructions that were emitted before the loop.
-    """
-    values = dict(known)
-    for number, step in enumerate(body.instructions):
-        if number not in values:
-            values[number] = emit_instruction(b, body, step, words, readers, values)
-    return values[len(body.instructions) - 1]
-
-
-def emit_instruction(
-    b: Builder,
-    body: Body,
-    step: Instruction,
-    words: Mapping[str, Value],
-    readers: Sequence[Reader],
-    values: Mapping[int, Value],
-) -> Value:
-    """Emit one instruction, whose arguments are among ``values``."""
-    if isinstance(step, Apply):
-        return apply(b, step.op, step.loops, step.dtype, [values[arg] for arg in step.args])
-    if isinstance(step, Const):
-        return words[f"c{step.slot}"]
-    if isinstance(step, Spread):
-        return _spread(step, _position(b, body, step.value, values))
-    if isinstance(step, Position):
-        index = readers[step.operand](None)
-        if step.dtype == np.int64:
-            return index
-        return apply(b, CAST, (np.dtype("i8"),), step.dtype, [index])
-    moved: Value | None = None
-    for value, slot in step.gathers:
-        term = _position(b, body, value, values) * words[f"g{slot}"]
-        moved = term if moved is None else moved + term
-    return through(b, routine.decode(step.dtype), readers[step.operand](moved))
-
-
 def apply(
     b: Builder, op: Op, loops: tuple[DType, ...], dtype: DType, args: Sequence[Value]
 ) -> Value:
@@ -205,26 +145,6 @@ def apply(
 def through(b: Builder, step: routine.Routine | None, value: Value) -> Value:
     """Emit a routine of one argument, or nothing."""
     return value if step is None else b.call(step, [value])
-
-
-def _position(b: Builder, body: Body, number: int, values: Mapping[int, Value]) -> Value:
-    """Return an index as int64."""
-    value, dtype = values[number], body.instructions[number].dtype
-    if value.type == "i64":
-        return value
-    wider = "sext" if dtype.kind == "i" else "zext"
-    return b.make("i64", f"{wider} {value.type} {value.text} to i64")
-
-
-def _spread(step: Spread, index: Value) -> Value:
-    """Emit a sum of digits."""
-    total = index.builder.integer(-step.base)
-    for digits, start, pace in step.waves:
-        rest = index * pace + start
-        for period, stride in digits:
-            total = total + rest // period * stride
-            rest = rest % period
-    return total
 
 
 def invariant(body: Body, still: Sequence[bool]) -> set[int]:

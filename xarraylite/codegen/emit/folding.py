@@ -7,8 +7,7 @@ are folded onto each other, loaded wherever they lie, since that costs no more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Mapping
 from enum import Enum
 
 from ..._records import record
@@ -16,7 +15,7 @@ from ...dtypes.names import DType
 from ...ops.reductions import Reduction
 from ...ops.user import UserOp
 from . import routine
-from .body import Apply, Body, Load, apply, emit_body, through
+from .body import Apply, Body, Load, apply, through
 from .builder import Builder, Emit, Local, Pace, Value
 from .hard import Near, each
 from .lanes import (
@@ -33,8 +32,9 @@ from .lanes import (
     narrowed,
 )
 from .memory import fetch, keep
-from .streams import RANGES, Inner, Operand, Words, hoisted, readers, words_of
+from .streams import RANGES, Inner, Operand, Words, words_of
 from .tokens import token
+from .walk import Walk
 
 #: Size of a block of values, or of a tile of results: a third to a half of an L1 cache.  The short
 #: loops at the end of a block's folding cost a fixed time, so a block should not be smaller.
@@ -183,39 +183,27 @@ def block_size(spec: ReduceSpec) -> int:
 
 
 @record(frozen=True, slots=True)
-class Fold:
+class Fold(Walk):
     """The code that folds values into ``total``.
 
     Attributes
     ----------
-    b : Builder
-        Where instructions go.
     spec : ReduceSpec
         How values are folded.
-    words : mapping of str to Value
-        The argument block.
     values, counter : Value
         Addresses of scratch for a block of values, and for results of blocks.
     total, lost : Local
         What was folded so far, and what that has rounded off.
     count : Local
         Number of results in the counter.
-    pointers : sequence of Value
-        Where each stream is, one of them the destination.
-    known : mapping of int to Value
-        Instructions whose values do not change along the innermost loop.
     """
 
-    b: Builder
     spec: ReduceSpec
-    words: Mapping[str, Value]
     values: Value
     counter: Value
     total: Local
     lost: Local
     count: Local
-    pointers: Sequence[Value] = ()
-    known: Mapping[int, Value] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -224,7 +212,8 @@ class Fold:
         """Emit the scratch, of so many bytes, and the variables of a fold."""
         zero, count = Value(b, words["z"].type, "zeroinitializer"), b.local(0)
         values, counter = b.scratch(sizes[0]), b.scratch(sizes[1])
-        return Fold(b, spec, words, values, counter, b.local(words["z"]), b.local(zero), count)
+        total, lost = b.local(words["z"]), b.local(zero)
+        return Fold(b, spec, words, (), {}, values, counter, total, lost, count)
 
     @staticmethod
     def block_sizes(spec: ReduceSpec) -> tuple[int, int]:
@@ -238,17 +227,6 @@ class Fold:
     def kind(self) -> str:
         """Register type of the values."""
         return token(self.spec.body.dtype).value
-
-    def along(self, pointers: Sequence[Value]) -> Fold:
-        """Emit the values that do not change along the innermost loop from ``pointers`` on."""
-        spec = self.spec
-        known = hoisted(self.b, spec.body, spec.operands, pointers, self.words)
-        return replace(self, pointers=pointers, known=known)
-
-    def value(self, index: Value) -> Value:
-        """Emit the value at an index of the innermost loop."""
-        loads = readers(self.b, self.spec.operands, self.pointers, self.words, index)
-        return emit_body(self.b, self.spec.body, self.words, loads, self.known)
 
     def pull(self, address: Value, index: Value | int) -> Value:
         """Emit the load of a value in scratch."""

@@ -18,13 +18,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 
 from ..._records import record
 from . import routine
-from .body import Body, Load, emit_body, through
+from .body import Body, Load, through
 from .builder import Builder, Local, Module, Pace, Value
 from .hard import Near, each
 from .memory import fetch, keep, stream_line
@@ -36,15 +36,13 @@ from .streams import (
     Operand,
     Words,
     constants,
-    element_of,
-    hoisted,
     load_words,
-    readers,
     words_of,
 )
 from .tiles import LINES, WIDE, Copy, scratch_of
 from .tokens import token
 from .transpose import Block
+from .walk import Walk
 
 #: Elements per block of the staged modes: with 8-byte elements 8 KiB, a quarter of an L1 cache.
 BLOCK = 1024
@@ -181,17 +179,13 @@ class MapSpec:
 
 
 @record(frozen=True, slots=True)
-class _Row:
+class _Row(Walk):
     """One pass of the inner loop, about to be emitted."""
 
-    b: Builder
     spec: MapSpec
-    words: Mapping[str, Value]
-    pointers: Sequence[Value]
     loops: MultiIndex
     scratch: Value
     patience: Local | None = None
-    known: Mapping[int, Value] = field(default_factory=dict)
 
     @property
     def bounds(self) -> tuple[Value, Value]:
@@ -205,23 +199,16 @@ class _Row:
 
     def hoisted(self) -> _Row:
         """Emit what does not change along the inner loop."""
-        spec = self.spec
-        return replace(
-            self, known=hoisted(self.b, spec.body, spec.operands, self.pointers, self.words)
-        )
+        return self.along(self.pointers)
 
-    def value(self, index: Value, interleaved: Value | None = None) -> Value:
+    def stored(self, index: Value, interleaved: Value | None = None) -> Value:
         """Emit the computation of one element, as memory holds it."""
-        spec = self.spec
-        loads = readers(self.b, spec.operands, self.pointers, self.words, index, interleaved)
-        value = emit_body(self.b, spec.body, self.words, loads, self.known)
-        return through(self.b, routine.encode(spec.operands[0].dtype), value)
+        encode = routine.encode(self.spec.operands[0].dtype)
+        return through(self.b, encode, self.value(index, interleaved))
 
     def store(self, index: Value, value: Value) -> None:
         """Emit the store of one element."""
-        to = self.spec.operands[0]
-        address, number = element_of(to, 0, self.pointers[0], self.words, index)
-        keep(self.b, to.memory, value, address, number, "dst")
+        keep(self.b, self.spec.operands[0].memory, value, *self.element(0, index, 0), "dst")
 
     def fill(self, low: Value, high: Value) -> None:
         """Emit the loop that computes elements ``low`` to ``high`` into scratch."""
@@ -229,7 +216,7 @@ class _Row:
         self.each(
             low,
             high,
-            self.value,
+            self.stored,
             lambda j, value: keep(self.b, memory, value, self.scratch, j - low, "tmp"),
         )
 
@@ -268,7 +255,7 @@ def emit_map(spec: MapSpec) -> Module:
     several = b.loop(words["t0"], words["t1"]) if spec.outer else b.when(words["t0"] < words["t1"])
     with several:
         pointers = [pointer.get() for pointer in moving.values()]
-        _ROWS[spec.mode](_Row(b, spec, words, pointers, loops, scratch, patience))
+        _ROWS[spec.mode](_Row(b, spec, words, pointers, {}, loops, scratch, patience))
         loops.step()
     if spec.mode is Mode.NONTEMPORAL or spec.past:
         b.fence()
@@ -292,9 +279,9 @@ def _direct(row: _Row) -> None:
 
     if row.spec.near is not Near.NONE:
         with b.loop(start, end, step) as low:
-            row.each(low, (low + step).least(end), row.value, row.store, row.spec.pace)
+            row.each(low, (low + step).least(end), row.stored, row.store, row.spec.pace)
     else:
-        row.each(start, end, row.value, row.store, row.spec.pace)
+        row.each(start, end, row.stored, row.store, row.spec.pace)
 
 
 def _tiled(row: _Row) -> None:
@@ -334,7 +321,7 @@ def _tiled(row: _Row) -> None:
             else:
                 _ask_row(b, moved[0] + beside, left, right + (64 // row.size - 1), row.size, True)
                 with b.loop(left, right) as j:
-                    line.store(j, line.value(j))
+                    line.store(j, line.stored(j))
 
 
 def _ask(row: _Row, low: Value, high: Value) -> None:
@@ -359,7 +346,7 @@ def _past(row: _Row, low: Value, high: Value) -> None:
     inside = to % 64
     scratch = row.scratch + inside
     with b.loop(low, high) as j:
-        keep(b, memory, row.value(j), scratch, j - low, "tmp")
+        keep(b, memory, row.stored(j), scratch, j - low, "tmp")
     head = ((b.integer(64) - inside) % 64 // size).least(count)
     aligned = ((to + head * size) % 64).equals(0)
     whole = b.select(aligned, (count - head) * size // 64, 0)
@@ -387,7 +374,7 @@ def _interleaved(row: _Row) -> None:
     with row.b.loop(*row.bounds) as j:
         for number, lane in enumerate(lanes):
             interleaved = j * spec.lanes + number
-            value = lane.value(j, interleaved)
+            value = lane.stored(j, interleaved)
             lane.store(interleaved if spec.operands[0].inner is Inner.INTERLEAVED else j, value)
 
 
@@ -430,7 +417,7 @@ def _nontemporal(row: _Row) -> None:
         row.each(
             0,
             step,
-            lambda y: row.value(low + y),
+            lambda y: row.stored(low + y),
             lambda y, value: keep(b, memory, value, row.scratch, y, "tmp"),
         )
         line = to + low * size

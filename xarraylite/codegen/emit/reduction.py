@@ -41,7 +41,7 @@ from .builder import Builder, Emit, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
 from .position import fold_position
 from .routine import LLVM
-from .streams import MultiIndex, constants, element_of, load_words
+from .streams import MultiIndex, constants, load_words
 from .tally import counts, take_tally
 from .tokens import token
 
@@ -159,7 +159,7 @@ def scratch_fold(op: Reduction, dtype: DType) -> Module:
     spec = replace(spec, short=not spec.compensated)
     states = [total, lost] if spec.compensated else [total]
     locals_ = [b.local(state) for state in states]
-    fold = Fold(b, spec, {"z": z}, values, values, locals_[0], locals_[-1], locals_[0])
+    fold = Fold(b, spec, {"z": z}, (), {}, values, values, locals_[0], locals_[-1], locals_[0])
     _take_scratch(fold, width)
     result = f"{{ {', '.join([kind] * len(states))} }}"
     made = Value(b, result, "poison")
@@ -211,13 +211,12 @@ def _fold_across(fold: Fold, pointers: list[Value]) -> None:
         rows, moving = _rows(fold, pointers)
         tile.each(lambda j: fold.push(words["z"], fold.values, j))
         (_sum_rows if summed else _fold_rows)(tile, rows, moving)
-        to = spec.operands[0]
+        kept = replace(fold, pointers=pointers)
         with b.loop(tile.left, tile.right, 1, Pace.SLOW) as j:
             done = fold.pull(fold.values, j - left)
             if summed:
                 done = fold.compensate(done, fold.pull(fold.counter, j - left))
-            address, number = element_of(to, 0, pointers[0], words, j)
-            fold.store(done, address, number)
+            fold.store(done, *kept.element(0, j, 0))
 
 
 @record(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from enum import Enum
 
 from ..._records import record
 from ...dtypes.names import DType
-from .body import Body, Const, Reader, emit_instruction, invariant
+from .body import Body, Const
 from .builder import Builder, Local, Value
 from .memory import fetch
 from .tokens import token
@@ -214,68 +214,3 @@ class MultiIndex:
 def constants(body: Body) -> dict[str, DType]:
     """Return the dtype of each scalar by the name of its word."""
     return {f"c{s.slot}": s.dtype for s in body.instructions if isinstance(s, Const)}
-
-
-def readers(
-    b: Builder,
-    operands: Sequence[Operand],
-    pointers: Sequence[Value],
-    words: Mapping[str, Value],
-    index: Value | int,
-    interleaved: Value | None = None,
-) -> list[Reader]:
-    """Return per body operand (streams 1…) what emits the load of its element at ``index``.
-
-    Operands in which the kernel's lanes lie side by side are read at ``interleaved`` instead.
-    """
-
-    def reader(w: int) -> Reader:
-        operand = operands[w]
-        owner = 0 if operand.access is Access.SAME else w
-        at = index if interleaved is None or operand.inner is not Inner.INTERLEAVED else interleaved
-        if operand.access is Access.POSITION:
-            return lambda moved: _moved(operand, w, pointers[w], words, index)
-        scope = operand.scope
-
-        def read(moved: Value | None) -> Value:
-            base, number = element_of(operand, owner, pointers[owner], words, at)
-            base = base if moved is None else base + moved
-            return fetch(b, operand.memory, base, number, scope)
-
-        return read
-
-    return [reader(w) for w in range(1, len(operands))]
-
-
-def hoisted(
-    b: Builder,
-    body: Body,
-    operands: Sequence[Operand],
-    pointers: Sequence[Value],
-    words: Mapping[str, Value],
-) -> dict[int, Value]:
-    """Emit the instructions whose values do not change along the inner loop; return these."""
-    loads = readers(b, operands, pointers, words, 0)
-    known: dict[int, Value] = {}
-    for number in sorted(invariant(body, [o.inner is Inner.STILL for o in operands[1:]])):
-        step = body.instructions[number]
-        known[number] = emit_instruction(b, body, step, words, loads, known)
-    return known
-
-
-def element_of(
-    operand: Operand, w: int, pointer: Value, words: Mapping[str, Value], index: Value | int
-) -> tuple[Value, Value | int]:
-    """Return the address to count from, and the element's number from there."""
-    if operand.inner in (Inner.UNIT, Inner.INTERLEAVED):
-        return pointer, index
-    return _moved(operand, w, pointer, words, index), 0
-
-
-def _moved(
-    operand: Operand, w: int, pointer: Value, words: Mapping[str, Value], index: Value | int
-) -> Value:
-    """Return where a stream is after ``index`` steps of a stride known at run time."""
-    if operand.inner is Inner.STILL or index == 0:
-        return pointer
-    return pointer + words[f"e{w}"] * index

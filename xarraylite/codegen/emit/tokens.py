@@ -13,9 +13,8 @@ from functools import cache
 import numpy as np
 
 from ..._records import record
-from ...dtypes.names import dtype_name, is_narrow_float, is_narrow_int, kind
-
-_SHORT = {"b": "b1", "i": "i{}", "u": "u{}", "f": "f{}", "c": "c{}"}
+from ...dtypes.names import dtype_name, is_narrow, is_narrow_float, kind
+from ...ops.cast import register_type
 
 
 @record(frozen=True, slots=True)
@@ -48,16 +47,9 @@ class Token:
 @cache
 def token(dtype: np.dtype[np.generic]) -> Token:
     """Return the names for ``dtype``."""
-    family = kind(dtype)
-    size = dtype.itemsize
-    if is_narrow_float(dtype):
-        name = dtype_name(dtype)
-        return Token(
-            f"u{8 * size}", "f32", "f", f"decode_{name}", f"encode_{name}", f"round_{name}", size
-        )
-    if is_narrow_int(dtype):
-        name = dtype_name(dtype)
-        value = f"{family}8"
-        return Token("u8", value, family, f"decode_{name}", f"encode_{name}", f"wrap_{name}", size)
-    short = _SHORT[family].format(8 * size)
-    return Token(short, short, family, "", "", "", size)
+    value, family, size, name = register_type(dtype), kind(dtype), dtype.itemsize, dtype_name(dtype)
+    if not is_narrow(dtype):
+        return Token(value, value, family, "", "", "", size)
+    settle = f"round_{name}" if is_narrow_float(dtype) else f"wrap_{name}"
+    codes = f"decode_{name}", f"encode_{name}", settle
+    return Token(f"u{8 * size}", value, family, *codes, size)
