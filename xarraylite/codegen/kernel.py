@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Hashable, Mapping
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from .._records import record
@@ -91,7 +92,7 @@ class Kernels:
     __slots__ = ("_table", "compiled", "loaded")
 
     def __init__(self) -> None:
-        self._table: Table[Any, Kernel] = Table(CAPACITY, LIMIT, _size)
+        self._table: Table[Any, Kernel] = Table(CAPACITY, LIMIT, attrgetter("nbytes"))
         self.compiled = 0
         self.loaded = 0
 
@@ -128,10 +129,6 @@ class Kernels:
 
     def __len__(self) -> int:
         return len(self._table)
-
-
-def _size(kernel: Kernel) -> int:
-    return kernel.nbytes
 
 
 def _made(

@@ -9,6 +9,7 @@ addresses and scalars, is listed with the words where it goes.
 from __future__ import annotations
 
 import itertools
+import math
 from array import array
 from collections.abc import Iterable, Sequence
 
@@ -204,7 +205,4 @@ class ArgumentBlock:
 
 
 def _distinct(layout: Strided) -> int:
-    count = 1
-    for extent, stride in zip(layout.shape, layout.strides, strict=True):
-        count *= extent if stride else 1
-    return count
+    return math.prod([n for n, s in zip(layout.shape, layout.strides, strict=True) if s])

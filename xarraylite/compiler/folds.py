@@ -75,7 +75,7 @@ class _Folding:
         node, axes = self.node, self.node.axes
         parts = self.divided(SlotArray.rows(-1, node.shape, self.to.dtype))
         assert parts is not None, "row-major results are a loop nest"
-        memory = self.memory(parts[0].lowered)
+        memory = self.planner.apart(parts[0].lowered, self.ordinal)
         groups = {part.group(axes) for part in parts}
         alone = len(groups) == 1 and node.op.divided
         chunks = [chunk_ranges(p.lowered, p.loops(axes), alone, node.op.ends) for p in parts]
@@ -98,10 +98,6 @@ class _Folding:
         """Return the boxes of what is folded into ``to``; None if that is no loop nest."""
         arg = self.planner.graph.args[self.ordinal][0]
         return self.planner.divided(arg, self.ordinal, to, self.node.axes)
-
-    def memory(self, lowered: Lowered) -> list[OperandSlot]:
-        """Return where the operands are."""
-        return [self.planner.memory(use, Access.APART, self.ordinal) for use in lowered.uses]
 
     def whole_steps(
         self, forms: list[Form], memory: list[OperandSlot], chunk: tuple[Range, ...]
@@ -194,7 +190,7 @@ class _Folding:
             return None
         if reduced.extents[0] > LONG_CHUNK or packing(self.to.bits) > 1:
             return None  # a Ctrl-C would wait too long
-        what = Computation(lowered, self.memory(lowered), part.to)
+        what = Computation(lowered, self.planner.apart(lowered, self.ordinal), part.to)
         ranges = chunk_ranges(lowered, axes, False)
         text = f"{self.note}; position of {op.name} over axes {self.node.axes}"
         return reduce_step(what, op, axes, ranges, 0, text, form=Form.ALONG, position=bits)

@@ -310,20 +310,17 @@ class Planning(Planner):
         """Raise if ``noalias`` was promised of operands that do alias."""
         self.noalias = False
         try:
-            harmless = (Direction.DISJOINT, Direction.SAME)
-            single = not isinstance(self.graph.nodes[root], Reduce | Concat)
-            for leaf in self.graph.leaves:
-                uses = self.lowered(root, root).uses if single else []
-                bad = any(
-                    self.direction(use) not in harmless
-                    for use in uses
-                    if self.graph.nodes[use.ordinal] is leaf
+            nodes, harmless = self.graph.nodes, (Direction.DISJOINT, Direction.SAME)
+            if isinstance(nodes[root], Reduce | Concat):
+                bad: list[Node] = [leaf for leaf in self.graph.leaves if self.overlaps(leaf)]
+            else:
+                uses = self.lowered(root, root).uses
+                bad = [nodes[u.ordinal] for u in uses if self.direction(u) not in harmless]
+            if bad:
+                raise NoAliasError(
+                    f"noalias: operand {describe(bad[0])} shares memory with the destination "
+                    f"of shape {self.target.map.shape} in another order; leave noalias out"
                 )
-                if bad or (not single and self.overlaps(leaf)):
-                    raise NoAliasError(
-                        f"noalias: operand {describe(leaf)} shares memory with the destination "
-                        f"of shape {self.target.map.shape} in another order; leave noalias out"
-                    )
         finally:
             self.noalias = True
 

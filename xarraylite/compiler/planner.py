@@ -92,8 +92,7 @@ class Planner:
         parts = self.divided(start, own, to)
         if parts is None:
             return [self.copy_step(start, own, to, note)]
-        memory = [self.memory(use, Access.APART, own) for use in parts[0].lowered.uses]
-        return map_steps(parts, memory, None, note)
+        return map_steps(parts, self.apart(parts[0].lowered, own), None, note)
 
     def divided(
         self,
@@ -166,6 +165,10 @@ class Planner:
             return OperandSlot(self.leaf_slot[id(leaf)], access, (first, last))
         slot = self.slot(use.ordinal)
         return OperandSlot(slot, access if slot == TARGET else Access.APART)
+
+    def apart(self, lowered: Lowered, own: int) -> list[OperandSlot]:
+        """Return the same of all operands, none of which meets the destination."""
+        return [self.memory(use, Access.APART, own) for use in lowered.uses]
 
     def leaf(self, ordinal: int, own: int) -> Leaf | None:
         """Return the leaf whose memory, and no copy of it, is read for node ``own``."""

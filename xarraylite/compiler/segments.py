@@ -6,7 +6,6 @@ import math
 
 from ..codegen.emit.folding import Form, ReduceSpec
 from ..codegen.emit.segments import SegmentSpec, emit_segments
-from ..codegen.emit.streams import Access
 from ..codegen.kernel import kernels
 from ..ir.node import SegmentReduce
 from ..layout.strided import Strided
@@ -33,10 +32,11 @@ def segment_steps(
     if tiled:
         planner.materialised.update(dict.fromkeys(tiled, "rows are not folded from tiles"))
         lowered = planner.lowered(arg, ordinal)
-    memory = [planner.memory(use, Access.APART, ordinal) for use in lowered.uses]
     slot = planner.leaf_slot[id(graph.nodes[offsets])]
     note = f"{note}; {node.op.name} over segments"
-    return [segment_step(Computation(lowered, memory, to), node, slot, note)]
+    return [
+        segment_step(Computation(lowered, planner.apart(lowered, ordinal), to), node, slot, note)
+    ]
 
 
 def segment_step(what: Computation, node: SegmentReduce, offsets: int, note: str) -> KernelStep:

@@ -58,8 +58,7 @@ def map_step(what: Computation, order: Mode | None, note: str, depth: int) -> Ke
     nest = map_nest(what)
     shallow = max(0, depth - len(nest.extents))
     nest = deepen(nest, depth)
-    mode = order or _pick_mode(nest, what)
-    nest, lanes = _ordered(nest, mode, what)
+    mode, nest, lanes = _ordered(nest, order, what)
     operands = what.operands(nest.streams, lanes=lanes)
     rank = len(nest.extents) - (2 if mode is Mode.INTERLEAVED else 1)
     past, lines = False, 1
@@ -96,14 +95,24 @@ _BY_ROWS = (Mode.DIRECT, Mode.NONTEMPORAL)
 _SECOND = (Mode.TILED, Mode.INTERLEAVED)
 
 
-def _ordered(nest: Nest, mode: Mode, what: Computation) -> tuple[Nest, int]:
-    """Return the loops in the order of a mode, and how many lanes one element of it has."""
-    last = len(nest.extents) - 1
-    if mode is Mode.FALLING:
-        return reverse(nest, last), 1
-    if mode is Mode.TILED:
-        return move_to_end(nest, tall_dimension(nest, what.lowered), last), 1
-    return _interleave(nest, what) if mode is Mode.INTERLEAVED else (nest, 1)
+def _ordered(nest: Nest, order: Mode | None, what: Computation) -> tuple[Mode, Nest, int]:
+    """Return a mode, the loops in its order, and how many lanes one element of it has.
+
+    It is that of ``order`` where aliasing demands one.
+    """
+    to, size, last = what.to, what.to.dtype.itemsize, len(nest.extents) - 1
+    if order is not None:
+        return order, reverse(nest, last) if order is Mode.FALLING else nest, 1
+    pair = _interleaved_pair(nest, what)
+    if pair is not None:
+        return Mode.INTERLEAVED, move_to_end(nest, *pair), nest.extents[pair[0]]
+    if nest.streams[0].strides[-1] != size or to.bits != 8 * size:
+        return Mode.DIRECT, nest, 1
+    tall = tall_dimension(nest, what.lowered) if last else -1
+    if tall >= 0:
+        return Mode.TILED, move_to_end(nest, tall, last), 1
+    past = nest.extents[-1] * size >= BLOCK_BYTES and _is_large(nest, what)
+    return Mode.NONTEMPORAL if past else Mode.DIRECT, nest, 1
 
 
 def _near(mode: Mode, nest: Nest, body: Body) -> Near:
@@ -156,19 +165,6 @@ def map_nest(what: Computation) -> Nest:
     return normalise(what.lowered.shape, what.streams)
 
 
-def _pick_mode(nest: Nest, what: Computation) -> Mode:
-    lowered, to, size = what.lowered, what.to, what.to.dtype.itemsize
-    dense = nest.streams[0].strides[-1] == size and to.bits == 8 * size
-    if _interleaved_pair(nest, what) is not None:
-        return Mode.INTERLEAVED
-    if dense and len(nest.extents) > 1 and tall_dimension(nest, lowered) >= 0:
-        return Mode.TILED
-    row = nest.extents[-1] * size
-    if dense and row >= BLOCK_BYTES and _is_large(nest, what):
-        return Mode.NONTEMPORAL
-    return Mode.DIRECT
-
-
 def _is_large(nest: Nest, what: Computation) -> bool:
     """Tell whether a destination is better stored past the caches: not read, and all is large."""
     memory = what.memory
@@ -210,13 +206,6 @@ def _interleaved_pair(nest: Nest, what: Computation) -> tuple[int, int] | None:
                     if extent >= LEAST_SIDE and w.strides[inner] == count * b // 8:
                         return lane, inner
     return None
-
-
-def _interleave(nest: Nest, what: Computation) -> tuple[Nest, int]:
-    """Return the nest with the interleaved dimensions innermost, and the number of lanes."""
-    pair = _interleaved_pair(nest, what)
-    assert pair is not None, "the mode was picked because there is such a pair"
-    return move_to_end(nest, *pair), nest.extents[pair[0]]
 
 
 def reduce_step(

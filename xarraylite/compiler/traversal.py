@@ -10,6 +10,7 @@ that order.  Within a slab, what overlaps is one problem of `overlap` again.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -109,9 +110,7 @@ def traversal_step(
 def _count(part: Part, traversal: Traversal) -> int:
     """Return the number of slabs that `_slabs` would make."""
     loops = part.loops((traversal.axis,))
-    count = 1
-    for loop in loops:
-        count *= part.lowered.shape[loop]
+    count = math.prod([part.lowered.shape[loop] for loop in loops])
     return count // _length(part.lowered.shape[loops[-1]], traversal.most)
 
 
@@ -144,7 +143,8 @@ def _slabs(part: Part, traversal: Traversal) -> tuple[Part, Places]:
     ]
     places = []
     for index in itertools.product(*[range(n) for n in extents]):
-        moved = [sum(column) for column in zip(*_scaled(index, steps), strict=True)]
+        scaled = [[i * s for s in step] for i, step in zip(index, steps, strict=True)]
+        moved = [sum(column) for column in zip(*scaled, strict=True)]
         places.append((part.ruler.offset + moved[0], tuple(moved[1:])))
     kept = [length if loop == last else n for loop, n in enumerate(shape) if loop not in fixed]
 
@@ -158,10 +158,6 @@ def _slabs(part: Part, traversal: Traversal) -> tuple[Part, Places]:
     ]
     lowered = replace(part.lowered, shape=tuple(kept), uses=uses)
     return replace(part, lowered=lowered, to=replace(part.to, layout=slab(layouts[1]))), places
-
-
-def _scaled(index: Sequence[int], steps: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    return [tuple([i * s for s in step]) for i, step in zip(index, steps, strict=True)]
 
 
 def _relations(what: Computation, places: Places, k: int) -> set[Direction]:

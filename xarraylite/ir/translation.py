@@ -189,6 +189,13 @@ def _emptied(root: Node) -> Node:
 _NOWHERE = Snapshot.of(NOWHERE)
 
 
+def imagined(number: int, distance: int = 0) -> Snapshot:
+    """Return memory that does not exist, apart from that of other numbers, or so far behind it."""
+    made = Snapshot.of(NOWHERE)
+    made.address = ((number + 1) << 44) + distance
+    return made
+
+
 def _fitted(node: Node, shape: Shape) -> Node:
     """Return memory of which extents of 1 are stretched as it lies then: with strides of 0.
 

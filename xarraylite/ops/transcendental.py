@@ -71,31 +71,21 @@ def expm1_reference(z: NumpyArray) -> NumpyArray:
 
 
 ROWS: tuple[Op, ...] = (
-    _smooth(
-        "sin",
-        "Sine of an angle in radians.",
-        15,
-        hlo="sine",
-        near=_near("sin", "angle", "f64 f32"),
-        steep=True,
-    ),
-    _smooth(
-        "cos",
-        "Cosine of an angle in radians.",
-        15,
-        hlo="cosine",
-        near=_near("cos", "angle", "f64 f32"),
-        steep=True,
-    ),
-    _smooth(
-        "tan",
-        "Tangent of an angle in radians.",
-        20,
-        hlo="tan",
-        near=_near("tan", "angle", "f64 f32"),
-        steep=True,
-        reference=tan_reference,
-    ),
+    *[
+        _smooth(
+            name,
+            f"{function} of an angle in radians.",
+            cost,
+            near=_near(name, "angle", "f64 f32"),
+            steep=True,
+            **more,
+        )
+        for name, function, cost, more in (
+            ("sin", "Sine", 15, {"hlo": "sine"}),
+            ("cos", "Cosine", 15, {"hlo": "cosine"}),
+            ("tan", "Tangent", 20, {"hlo": "tan", "reference": tan_reference}),
+        )
+    ],
     _smooth(
         "asin",
         "Inverse sine, in -pi/2 to pi/2.",
@@ -137,31 +127,22 @@ ROWS: tuple[Op, ...] = (
         hlo="exponential-minus-one",
         reference=expm1_reference,
     ),
-    _smooth(
-        "log",
-        "Natural logarithm.",
-        12,
-        hlo="log",
-        example=_POSITIVE,
-        notes="-inf at 0, NaN below.",
-        near=_near("log", "log", "f64 f32"),
-    ),
-    _smooth(
-        "log2",
-        "Logarithm to base 2.",
-        12,
-        example=_POSITIVE,
-        notes="-inf at 0, NaN below.",
-        near=_near("log2", "log", "f64 f32"),
-    ),
-    _smooth(
-        "log10",
-        "Logarithm to base 10.",
-        12,
-        example=_POSITIVE,
-        notes="-inf at 0, NaN below.",
-        near=_near("log10", "log", "f64 f32"),
-    ),
+    *[
+        _smooth(
+            name,
+            summary,
+            12,
+            hlo=hlo,
+            example=_POSITIVE,
+            notes="-inf at 0, NaN below.",
+            near=_near(name, "log", "f64 f32"),
+        )
+        for name, summary, hlo in (
+            ("log", "Natural logarithm.", "log"),
+            ("log2", "Logarithm to base 2.", None),
+            ("log10", "Logarithm to base 10.", None),
+        )
+    ],
     _smooth(
         "log1p",
         "log(1 + x), accurate near 0.",
@@ -204,22 +185,19 @@ ROWS: tuple[Op, ...] = (
         rule=rules.REAL_FLOATS,
         example=([0.0, 1000.0], [0.0, 1000.0]),
     ),
-    row(
-        "deg2rad",
-        rules.REAL_FLOATS,
-        {"f": "deg2rad_f({0})"},
-        "Degrees to radians.",
-        exact="f",
-        aliases=("radians",),
-        example=([0.0, 90.0, 180.0],),
-    ),
-    row(
-        "rad2deg",
-        rules.REAL_FLOATS,
-        {"f": "rad2deg_f({0})"},
-        "Radians to degrees.",
-        exact="f",
-        aliases=("degrees",),
-        example=([0.0, 1.0],),
-    ),
+    *[
+        row(
+            name,
+            rules.REAL_FLOATS,
+            {"f": f"{name}_f({{0}})"},
+            summary,
+            exact="f",
+            aliases=(alias,),
+            example=example,
+        )
+        for name, summary, alias, example in (
+            ("deg2rad", "Degrees to radians.", "radians", ([0.0, 90.0, 180.0],)),
+            ("rad2deg", "Radians to degrees.", "degrees", ([0.0, 1.0],)),
+        )
+    ],
 )

@@ -169,15 +169,8 @@ def _bit_spans(buffer: Memory, layout: Map, size: int) -> list[Span] | None:
         boxes = split_index_set(layout.shape, [layout])
     except TooManyBoxes:
         return None
-    return [
-        Span(
-            buffer.address * 8 + box.layouts[0].offset * bits,
-            box.layouts[0].shape,
-            tuple([s * bits for s in box.layouts[0].strides]),
-            width,
-        )
-        for box in boxes
-    ]
+    spans = [_span(buffer.address * 8, box.layouts[0], bits) for box in boxes]
+    return [span._replace(itemsize=width) for span in spans]
 
 
 def _by_boxes(target: Target, leaf: Leaf, layout: Map) -> Direction:

@@ -19,7 +19,7 @@ from ..compiler.program import Program
 from ..dtypes.names import DType
 from ..ir.kind import Kind, leaf_of, strides_of
 from ..ir.node import FREE, SHAPE, Scalar, Shape
-from ..ir.translation import node_of, scalars_of
+from ..ir.translation import imagined, node_of, scalars_of
 from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import NOWHERE, Buffer
@@ -134,19 +134,12 @@ def sample(
             if dtype is None:
                 begin = operands[k + 1]
                 number, start = first.setdefault(id(item) if shared else k, (k, begin))
-                known[key] = _memory(number, begin - start)
+                known[key] = imagined(number, begin - start)
             else:
                 known[key] = Scalar((), dtype, dtype.type(k % 100 + 2))
             places[id(known[key])] = k
         made.append(known[key])
     return made, places
-
-
-def _memory(number: int, distance: int) -> Snapshot:
-    """Return memory apart from that of other numbers."""
-    made = Snapshot.of(NOWHERE)
-    made.address = ((number + 1) << 44) + distance
-    return made
 
 
 @record(frozen=True, slots=True)

@@ -42,9 +42,7 @@ from ..compiler.limits import (
 from ..compiler.lower import Lowered, Materialise, is_host, lower
 from ..ir.kind import Kind, Operands, folds_inside, leaves_of, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
-from ..ir.translation import form_of, node_of, of, twins
-from ..memory.buffer import NOWHERE
-from ..memory.snapshots import Snapshot
+from ..ir.translation import form_of, imagined, node_of, of, twins
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
@@ -257,9 +255,7 @@ def _sample(kind: Kind, body: Kind) -> Node:
         if leaf.scalar:
             operands.append(number + 2)  # no two the same, which would be one operand
         else:
-            snapshot = Snapshot.of(NOWHERE)
-            snapshot.address = (number + 1) << 40  # apart from all others
-            operands.extend((snapshot, 0))
+            operands.extend((imagined(number), 0))
     return node_of(kind, (2,) * kind.rank, tuple(operands))
 
 

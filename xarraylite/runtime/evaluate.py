@@ -85,15 +85,13 @@ def evaluate(node: Node, layout: Map | None = None, *, tiled: bool = True) -> tu
         If the result exceeds the ``max_result_bytes`` setting.
     """
     with pinned(snapshots_of(node)):
-        graph = graph_of(node, None, True)
-        if not isinstance(graph, Graph):
-            place = layout or Strided.row_major(node.shape)
-            target = Target(raw_target(node, place, _BY_STORE), place, node.dtype, fresh=True)
-            graph.fill(node, target, True)
-            return target.buffer, place
-        chosen = layout or result_layout(graph, node, tiled)
-        target = Target(raw_target(node, chosen), chosen, node.dtype, fresh=True)
-        execute(graph, target, noalias=True)
+        graph, instead = graph_of(node, None, True), ""
+        if isinstance(graph, Graph):
+            chosen = layout or result_layout(graph, node, tiled)
+        else:
+            chosen, instead = layout or Strided.row_major(node.shape), _BY_STORE
+        target = Target(raw_target(node, chosen, instead), chosen, node.dtype, fresh=True)
+        _run(graph, node, target, noalias=True)
     return target.buffer, chosen
 
 
@@ -101,11 +99,14 @@ def assign(target: Target, node: Node, noalias: bool) -> None:
     """Evaluate ``node`` into existing memory of its shape and dtype."""
     if math.prod(target.map.shape):
         with pinned(snapshots_of(node)):
-            graph = graph_of(node, target, noalias)
-            if isinstance(graph, Graph):
-                execute(graph, target, noalias)
-            else:
-                graph.fill(node, target, noalias)
+            _run(graph_of(node, target, noalias), node, target, noalias)
+
+
+def _run(graph: Graph | Source, node: Node, target: Target, noalias: bool) -> None:
+    if isinstance(graph, Graph):
+        execute(graph, target, noalias)
+    else:
+        graph.fill(node, target, noalias)
 
 
 def graph_of(node: Node, target: Target | None, noalias: bool) -> Graph | Source:

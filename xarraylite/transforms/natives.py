@@ -225,23 +225,9 @@ _CLASSES = {
     cls.__name__: cls
     for cls in (
         *(Buffer, Copy, Direct, HostCall, Jitted, Kind, Newest, NoAlias, Op, Owning, Pick, Quick),
-        *(
-            Recipe,
-            Recomputed,
-            Reduction,
-            Replay,
-            Rewrite,
-            ScalarKernel,
-            Settings,
-            Snapshot,
-            ViewRecipe,
-            XArray,
-            XComplex128,
-            XContainer,
-            XExpression,
-        ),
-        *(ValuesTable, XDynamicView, XFloat64, XHeld, XIndexView, XInteger, XTensor, XTensorFixed),
-        *(XTensorView, XView),
+        *(Recipe, Recomputed, Reduction, Replay, Rewrite, ScalarKernel, Settings, Snapshot),
+        *(ValuesTable, ViewRecipe, XArray, XComplex128, XContainer, XDynamicView, XExpression),
+        *(XFloat64, XHeld, XIndexView, XInteger, XTensor, XTensorFixed, XTensorView, XView),
     )
 }
 

@@ -35,7 +35,6 @@ from .streams import (
     MultiIndex,
     Operand,
     Words,
-    constants,
     load_words,
     words_of,
 )
@@ -244,7 +243,7 @@ def emit_map(spec: MapSpec) -> Module:
     """Return the kernel."""
     b = Builder()
     b.light = spec.light
-    words = load_words(b, spec.words(), constants(spec.body))
+    words = load_words(b, spec.words(), spec.body)
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     stage = BLOCK * token(spec.operands[0].dtype).itemsize if spec.staged else 0
     scratch = b.scratch(stage) if stage else b.integer(0)

@@ -41,7 +41,7 @@ from .builder import Builder, Emit, Local, Module, Pace, Value
 from .folding import BLOCK_BYTES, SHORT, Fold, Form, ReduceSpec, block_of, block_size
 from .position import fold_position
 from .routine import LLVM
-from .streams import MultiIndex, constants, load_words
+from .streams import MultiIndex, load_words
 from .tally import counts, take_tally
 from .tokens import token
 
@@ -58,8 +58,7 @@ LEVELS = 20
 def emit_reduce(spec: ReduceSpec) -> Module:
     """Return the kernel."""
     b = Builder()
-    dtypes: dict[str, DType] = {**constants(spec.body), "z": spec.body.dtype}
-    words = load_words(b, spec.words(), dtypes)
+    words = load_words(b, spec.words(), spec.body)
     moving = {w: b.local(words[f"p{w}"]) for w in range(len(spec.operands))}
     kept = MultiIndex.at(b, "k", spec.kept, words, moving, words["t0"])
     fold = Fold.of(b, spec, words, _SCRATCH[spec.form](spec))

@@ -48,7 +48,7 @@ class ScanSpec:
 def emit_scan(spec: ScanSpec) -> Module:
     """Return the kernel."""
     b = Builder()
-    words = load_words(b, spec.words(), {})
+    words = load_words(b, spec.words())
     storage, dtype = token(spec.dtype).memory, spec.dtype
     address, inner = words["p0"], words["m"]
 

@@ -37,7 +37,7 @@ class ScatterSpec:
 def emit_scatter(spec: ScatterSpec) -> Module:
     """Return the kernel."""
     b = Builder()
-    words = load_words(b, spec.words(), {})
+    words = load_words(b, spec.words())
     kind = f"i{8 * spec.width}"
     with b.loop(0, words["outer"], 1, Pace.SLOW) as t:
         to = words["to"] + t * words["to_outer"]

@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..._records import record
-from ...dtypes.names import DType
 from .builder import Builder, Local, Module, Value
 from .folding import Fold, ReduceSpec, block_of, value_bytes
 from .lanes import LANES
@@ -34,7 +33,6 @@ from .streams import (
     MultiIndex,
     Operand,
     Words,
-    constants,
     load_words,
     words_of,
 )
@@ -63,8 +61,7 @@ class SegmentSpec:
 def emit_segments(spec: SegmentSpec) -> Module:
     """Return the kernel."""
     fold, b = spec.fold, Builder()
-    dtypes: dict[str, DType] = {**constants(fold.body), "z": fold.body.dtype}
-    words = load_words(b, spec.words(), dtypes)
+    words = load_words(b, spec.words(), fold.body)
     every, block = Fold.of(b, fold, words, Fold.block_sizes(fold)), block_of(fold.body.dtype)
 
     def offset(row: Value) -> Value:

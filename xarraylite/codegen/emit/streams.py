@@ -132,8 +132,16 @@ def words_of(
     return words
 
 
-def load_words(b: Builder, words: Words, dtypes: Mapping[str, DType]) -> dict[str, Value]:
-    """Emit the loads of every word; return the values by name."""
+def load_words(b: Builder, words: Words, body: Body | None = None) -> dict[str, Value]:
+    """Emit the loads of every word; return the values by name.
+
+    The scalars of a body have their dtypes, and the identity ``z`` that of its result; all other
+    words are int64.
+    """
+    dtypes: dict[str, DType] = {} if body is None else {"z": body.dtype}
+    for step in () if body is None else body.instructions:
+        if isinstance(step, Const):
+            dtypes[f"c{step.slot}"] = step.dtype
     found: dict[str, Value] = {}
     for name, at in words.index.items():
         if name.endswith("+"):
@@ -209,8 +217,3 @@ class MultiIndex:
             for w, pointer in self.pointers.items():
                 pointer.add(words[f"s{w}_{x}{d - 1}"] - extent * words[f"s{w}_{x}{d}"])
             self._carry(d - 1)
-
-
-def constants(body: Body) -> dict[str, DType]:
-    """Return the dtype of each scalar by the name of its word."""
-    return {f"c{s.slot}": s.dtype for s in body.instructions if isinstance(s, Const)}
