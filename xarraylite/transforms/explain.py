@@ -24,7 +24,7 @@ from ..arrays.xarray import XArray
 from ..assignment.assign import converted, fit, node_of
 from ..assignment.readers import HELD_ASSIGN, is_held
 from ..compiler.graph import Graph, canonical
-from ..compiler.program import Program
+from ..compiler.program import Program, Temporary
 from ..dtypes.names import dtype_name
 from ..index.broadcast import broadcast_shapes
 from ..ir import build
@@ -48,22 +48,6 @@ from ..shapes.labels import parse_labels
 from ..xtensor_views.picked import XPicked
 from ..xtensor_views.reshaped import XReshapeView
 from .noalias import NoAlias, noalias
-
-
-@dataclass(frozen=True, slots=True)
-class Temporary:
-    """One temporary of an evaluation.
-
-    Attributes
-    ----------
-    nbytes : int
-        Its size in bytes.
-    reason : str
-        Why it exists.
-    """
-
-    nbytes: int
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,7 +409,7 @@ def _explanation(
     return Explanation(
         what,
         tuple([step.note for step in program.steps]),
-        tuple([Temporary(t.nbytes, t.reason) for t in program.temporaries]),
+        tuple(program.temporaries),
         program.traffic,
         result_bytes,
         tuple([step.kernel.source for step in kernels]),
