@@ -44,6 +44,7 @@ it except here:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from functools import lru_cache, reduce
 from typing import TypeAlias
@@ -233,6 +234,15 @@ def int_bounds(dt: DType) -> tuple[int, int]:
     if names.kind(dt) == "u":
         return 0, (1 << bits) - 1
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+
+
+def bound(dt: DType, *, least: bool) -> int | float:
+    """Return the least or the greatest value of a dtype; of all but integers and bools infinity."""
+    if names.kind(dt) == "b":
+        return not least
+    if names.kind(dt) in "iu":
+        return int_bounds(dt)[0 if least else 1]
+    return -math.inf if least else math.inf
 
 
 def check_scalar(value: object, dt: DType) -> None:

@@ -12,24 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..dtypes.names import kind
-from ..dtypes.promotion import int_bounds
+from ..dtypes.promotion import bound
 from ..operands.dispatch import namespace
 from ..operands.moving import Parted
-
-
-def _bound(least: bool) -> Callable[[np.dtype[Any]], Any]:
-    """Return what tells the greatest (the least) value of a dtype, neutral to ``min`` (``max``)."""
-
-    def bound(dtype: np.dtype[Any]) -> Any:
-        if kind(dtype) == "b":
-            return not least
-        if kind(dtype) in "iu":
-            return int_bounds(dtype)[0 if least else 1]
-        return -math.inf if least else math.inf
-
-    return bound
-
 
 #: What takes the place of missing elements in folds that leave them out.
 _NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
@@ -38,8 +23,8 @@ _NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
     "any": lambda dtype: False,
     "all": lambda dtype: True,
     "count_nonzero": lambda dtype: 0,
-    "min": _bound(False),
-    "max": _bound(True),
+    "min": lambda dtype: bound(dtype, least=False),
+    "max": lambda dtype: bound(dtype, least=True),
 }
 
 
