@@ -84,7 +84,7 @@ def _constructor(cls: type, frozen: bool) -> Callable[..., None]:
 
 
 #: Calls of a constructor for which it is not compiled: that takes as long as so many of them.
-_FEW = 64
+_FEW = 96
 
 
 def _filled(self: Any, fields: dict[str, Any], args: Any, kwargs: dict[str, Any]) -> bool:

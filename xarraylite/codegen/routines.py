@@ -56,9 +56,9 @@ def assembled(module: Module) -> str:
             declared[fused.partition("(")[0].partition("@")[2]] = fused
     text = "\n".join([*parts, module.text])
     for kind, name in _FMOD.items():
-        remainder = re.compile(rf"= frem {kind} ([^,]+), (\S+)")
-        text, count = remainder.subn(rf"= call {kind} @{name}({kind} \1, {kind} \2)", text)
-        if count:
+        if f"= frem {kind} " in text:
+            called = rf"= call {kind} @{name}({kind} \1, {kind} \2)"
+            text = re.sub(rf"= frem {kind} ([^,]+), (\S+)", called, text)
             declared[name] = f"declare {kind} @{name}({kind}, {kind})"
     return "\n".join([*declared.values(), text])
 

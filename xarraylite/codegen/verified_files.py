@@ -52,7 +52,7 @@ _FIELDS = struct.Struct("<8sH64sQ")
 HEADER = _FIELDS.size + DIGEST
 """Bytes before the payload."""
 
-_OURS = re.compile(rf"[0-9a-f]{{64}}{re.escape(SUFFIX)}\Z|\.[0-9a-f]{{16}}-[0-9a-f]{{16}}\.tmp\Z")
+_OURS = rf"[0-9a-f]{{64}}\{SUFFIX}\Z|\.[0-9a-f]{{16}}-[0-9a-f]{{16}}\.tmp\Z"
 _ABANDONED = 3600.0  # seconds after which the writer of a file that cannot be locked is dead
 _DAY = 86400.0
 _NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
@@ -184,7 +184,7 @@ def listed(directory: str) -> Iterator[Entry]:
     """List files whose names are ours; those that vanish meanwhile are left out."""
     with os.scandir(directory) as found:
         for item in found:
-            if _OURS.match(item.name):
+            if re.match(_OURS, item.name):
                 with contextlib.suppress(FileNotFoundError):
                     info = item.stat(follow_symlinks=False)
                     yield Entry(item.name, info.st_size, info.st_mtime)

@@ -213,9 +213,9 @@ class Temporary:
     Attributes
     ----------
     nbytes : int
-        Its size.
+        Its size in bytes.
     reason : str
-        Why it exists, for `explain`.
+        Why it exists, as `explain` says.
     """
 
     nbytes: int

@@ -14,7 +14,6 @@ import numpy as np
 from .._errors import LayoutError
 from .._lazy_import import later
 from ..dtypes.names import NumpyArray, dtype_name, kind
-from ..dtypes.promotion import int_bounds
 from ..index.transform import FIXED
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
@@ -139,24 +138,16 @@ def fill_padding(buffer: Buffer, dtype: np.dtype[Any], layout: TiledMap) -> None
 
 def padding_value(wanted: PaddingValue | None, dtype: np.dtype[Any]) -> Any:
     """Return the value that padding is given, or None for zero bits."""
-    if wanted is not None and wanted.name == "ONE":
+    named = "" if wanted is None else wanted.name
+    if named == "ONE":
         return np.ones((), dtype)[()]
-    if wanted is not None and wanted.name in ("LOWEST", "HIGHEST"):
-        lowest = wanted.name == "LOWEST"
-        if kind(dtype) == "b":
-            return not lowest
-        if kind(dtype) in "iu":
-            return int_bounds(dtype)[0 if lowest else 1]
-        if kind(dtype) == "f":
-            endless = np.asarray(-np.inf if lowest else np.inf).astype(dtype)
-            if np.isinf(endless):
-                return endless[()]
-            return info.finfo(dtype).min if lowest else info.finfo(dtype).max
+    if named not in ("LOWEST", "HIGHEST"):
+        return None
+    if kind(dtype) == "c":
         raise LayoutError(
-            f"layout: the padding value {wanted.name} needs an order, which {dtype_name(dtype)} "
-            "has not"
+            f"layout: the padding value {named} needs an order, which {dtype_name(dtype)} has not"
         )
-    return None
+    return info.bounds(dtype)[("LOWEST", "HIGHEST").index(named)]
 
 
 def _cells(buffer: Memory, dtype: np.dtype[Any], layout: TiledMap) -> NumpyArray:

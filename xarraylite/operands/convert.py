@@ -282,13 +282,9 @@ def _checked_numbers(
     if not all(isinstance(item, rooms.get(kind(dtype), ())) for item in items):
         return array
     make: Any = {"b": bool, "c": complex, "f": float}[kind(dtype)]
-    if is_narrow_float(dtype):
-        make = _odd  # to be rounded once more
+    if is_narrow_float(dtype):  # to be rounded once more
+        items = [odd_float(item) if isinstance(item, int) else item for item in items]
     return np.array([make(item) for item in items]).reshape(array.shape)
-
-
-def _odd(item: float) -> float:
-    return odd_float(item) if isinstance(item, int) else item
 
 
 def store(node: Node, layout: Map) -> Buffer:

@@ -33,7 +33,7 @@ _KINDS = "USTMmV"
 _numpy: Any = np
 
 #: The operation that a message begins with.
-_OPERATION = re.compile(r"^[a-z_]\w*(?=\(|: )")
+_OPERATION = r"^[a-z_]\w*(?=\(|: )"
 
 
 def is_other(dtype: object) -> bool:
@@ -191,7 +191,7 @@ def say(name: str, error: ShapeError | DTypeError) -> None:
     ours = type(error).__module__ == ShapeError.__module__ and not isinstance(error, SizeError)
     if not ours or not hasattr(_numpy, name):
         return  # others have constructors and texts of their own
-    said = _OPERATION.sub(name, str(error), count=1)
+    said = re.sub(_OPERATION, name, str(error), count=1)
     error.args = (said,)
     if isinstance(error, AxisError):
         error._msg = said  # type: ignore[attr-defined]  # what NumPy's class shows

@@ -45,21 +45,25 @@ def compute(graph: Graph, instead: Instead | None = None) -> NumpyArray:
 
 @singledispatch
 def value(node: ir.Node, args: list[NumpyArray]) -> NumpyArray:
-    """Return the values of one node from those of its arguments."""
+    """Return the values of one node from those of its arguments.
+
+    Classes are named where functions are registered: to find them in annotations takes ten times
+    as long.
+    """
     raise TypeError(f"no reference for {type(node).__name__}")
 
 
-@value.register
+@value.register(ir.Leaf)
 def _(node: ir.Leaf, args: list[NumpyArray]) -> NumpyArray:
     return read(node.snapshot, node.dtype, node.map).copy()
 
 
-@value.register
+@value.register(ir.Scalar)
 def _(node: ir.Scalar, args: list[NumpyArray]) -> NumpyArray:
     return np.asarray(node.value, node.dtype)
 
 
-@value.register
+@value.register(ir.Iota)
 def _(node: ir.Iota, args: list[NumpyArray]) -> NumpyArray:
     total = np.full(node.shape, node.map.offset, np.int64)
     for axis, (extent, stride) in enumerate(zip(node.shape, node.map.strides, strict=True)):
@@ -68,13 +72,13 @@ def _(node: ir.Iota, args: list[NumpyArray]) -> NumpyArray:
     return convert(total, node.dtype)
 
 
-@value.register
+@value.register(ir.Elementwise)
 def _(node: ir.Elementwise, args: list[NumpyArray]) -> NumpyArray:
     result = apply(node.op, args, node.dtype)
     return np.broadcast_to(result, node.shape)
 
 
-@value.register
+@value.register(ir.View)
 def _(node: ir.View, args: list[NumpyArray]) -> NumpyArray:
     if isinstance(node.step, Reshape):
         return args[0].reshape(node.shape)
@@ -95,24 +99,24 @@ def _transform(array: NumpyArray, step: Transform) -> NumpyArray:
     return np.broadcast_to(picked, step.shape)
 
 
-@value.register
+@value.register(ir.Gather)
 def _(node: ir.Gather, args: list[NumpyArray]) -> NumpyArray:
     return np.take(args[0], args[1], axis=node.axis)
 
 
-@value.register
+@value.register(ir.Concat)
 def _(node: ir.Concat, args: list[NumpyArray]) -> NumpyArray:
     return np.concatenate(args, axis=node.axis)
 
 
-@value.register
+@value.register(ir.Reduce)
 def _(node: ir.Reduce, args: list[NumpyArray]) -> NumpyArray:
     source = from_narrow(args[0]) if _widens(node.dtype) else args[0]
     result = node.op.numpy(source, axis=node.axes, keepdims=node.keepdims)
     return convert(np.asarray(result), node.dtype)
 
 
-@value.register
+@value.register(ir.SegmentReduce)
 def _(node: ir.SegmentReduce, args: list[NumpyArray]) -> NumpyArray:
     source, offsets = args
     source = from_narrow(source) if _widens(node.dtype) else source
