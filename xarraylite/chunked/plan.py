@@ -376,7 +376,7 @@ class _Search:
         while not self._fixed and (again or starts[-1][0].need > budget):
             last = starts[-1][0]
             less = smaller(last.grid.block, self._chunk)
-            if less is None or is_small(last.piece):
+            if less is None or max(last.size, last.aside) <= SMALLEST:
                 break
             starts.append(self._tried(less))  # may need more: it may lie in more chunks
         first = [*itertools.chain(*zip(*starts, strict=True))]  # those read alone come last
@@ -486,8 +486,3 @@ def _is_better(new: Choice, old: Choice) -> bool:
     if old.kept:
         return new.size <= 2 * ENOUGH or new.rate < WORTH * old.rate
     return new.rate < WORTH * old.rate or old.size < min(new.size, ENOUGH)
-
-
-def is_small(piece: Piece) -> bool:
-    """Tell whether a block is not divided further."""
-    return piece.inputs + piece.nbytes <= SMALLEST
