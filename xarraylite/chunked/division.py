@@ -1,6 +1,6 @@
 """In which pieces a reduction is folded: how many positions each has, and what it reads.
 
-A piece has some whole leaves of the tree (`trees`), wherever these begin and end among the chunks.
+A piece has some whole parts of the tree (`trees`), wherever these begin and end among the chunks.
 So chunks at its ends have elements of the next piece too.  Either it is read up to where rows of
 chunks end, and the next one begins with what is left of that, or the chunks are kept.
 """
@@ -12,7 +12,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from .grid import Grid, halved, spaced
 from .idle import Idle
 from .lengths import lengths_of
 from .pipeline import Cuts, Run, run_blocks
-from .plan import TRIED, WORTH, Piece, is_small, piece_of
+from .plan import TRIED, WORTH, Piece, piece_of
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
 from .trees import Parts, Spans
@@ -106,7 +106,7 @@ class Division:
                 yield box, np.zeros(shape_of(box), node.dtype)
                 continue
             parts = map(itemgetter(1), run_blocks(pieces, run))
-            yield box, self.plan.joined(spans, parts, shape_of(full))[grid.inside(box)]
+            yield box, self.plan.joined(parts, shape_of(full))[grid.inside(box)]
 
 
 def divided(
@@ -115,8 +115,9 @@ def divided(
     """Return the blocks of results of a reduction, and the pieces of each.
 
     Where all results of one part are too much for the budget, or chunks would be read again, there
-    are several blocks, of whole chunks; where that does not help, leaves instead of parts.  None if
-    parts cannot be folded one by one.
+    are several blocks: of those that the budget has room for the largest that reads least.  Blocks
+    are halved along the dimension that has most chunks in it, and keep whole ones.  None if parts
+    cannot be folded one by one.
 
     Raises
     ------
@@ -124,82 +125,46 @@ def divided(
         If the budget is too small for any piece; it says how much would do.
     """
     once = piece_of(plan.node.arg, whole(plan.node.arg.shape)).moved
-    stored = [lengths_of(plan.node.arg)[k] for k in plan.kept]
-    lengths, finer = chunks or stored, plan.finer()
-    forms = [(plan, lengths, False), (finer, lengths, False)]
-    if not chunks:  # results in memory may be of parts of chunks
-        forms.append((finer, stored, True))
-    tried: list[tuple[int, Piece]] = []
-    fit: list[Division] = []
-    for form, own, in_parts in forms:
-        found = None if form is None else _largest(form, run, own, known, in_parts, once, tried)
-        if found is not None:
-            fit.append(found)
-        if found is not None and found.moved <= once:
-            break
-    if fit:
-        return min(fit, key=attrgetter("moved"))
-    if tried:
-        need, first = min(tried, key=itemgetter(0))
-        raise too_small(first, run.budget, need)
-    return None
-
-
-def _largest(
-    plan: Parts,
-    run: Run,
-    lengths: Sequence[int],
-    known: Sequence[int] | None,
-    in_parts: bool,
-    once: float,
-    tried: list[tuple[int, Piece]],
-) -> Division | None:
-    """Return pieces of the largest block of results that the budget has room for.
-
-    Of a smaller one where fewer bytes are read then, as long as it is more than ``once``.  Blocks
-    are halved along the dimension that has most of ``lengths`` in it, and keep multiples of these;
-    where they may be ``in_parts`` of them, none is made smaller than pieces should be.  Noted is
-    what each block that was ``tried`` needs, and its first piece.
-    """
+    lengths = chunks or [lengths_of(plan.node.arg)[k] for k in plan.kept]
     shape, best = plan.node.shape, None
-    block = list(known or shape)
-    while True:
-        first = plan.piece(0, min(plan.leaf, plan.length), window_of([0] * len(shape), block))
-        if first is None:
-            return best
+    block, tried = list(known or shape), list[tuple[int, Piece]]()
+    while first := plan.piece(0, plan.least, window_of([0] * len(shape), block)):
         need = first.need
         if need <= run.budget:
             found = _division(plan, run, Grid(shape, tuple(block)), first)
             if found is None:
-                return best
-            fits = found.need <= run.budget
-            if fits and (best is None or found.moved < best.moved):
+                break
+            need = found.need
+            if need <= run.budget and (best is None or found.moved < best.moved):
                 best = found
             if best is not None and best.moved <= once:
-                return best
-            need = found.need
+                break
         tried.append((need, first))
-        steps = [b if in_parts else -(-b // c) for b, c in zip(block, lengths, strict=True)]
+        steps = [-(-b // c) for b, c in zip(block, lengths, strict=True)]
         axis = max(range(len(shape)), key=steps.__getitem__, default=0)
-        if known is not None or not shape or steps[axis] < 2 or (in_parts and is_small(first)):
-            return best
+        if known is not None or not shape or steps[axis] < 2:
+            break
         block[axis] = halved(block[axis], lengths[axis])
+    if best is None and tried:
+        need, first = min(tried, key=itemgetter(0))
+        raise too_small(first, run.budget, need)
+    return best
 
 
 def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | None:
-    """Return pieces of a block of results, of which one leaf is given; None if they are no parts.
+    """Return pieces of a block of results, of which one part is given; None if they are no parts.
 
     They have a few million elements, unless too much of what is read for them is in other pieces
     too.  Then they are read up to where rows of chunks end; where one such row is too much, chunks
     are kept; and where these are too much, pieces are as large as the budget allows.
     """
-    leaf, budget = min(plan.leaf, plan.length), run.budget
-    step, best = _grown(plan, grid, leaf, first, budget, _MANY)
+    least, budget = plan.least, run.budget
+    step, best = _grown(plan, grid, least, first, budget, _MANY)
     plain = _fitting(plan, grid, step, budget)
     if plain is None or plain.again <= 1:
         return plain
     rows, ahead = _units(plan, first)
-    even = -(-leaf // (rows * plan.row)) * rows * plan.row
+    even = -(-least // (rows * plan.row)) * rows * plan.row
     on = replace(plan, rows=rows, ahead=ahead) if run.keeps else plan
     wider = _one(on, grid, even) if even <= plan.whole else None
     if wider is not None and wider.need <= budget:
@@ -216,7 +181,7 @@ def _division(plan: Parts, run: Run, grid: Grid, first: Piece) -> Division | Non
             step, best = less, smaller
     kept = first.shared
     if run.keeps and kept + first.need <= budget:
-        step, _ = _grown(plan, grid, leaf, first, budget - kept, _MANY // 2)
+        step, _ = _grown(plan, grid, least, first, budget - kept, _MANY // 2)
         found = _fitting(plan, grid, step, budget, kept)
         if found is None or found.need <= budget:
             return found
@@ -241,9 +206,8 @@ def _grown(
 
 
 def _one(plan: Parts, grid: Grid, step: int) -> Piece | None:
-    """Return a piece of so many positions, or of the leaves that these have; one of many rows."""
-    leaf = min(plan.leaf, plan.length)
-    size = step // leaf * leaf
+    """Return a piece of so many positions, or of the parts that these have; one of many rows."""
+    size = step // plan.least * plan.least
     begins = range(0, max(1, plan.whole - size + 1), size)[:_LOOKED]
     low = max(begins, key=lambda low: len(plan.rows_of(low, low + size)))
     return plan.piece(low, low + size, window_of([0] * len(grid.block), grid.block))
@@ -252,11 +216,11 @@ def _one(plan: Parts, grid: Grid, step: int) -> Piece | None:
 def _fitting(plan: Parts, grid: Grid, step: int, budget: int, kept: int = 0) -> Division | None:
     """Return pieces of a step, or of less where some need more than those that were looked at.
 
-    They need more than the budget where one leaf does.
+    They need more than the budget where one part does.
     """
     while True:
         found = _tried(plan, grid, step, kept)
-        if found is None or found.need <= budget or step <= min(plan.leaf, plan.length):
+        if found is None or found.need <= budget or step <= plan.least:
             return found
         step //= 2
 

@@ -42,29 +42,7 @@ def ufunc_of(node: Reduce) -> np.ufunc:
     return np.add if node.op is SUM else np.multiply
 
 
-def leaf_length(node: Reduce, tree: Tree, inner: int) -> int | None:
-    """Return how many positions a leaf of a part has; None if leaves are no boxes, or unknown.
-
-    Parameters
-    ----------
-    node : Reduce
-        The reduction.
-    tree : Tree
-        Its order.
-    inner : int
-        Trips of the loops inside the one that positions are counted along; 1 if all are merged.
-    """
-    if not has_leaves(node):
-        return None
-    if tree.form is Form.ACROSS:
-        return None if ROWS % inner else ROWS // inner
-    if len(tree.loops) == 1:
-        return tree.block
-    rows = len(tree.loops) == 2 and inner <= tree.block
-    return 1 if rows and rest_lengths(node, inner) == [inner] else None
-
-
-def rest_lengths(node: Reduce, rest: int, along: bool = True) -> list[int]:
+def rest_lengths(node: Reduce, rest: int) -> list[int]:
     """Return how many of the last values, less than a leaf, are folded at a time.
 
     A few floats along a row are added half by half (`Fold.halves`), others folded as leaves are.
@@ -77,7 +55,7 @@ def rest_lengths(node: Reduce, rest: int, along: bool = True) -> list[int]:
     [120, 64, 71]
     """
     found = []
-    halves = along and node.op is SUM and node.dtype.char in "fd" and rest <= SHORT
+    halves = node.op is SUM and node.dtype.char in "fd" and rest <= SHORT
     while rest:
         half = rest // 2
         found.append(half - half % SIDES if halves and rest > PAIRWISE else rest)

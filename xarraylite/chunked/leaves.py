@@ -69,7 +69,7 @@ class Places:
 
     @staticmethod
     def of(node: Reduce, tree: Tree) -> Places | None:
-        """Return where leaves are; None if they are others, or so short that pieces have many."""
+        """Return where leaves are; None if they are others."""
         shape, across = tuple([node.arg.shape[k] for k in node.axes]), tree.form is Form.ACROSS
         first, until, low, high = tree.parts[0]
         if not has_leaves(node):
@@ -78,11 +78,8 @@ class Places:
             found = Places(shape, math.prod(shape), until - first, 1, ROWS, len(tree.parts))
             return found if math.prod(shape) == max(shape) == tree.loops[0] else None
         found = Places(shape, tree.loops[-1], high - low, until - first, tree.block)
-        if found.row < tree.block // FOLDED or found.row not in [
-            math.prod(shape[k:]) for k in range(len(shape))
-        ]:
-            return None
-        return found
+        rows = [math.prod(shape[k:]) for k in range(len(shape))]
+        return found if found.row in rows else None
 
     def at(self, position: Any) -> tuple[Any, Any]:
         """Return where the leaf begins that a value lies in, and where it ends; or of many."""

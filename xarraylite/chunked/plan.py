@@ -39,8 +39,9 @@ BEHIND = 2
 #: larger leaves the caches between reading, computing and writing, which takes twice as long.
 ENOUGH = 16 << 20
 
-#: Bytes of operands and result below which a block is not divided further.
-SMALLEST = 1 << 18
+#: Bytes of operands and result below which a block is not divided further; and how many times as
+#: many may wait for others.
+SMALLEST, _WAITING = 1 << 18, 64
 
 #: Reading less than this much of what a smaller block reads is worth more memory.
 WORTH = 0.95
@@ -376,7 +377,7 @@ class _Search:
         while not self._fixed and (again or starts[-1][0].need > budget):
             last = starts[-1][0]
             less = smaller(last.grid.block, self._chunk)
-            if less is None or is_small(last.piece):
+            if less is None or max(last.size, last.aside // _WAITING) <= SMALLEST:
                 break
             starts.append(self._tried(less))  # may need more: it may lie in more chunks
         first = [*itertools.chain(*zip(*starts, strict=True))]  # those read alone come last
@@ -486,8 +487,3 @@ def _is_better(new: Choice, old: Choice) -> bool:
     if old.kept:
         return new.size <= 2 * ENOUGH or new.rate < WORTH * old.rate
     return new.rate < WORTH * old.rate or old.size < min(new.size, ENOUGH)
-
-
-def is_small(piece: Piece) -> bool:
-    """Tell whether a block is not divided further."""
-    return piece.inputs + piece.nbytes <= SMALLEST

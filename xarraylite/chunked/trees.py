@@ -29,7 +29,7 @@ from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.reductions import undivided
 from .cut import Request, bind, cut, is_even, requests
-from .joins import Join, leaf_length, leaf_of, rest_lengths
+from .joins import Join, leaf_of
 from .loads import gathered
 from .parcel import Parcel
 from .pipeline import part_of
@@ -139,11 +139,7 @@ class Parts:
     first, last : int
         The reduced dimensions that parts are counted along, merged into one.
     unit : int
-        Positions of a part along that.
-    leaf : int
-        Positions that a piece folds into one result: a part, or less of it (`joins`).
-    inner : int
-        Trips of the reduced loops inside.
+        Positions of a part along that, which a piece folds into one result.
     spread : bool
         As of `Piece`.
     rows, ahead : int
@@ -156,8 +152,6 @@ class Parts:
     first: int
     last: int
     unit: int
-    leaf: int
-    inner: int
     spread: bool = False
     rows: int = 1
     ahead: int = 0
@@ -173,17 +167,11 @@ class Parts:
         if not axes:
             return None
         if len(tree.loops) == 1 and axes == list(range(axes[0], axes[-1] + 1)):
-            return Parts(node, tree, axes[0], axes[-1], size, size, 1, spread)
+            return Parts(node, tree, axes[0], axes[-1], size, spread)
         inner = math.prod([shape[k] for k in axes[1:]])
         if tree.loops[0] == shape[axes[0]] and size % inner == 0:
-            unit = size // inner
-            return Parts(node, tree, axes[0], axes[0], unit, unit, inner, spread)
+            return Parts(node, tree, axes[0], axes[0], size // inner, spread)
         return None
-
-    def finer(self) -> Parts | None:
-        """Return the same with the leaves of parts; None if parts have no others."""
-        leaf = leaf_length(self.node, self.tree, self.inner)
-        return replace(self, leaf=leaf) if leaf and leaf < self.unit else None
 
     @property
     def even(self) -> bool:
@@ -198,8 +186,12 @@ class Parts:
     @property
     def whole(self) -> int:
         """Positions of the largest piece."""
-        leaf = min(self.leaf, self.length)
-        return (self.unit if self.leaf < self.unit else self.length) // leaf * leaf
+        return self.length // self.least * self.least
+
+    @property
+    def least(self) -> int:
+        """Positions of the smallest one, unless it is the last."""
+        return min(self.unit, self.length)
 
     @property
     def row(self) -> int:
@@ -247,9 +239,9 @@ class Parts:
         rows = self.rows_of(low, high)
         box = self.box(rows, kept)
         argument = cut(self.node.arg, box)
-        leaf = min(self.leaf, high - low)
+        unit = min(self.unit, high - low)
         start = low - rows[0] * self.row
-        parted = split(argument, (self.first, self.last), start, (high - low) // leaf, leaf)
+        parted = split(argument, (self.first, self.last), start, (high - low) // unit, unit)
         if parted is None:
             return None
         moved = self.last - self.first - 1
@@ -265,51 +257,29 @@ class Parts:
             found = tree_in_memory(part, self.spread)
             if found is None or len(found.parts) != 1:
                 return None
-            loops = (leaf, *self.tree.loops[1:])
+            loops = (unit, *self.tree.loops[1:])
             loops = loops[1:] if loops[0] == 1 and len(loops) > 1 else loops
             if found != Tree(self.tree.form, loops, self.tree.block, found.parts):
                 return None
         return Piece(box, part, gathered(requests(part)), spread=self.spread)
 
     def spans(self, step: int) -> Spans:
-        """Return where pieces begin and end: with the last leaf before every multiple of a step.
+        """Return where pieces begin and end: with the last part before every multiple of a step.
 
-        Multiples are counted from where rows are.
+        Multiples are counted from where rows are; what is less than a part is the last piece.
         """
-        leaf, length = self.leaf, self.length
-        part = self.unit if leaf < self.unit else length // self.unit * self.unit or length
-        along = leaf < self.unit and self.tree.form is Form.ALONG
-        parts, left = divmod(length, part)
-        begins, ends = [], []
-        for first, count, size in ((0, parts, part), (parts * part, 1, left)):
-            whole = size // leaf * leaf
-            rest = np.array(rest_lengths(self.node, size - whole, along), np.int64)
-            until = whole + np.cumsum(rest)
-            at = (first + np.arange(count, dtype=np.int64) * part)[:, np.newaxis]
-            before = self.ahead * self.row + at
-            low, high = -(-(before + leaf) // step), -(-(before + whole) // step)
-            multiples = low + np.arange((high - low).max(initial=0), dtype=np.int64)
-            inside = np.minimum((step * multiples - before) // leaf * leaf, whole)
-            edges = np.pad(inside, ((0, 0), (1, 1)), constant_values=((0, 0), (0, whole)))
-            new = edges[:, 1:] > edges[:, :-1]  # others have no leaf
-            begins += [(at + edges[:, :-1])[new], (at + until - rest).ravel()]
-            ends += [(at + edges[:, 1:])[new], (at + until).ravel()]
-        low, high = np.concatenate(begins), np.concatenate(ends)
-        order = low.argsort(kind="stable")
-        return Spans(low[order], high[order])
+        unit, before = self.unit, self.ahead * self.row
+        whole = self.length // unit * unit
+        multiples = np.arange(-(-(before + unit) // step), -(-(before + whole) // step))
+        inside = np.minimum((step * multiples - before) // unit * unit, whole)
+        edges = np.unique([0, *inside.tolist(), whole, self.length])
+        return Spans(edges[:-1], edges[1:])
 
-    def joined(
-        self, spans: Spans, parts: Iterable[NumpyArray], shape: tuple[int, ...]
-    ) -> NumpyArray:
+    def joined(self, parts: Iterable[NumpyArray], shape: tuple[int, ...]) -> NumpyArray:
         """Return the results of a block of a shape, of those of its pieces."""
         join = Join(self.node, self.tree, shape)
-        for (low, high), values in zip(spans, parts, strict=True):
-            moved = np.moveaxis(values, self.outside, 0)
-            if self.leaf == self.unit:
-                join.take(moved)
-            else:
-                last = high % self.unit == 0 or high == self.length
-                join.take_leaves(moved, min(self.leaf, high - low) * self.inner, last)
+        for values in parts:
+            join.take(np.moveaxis(values, self.outside, 0))
         return join.result()
 
     def __call__(self, key: tuple[int, int, Box]) -> Piece:
@@ -319,8 +289,8 @@ class Parts:
         return piece
 
     def __reduce__(self) -> Any:
-        told = self.tree, self.first, self.last, self.unit, self.leaf, self.inner
-        return _again, (Parcel(self.node), *told, self.spread, self.rows, self.ahead)
+        told = self.tree, self.first, self.last, self.unit, self.spread, self.rows, self.ahead
+        return _again, (Parcel(self.node), *told)
 
 
 def in_memory(node: Reduce, tree: Tree, compute: Compute, spread: bool = False) -> Node | None:
@@ -347,7 +317,7 @@ def in_memory(node: Reduce, tree: Tree, compute: Compute, spread: bool = False) 
     if None in pieces:
         return None
     values = (compute(piece.node) for piece in pieces if piece is not None)
-    return leaf_of(plan.joined(spans, values, node.shape))
+    return leaf_of(plan.joined(values, node.shape))
 
 
 def _again(parcel: Parcel, *told: Any) -> Parts:
