@@ -153,7 +153,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = one, one if other is self else used(other)
         if not is_operand(other):
             return by_operator(op, self, other)
-        if isinstance(other, Operators) and other.is_asked_first_by(self):
+        if getattr(other, "_asked_first", False) and not isinstance(self, type(other)):
             return NotImplemented
         return again((op, key_of(other)), op, self, other)
 
@@ -195,12 +195,6 @@ class XExpression(
     """
 
     __slots__ = ("_kind", "_node", "_operands", "_owning", "_shape", "_used")
-
-    #: NumPy's operators leave mixed expressions to us.
-    __array_priority__ = 1000.0
-
-    #: So do those of pandas, whose objects say by NumPy's functions what comes out.
-    __pandas_priority__ = 5000
 
     _is_value = ownership.is_value
 
