@@ -103,8 +103,22 @@ class Floating:
         return 2.5
 
 
+class Three:
+    """What is no array and no sequence by its class, but has a length and items."""
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, k: int) -> float:
+        return list(V)[k]
+
+
 def test_sequences_and_numbers_of_any_class() -> None:
     a = xl.asarray(V)
+    assert xl.mean(Three()) == 2
+    assert xl.dot(Three(), xl.stack([Three(), a])[1]) == 14
+    with pytest.raises(TypeError, match="mean: got dict; operands are"):
+        xl.mean({0: 1})
     for row in (array.array("d", V), collections.deque(V), memoryview(V), collections.UserList(V)):
         assert (a + row).tolist() == [2, 4, 6]
         assert xl.sum(row) == 6

@@ -264,7 +264,7 @@ def as_operand(value: object, operation: str) -> Operand:
         return borrow_array(array_of_list(value, operation), operation)
     if has_own(value, operation) or isinstance(value, np.ndarray):
         raise DTypeError(f"{operation}: {type(value).__name__} has one of its own, which refused")
-    if has_array(type(value)) or _is_plain_array(value):  # a data frame, say
+    if has_array(type(value)) or hasattr(value, "__getitem__") or _is_plain_array(value):
         with suppress(TypeError):  # of what is no array yet
             return borrow_array(array_of_object(value), operation)
     raise DTypeError(
