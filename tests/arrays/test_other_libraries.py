@@ -191,6 +191,11 @@ def test_dask_stays_lazy() -> None:
         assert isinstance(made, da.Array)
         assert made.compute(scheduler="synchronous").tolist() == [2, 3, 4]
     assert (a[1] * d).compute(scheduler="synchronous").tolist() == [2, 2, 2]
+    for made in (a @ d, d @ a, xl.concat([a, d]).sum() - 3):
+        assert isinstance(made, da.Array)
+        assert made.compute(scheduler="synchronous") == 6
+    assert_same_bits(xl.fft.fft(d), np.fft.fft(np.ones(3)))  # which has no such function
+    assert_same_bits(xl.asarray(d), np.ones(3))
     chunked = da.from_array(a, chunks=2) * 2
     assert np.asarray(chunked.compute(scheduler="synchronous")).tolist() == [2, 4, 6]
 

@@ -35,7 +35,7 @@ from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of
 from ..operands.nodes import Gathers, HasNode, Lifted, as_node, as_operand, is_operand, unwrapped
 from ..operands.non_numeric import as_other, call_numpy
-from ..operands.operators import Operators, by_operator
+from ..operands.operators import Operators, by_operator, with_matmul
 from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
@@ -442,7 +442,7 @@ class XExpression(
     def __matmul__(self, other: object) -> Any:
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
-            return NotImplemented
+            return with_matmul(self, other)
         known = matmul.product(XExpression, self, other)
         if known is not None:
             return known
@@ -455,7 +455,7 @@ class XExpression(
     def __rmatmul__(self, other: object) -> Any:
         """Return the matrix product of another operand and this one, evaluated."""
         if not is_operand(other):
-            return NotImplemented
+            return with_matmul(other, self)
         left, right = as_node(other, "matmul"), self.node
         return self._container._filled(products.product("matmul", (left, right)), left, right)
 

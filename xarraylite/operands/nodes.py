@@ -207,8 +207,9 @@ def has_own(value: object, function: str) -> bool:
     """
     if not is_foreign(value):
         return False
-    ufunc = isinstance(getattr(np, function, None), np.ufunc)
-    said = function not in OPS and (ufunc or hasattr(value, "__array_function__"))
+    known = getattr(np, function, None) or getattr(np.linalg, function, None)
+    said = hasattr(value, "__array_function__") and callable(known)
+    said = function not in OPS and (said or isinstance(known, np.ufunc))
     return said or (function in METHODS and hasattr(value, function))
 
 

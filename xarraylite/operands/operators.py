@@ -73,6 +73,11 @@ def by_operator(op: Op, one: Any, two: Any) -> Any:
     return with_strangers(op, one, two)
 
 
+def with_matmul(one: Any, two: Any) -> Any:
+    """Return a product with a stranger, by NumPy's ufunc; NotImplemented where there is none."""
+    return np.matmul(one, two) if is_foreign(one) or is_foreign(two) else NotImplemented
+
+
 Method: TypeAlias = Callable[..., Any]
 
 #: Makes a method, and the one for reflected operands, of an operation with two operands.
