@@ -103,8 +103,22 @@ class Floating:
         return 2.5
 
 
+class Three:
+    """What is no array and no sequence by its class, but has a length and items."""
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, k: int) -> float:
+        return list(V)[k]
+
+
 def test_sequences_and_numbers_of_any_class() -> None:
     a = xl.asarray(V)
+    assert xl.mean(Three()) == 2
+    assert xl.dot(Three(), xl.stack([Three(), a])[1]) == 14
+    with pytest.raises(TypeError, match="mean: got dict; operands are"):
+        xl.mean({0: 1})
     for row in (array.array("d", V), collections.deque(V), memoryview(V), collections.UserList(V)):
         assert (a + row).tolist() == [2, 4, 6]
         assert xl.sum(row) == 6
@@ -177,6 +191,11 @@ def test_dask_stays_lazy() -> None:
         assert isinstance(made, da.Array)
         assert made.compute(scheduler="synchronous").tolist() == [2, 3, 4]
     assert (a[1] * d).compute(scheduler="synchronous").tolist() == [2, 2, 2]
+    for made in (a @ d, d @ a, xl.concat([a, d]).sum() - 3):
+        assert isinstance(made, da.Array)
+        assert made.compute(scheduler="synchronous") == 6
+    assert_same_bits(xl.fft.fft(d), np.fft.fft(np.ones(3)))  # which has no such function
+    assert_same_bits(xl.asarray(d), np.ones(3))
     chunked = da.from_array(a, chunks=2) * 2
     assert np.asarray(chunked.compute(scheduler="synchronous")).tolist() == [2, 4, 6]
 

@@ -17,6 +17,7 @@ import xarraylite as xl
 from tests.cases import together
 from xarraylite.testing import assert_same_bits, count_allocations
 from xarraylite.testing import strategies as xst
+from xarraylite.transforms import natives
 
 NESTED: list[tuple[Any, str, tuple[int, ...]]] = [
     ([[1, 2], [3, 4]], "int64", (2, 2)),
@@ -424,12 +425,17 @@ class Derived(Reflected):
     """Another one, of which the first is a base."""
 
 
-def test_the_reflected_method_of_a_derived_class_is_asked_first() -> None:
-    row = xl.asarray([[1.0, 2.0]])[0]
-    for left in (row, row + 1, xl.XTensor([1.0, 2.0]), xl.asarray([1.0, 2.0])):
-        assert left + Reflected([1.0, 2.0]) == "own"
-        assert left + Derived([1.0, 2.0]) == "own"
-        assert_same_bits(left * Derived([1.0, 2.0]), np.asarray(left) * [1.0, 2.0])
-    assert_same_bits(Derived([1.0]) + Derived([1.0]), np.asarray([2.0]))
-    assert_same_bits(Derived([1.0]) + Reflected([1.0]), np.asarray([2.0]))
+@pytest.mark.parametrize("machine_code", [False, True])
+def test_the_reflected_method_of_a_derived_class_is_asked_first(machine_code: bool) -> None:
+    if machine_code:
+        natives.install()
+    row, wanted = xl.asarray([[1.0, 2.0]])[0], np.asarray([2.0, 4.0])
+    for left in (row, row + 0, xl.XTensor([1.0, 2.0]), xl.asarray([1.0, 2.0])):
+        assert_same_bits(left + row, wanted)  # how to do it is known from now on
+        for cls in (Reflected, Derived):
+            assert left + cls([1.0, 2.0]) == "own"
+            assert_same_bits(left * cls([1.0, 2.0]), np.asarray(left) * [1.0, 2.0])
+    assert_same_bits(Derived([1.0, 2.0]) + Derived([1.0, 2.0]), wanted)
+    assert_same_bits(Derived([1.0, 2.0]) + Reflected([1.0, 2.0]), wanted)
     assert Reflected([1.0]) + Derived([1.0]) == "own"
+    natives.remove()

@@ -35,7 +35,7 @@ from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of
 from ..operands.nodes import Gathers, HasNode, Lifted, as_node, as_operand, is_operand, unwrapped
 from ..operands.non_numeric import as_other, call_numpy
-from ..operands.operators import Operators, by_operator
+from ..operands.operators import Operators, by_operator, with_matmul
 from ..operands.representation import class_of, html
 from ..ops.op import Op
 from ..ops.reductions import Reduction
@@ -154,7 +154,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = one, one if other is self else used(other)
         if not is_operand(other):
             return by_operator(op, self, other)
-        if isinstance(other, Operators) and other.is_asked_first_by(self):
+        if getattr(other, "_asked_first", False) and not isinstance(self, type(other)):
             return NotImplemented
         return again((op, key_of(other)), op, self, other)
 
@@ -196,12 +196,6 @@ class XExpression(
     """
 
     __slots__ = ("_kind", "_node", "_operands", "_owning", "_shape", "_used")
-
-    #: NumPy's operators leave mixed expressions to us.
-    __array_priority__ = 1000.0
-
-    #: So do those of pandas, whose objects say by NumPy's functions what comes out.
-    __pandas_priority__ = 5000
 
     _is_value = ownership.is_value
 
@@ -449,13 +443,13 @@ class XExpression(
     def __matmul__(self, other: object) -> Any:
         """Return the matrix product, evaluated; see `xl.matmul`."""
         if not is_operand(other):
-            return NotImplemented
+            return with_matmul(self, other)
         return matmul.of(XExpression, self, other)
 
     def __rmatmul__(self, other: object) -> Any:
         """Return the matrix product of another operand and this one, evaluated."""
         if not is_operand(other):
-            return NotImplemented
+            return with_matmul(other, self)
         return matmul.planned(self._container, as_node(other, "matmul"), self.node)
 
     def astype(

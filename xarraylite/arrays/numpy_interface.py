@@ -59,6 +59,12 @@ class Described:
 
     __slots__ = ()
 
+    #: NumPy's operators leave mixed expressions to us.
+    __array_priority__ = 1000.0
+
+    #: So do those of pandas, whose objects say by NumPy's functions what comes out.
+    __pandas_priority__ = 5000
+
     _shape: tuple[int, ...]
 
     @property

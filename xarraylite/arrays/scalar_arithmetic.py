@@ -182,7 +182,7 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     node = build.elementwise(op, *[_part(x) for x in operands])
     # Where there is a way for these types already, it cannot do these values.
     learns = len(ways) < _KEPT and _decide(op, types) and types not in ways
-    if not _is_exact(node):
+    if not all([kind_of_dtype(arg.dtype) in node.op.exact for arg in node.args]):
         way = _kernel_for(node, types) if learns else None
         result = XExpression(node).numpy()[()]
     else:
@@ -272,11 +272,6 @@ def _part(operand: Any) -> Any:
     if isinstance(operand, np.generic):
         return build.scalar(operand, as_dtype(operand.dtype))
     return operand
-
-
-def _is_exact(node: Elementwise) -> bool:
-    """Tell whether NumPy has the bits of every engine."""
-    return all([kind_of_dtype(arg.dtype) in node.op.exact for arg in node.args])
 
 
 def _folded(node: Node) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:

@@ -231,13 +231,9 @@ def sinc(x: object) -> XExpression:
     node = as_node(x, "sinc")
     array = XExpression(node if kind(node.dtype) in "fc" else build.cast(node, float64))
     # As NumPy: 0 is moved off the pole, where the quotient rounds to 1.
-    tiny = _constant(_epsilon(array.dtype), array.dtype)
+    tiny = _constant(2.0**-14 if is_narrow_float(array.dtype) else 1e-20, array.dtype)
     y = math.pi * _of("where", array != 0, array, tiny)
     return _of("divide", _of("sin", y), y)
-
-
-def _epsilon(dtype: np.dtype[Any]) -> float:
-    return 2.0**-14 if is_narrow_float(dtype) else 1e-20
 
 
 @as_ufunc

@@ -43,8 +43,7 @@ def called(function: Callable[..., Any], name: str, fills: bool = False) -> Call
         elif written is not None:
             named["out"] = written
         taken = [value_of(x, name, narrow) for x in taken]
-        if named:
-            named = {key: value_of(x, name, narrow) for key, x in named.items()}
+        named = {key: value_of(x, name, narrow) for key, x in named.items()}
         try:
             made = function(*taken, **named)
         except (ValueError, TypeError, IndexError) as error:

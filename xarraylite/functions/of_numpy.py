@@ -62,12 +62,8 @@ def of_numpy(page: Callable[P, Any], /) -> Callable[P, Any]: ...
 
 
 @overload
-def of_numpy(*, arithmetic: bool) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
-
-
-@overload
 def of_numpy(
-    *, by: Callable[..., Any], arithmetic: bool = True
+    *, arithmetic: bool = True, by: Callable[..., Any] | None = None
 ) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
 
 

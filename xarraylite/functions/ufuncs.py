@@ -369,11 +369,6 @@ def _plan(name: str, method: str) -> tuple[Any, ...] | None:
     return plan_of_method(function, 1 + (method == "outer"))
 
 
-def _has_a_way(value: object) -> bool:
-    """Tell whether a ufunc asks a value of another class first."""
-    return isinstance(value, Lifted) or is_foreign(value)
-
-
 def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
     """Return a method of NumPy's ufunc, whose first operand is made an array of ours.
 
@@ -388,7 +383,8 @@ def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
             if done is not NotImplemented:
                 return done
         known = isinstance(array, XExpression)
-        if known and method == "at" and not (options or any(map(_has_a_way, args))):
+        asked = any([isinstance(x, Lifted) or is_foreign(x) for x in args])  # before ours
+        if known and method == "at" and not (options or asked):
             return at(getattr(np, name), array, *args)
         # What is written is the array itself; what is no numbers has no container.
         theirs = isinstance(array, np.ndarray) and (method == "at" or is_not_ours(array))

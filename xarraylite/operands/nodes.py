@@ -207,10 +207,10 @@ def has_own(value: object, function: str) -> bool:
     """
     if not is_foreign(value):
         return False
-    ufunc = isinstance(getattr(np, function, None), np.ufunc)
-    if function not in OPS and (ufunc or hasattr(value, "__array_function__")):
-        return True
-    return function in METHODS and hasattr(value, function)
+    known = getattr(np, function, None) or getattr(np.linalg, function, None)
+    said = hasattr(value, "__array_function__") and callable(known)
+    said = function not in OPS and (said or isinstance(known, np.ufunc))
+    return said or (function in METHODS and hasattr(value, function))
 
 
 def is_operand(value: object) -> bool:
@@ -227,12 +227,11 @@ def is_operand(value: object) -> bool:
 
 def _is_plain_array(value: object) -> bool:
     kind = type(value)
-    if isinstance(value, Lifted) or hasattr(kind, "__array_ufunc__"):
+    if isinstance(value, Lifted | str | bytes) or hasattr(kind, "__array_ufunc__"):
         return False
     priority = getattr(kind, "__array_priority__", 0)  # to be asked first, before there were ufuncs
-    if hasattr(kind, "__dlpack__") or (has_array(kind) and priority <= 0):
-        return True
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+    plain = has_array(kind) and priority <= 0
+    return plain or hasattr(kind, "__dlpack__") or isinstance(value, Sequence)
 
 
 def has_array(kind: type) -> bool:
@@ -266,7 +265,7 @@ def as_operand(value: object, operation: str) -> Operand:
         return borrow_array(array_of_list(value, operation), operation)
     if has_own(value, operation) or isinstance(value, np.ndarray):
         raise DTypeError(f"{operation}: {type(value).__name__} has one of its own, which refused")
-    if has_array(type(value)) or _is_plain_array(value):  # a data frame, say
+    if has_array(type(value)) or hasattr(value, "__getitem__") or _is_plain_array(value):
         with suppress(TypeError):  # of what is no array yet
             return borrow_array(array_of_object(value), operation)
     raise DTypeError(

@@ -73,6 +73,11 @@ def by_operator(op: Op, one: Any, two: Any) -> Any:
     return with_strangers(op, one, two)
 
 
+def with_matmul(one: Any, two: Any) -> Any:
+    """Return a product with a stranger, by NumPy's ufunc; NotImplemented where there is none."""
+    return np.matmul(one, two) if is_foreign(one) or is_foreign(two) else NotImplemented
+
+
 Method: TypeAlias = Callable[..., Any]
 
 #: Makes a method, and the one for reflected operands, of an operation with two operands.
@@ -197,8 +202,8 @@ class Operators:
     __abs__ = _single("abs")
     __invert__ = _single("bitwise_invert")
 
-    #: Whether a class that gives no table has reflected methods.
-    _has_own = False
+    #: Whether a user's class has reflected methods, which operands of other classes leave it to.
+    _asked_first = False
 
     #: Comparisons are elementwise, so they say nothing about hashes.
     __hash__ = None  # type: ignore[assignment]
@@ -211,15 +216,7 @@ class Operators:
             for name, entry in entries().items():
                 setattr(cls, name, entry.method(binary, unary))
         elif any([entry.reflected and name in vars(cls) for name, entry in entries().items()]):
-            cls._has_own = True
-
-    def is_asked_first_by(self, left: object) -> bool:
-        """Tell whether a user's class has reflected methods of its own, and ``left`` is none of it.
-
-        Python asks these first if the class of the right operand is derived from that of the
-        left; views, lazy arrays and containers of another class are no bases of it.
-        """
-        return self._has_own and not isinstance(left, type(self))
+            cls._asked_first = True
 
     def __divmod__(self, other: object) -> tuple[Any, Any]:
         """Return the lazy quotient and remainder of a floor division."""

@@ -186,7 +186,8 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
         return placement.like(
             common, node.dtype, node.dtype if node.dtype in sources else sources.pop()
         )
-    places = [leaf.map for leaf in leaves if not _is_both(leaf.map)]
+    maps = [leaf.map for leaf in leaves]
+    places = [place for place in maps if not (place.is_row_major() and place.is_column_major())]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
             columns = Strided.column_major(shape)
@@ -210,10 +211,6 @@ def _is_stretched(place: Map) -> bool:
     return isinstance(place, Strided) and any(
         [step == 0 and extent > 1 for extent, step in zip(place.shape, place.strides, strict=True)]
     )
-
-
-def _is_both(place: Map) -> bool:
-    return place.is_row_major() and place.is_column_major()
 
 
 #: What to do with a result of operands that are no memory.

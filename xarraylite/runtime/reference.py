@@ -153,9 +153,5 @@ def convert(array: NumpyArray, dtype: np.dtype[Any]) -> NumpyArray:
     if is_narrow(dtype):
         return to_narrow(real, dtype)
     wide = from_narrow(real) if is_narrow(real.dtype) else real
-    return truncated(wide, dtype) if _is_float_to_int(wide, dtype) else wide.astype(dtype)
-
-
-def _is_float_to_int(array: NumpyArray, dtype: np.dtype[Any]) -> bool:
-    """Tell whether a conversion is one to which NumPy has several answers."""
-    return array.dtype.kind == "f" and dtype.kind in "iu"
+    several = wide.dtype.kind == "f" and dtype.kind in "iu"  # as many answers as NumPy has loops
+    return truncated(wide, dtype) if several else wide.astype(dtype)

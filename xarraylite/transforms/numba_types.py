@@ -31,7 +31,7 @@ from ..dtypes.names import dtype_name, is_narrow, kind
 from ..layout.strided import DYNAMIC
 from ..layout.tiled import TiledMap
 from ..operands.nodes import borrowed
-from . import numba_placed, numba_views
+from . import numba_placed, numba_views  # noqa: F401
 
 
 class ContainerType(types.Array):
@@ -119,7 +119,6 @@ def _box(array: Any, value: Any, c: Any) -> Any:
 def init() -> None:
     """Tell Numba about containers, once; its entry point."""
     numba_placed.init()
-    numba_views.init()
     typeof_impl.register(XExpression)(_of_array)
     typeof_impl.register(XScalar)(_of_value)
     register_model(ContainerType)(models.ArrayModel)

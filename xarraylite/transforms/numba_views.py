@@ -7,7 +7,6 @@ moves the view.  Elements are loaded and stored where the digits of their index 
 from __future__ import annotations
 
 import operator
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -278,10 +277,7 @@ def _size(placed: Any) -> Any:
 # --- iteration ---------------------------------------------------------------------------------
 
 
-@cache
-def init() -> None:
-    """Tell Numba about iteration, once; what is overloaded is known by the import."""
-
-    @lowered("getiter", PlacedType)
-    def getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return context.get_function(types.Dispatcher(items), signature)(builder, args)
+@lowered("getiter", PlacedType)
+def _getiter(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """Emit the generator along the first dimension."""
+    return context.get_function(types.Dispatcher(items), signature)(builder, args)

@@ -219,11 +219,15 @@ def is_tensor(cls: int) -> bool:
 
 
 def is_container(thing: int) -> bool:
-    """Tell whether an object is a container with a kind."""
+    """Tell whether an object is a container with a kind, of a class that does as ours do."""
     cls = load(thing + CLASS)
-    usual = cls == word(w.ARRAY) or cls == word(w.VIEW) or is_tensor(cls)
-    if not usual and c.PyType_IsSubtype(cls, word(w.CONTAINER)) == 0:
-        return False
+    if not (cls == word(w.ARRAY) or cls == word(w.VIEW) or is_tensor(cls)):
+        if c.PyType_IsSubtype(cls, word(w.CONTAINER)) == 0:
+            return False
+        told = c.PyObject_GenericGetAttr(thing, word(w.ASKED_NAME))
+        c.Py_DecRef(told)
+        if told != word(w.FALSE):
+            return False
     kind = get(thing, w.KIND)
     return kind != 0 and kind != word(w.NODE) and get(thing, w.OWN_BUFFER) != 0
 

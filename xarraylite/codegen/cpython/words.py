@@ -83,7 +83,7 @@ FLOAT16, COMPLEX64 = map(_object, (float16, complex64))
 VIEW_NAME, ITEM_NAME, COPY_NAME = map(_object, map(sys.intern, ("view", "item", "copy")))
 STRUCT_NAME, READONLY_NAME = map(_object, map(sys.intern, ("__array_struct__", "readonly")))
 SORT_NAME, STABLE_NAME = map(_object, map(sys.intern, ("sort", "stable")))
-TRANSPOSE_NAME = _object(sys.intern("transpose"))
+TRANSPOSE_NAME, ASKED_NAME = map(_object, map(sys.intern, ("transpose", "_asked_first")))
 MADE_NAME, MOVING_NAME = map(_object, map(sys.intern, ("made", "_moving")))
 
 SETTINGS, SLABS, TAKE, NEWEST = map(_object, (settings, slabs.SLABS, slabs.take, newest))
