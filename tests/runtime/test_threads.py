@@ -391,7 +391,7 @@ if child == 0:
     import faulthandler
     faulthandler.dump_traceback_later(30, exit=True)
     result = xl.eval(xl.ones(5) * 3 - a)
-    os._exit(0 if result.numpy().tolist() == [2.0] * 5 else 3)
+    os._exit(0 if result.numpy().tolist() == [2.0] * 5 and not snapshots.are_others() else 3)
 code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 leave.set()
 holder.join()

@@ -190,11 +190,12 @@ def test_folds_by_users_functions_are_recalled() -> None:
     assert fast[1::5] == [1.0] * 10 + [3.0] * 10
 
 
-def test_a_program_of_elements_alone_gets_machine_code() -> None:
+@pytest.mark.parametrize("statement", ["a[0]", "a[0] = 1.0"])
+def test_a_program_of_elements_alone_gets_machine_code(statement: str) -> None:
     source = (
         "import xarraylite as xl; from xarraylite.assignment.results import OFTEN\n"
         "a = xl.asarray([1.0, 2.0]); before = type(a).__getitem__\n"
-        "for _ in range(OFTEN + 1): a[0]\n"
+        f"for _ in range(OFTEN + 1): {statement}\n"
         "print(type(a).__getitem__ is not before)"
     )
     done = subprocess.run(

@@ -27,6 +27,8 @@ from ..memory.snapshots import are_others, being_written
 from ..operands.nodes import HasNode
 from . import totals
 
+_CONSUMED = "its own assignment has consumed it"
+
 
 @contextmanager
 def protect(
@@ -55,7 +57,7 @@ def protect(
             yield
         finally:
             if consumed is not None:
-                consumed.expire("its own assignment has consumed it")
+                consumed.expire(_CONSUMED)
 
 
 def _own(buffer: Buffer, root: Node, top: Node | None, value: object) -> tuple[int, int]:
@@ -249,14 +251,12 @@ def wrote(
     with being_written(buffer):
         which = id(buffer._known())
         kept = buffer.release(own if which in map(id, reads) else 0, which)
+        done = True
         try:
             done = write(*args) is not False
-        except BaseException:
+        finally:
             if kept is not None:
-                kept.expire("its own assignment has consumed it")
-            raise
-        if kept is not None and not done:
-            buffer._give_back([kept])
+                kept.expire(_CONSUMED) if done else buffer._give_back([kept])
     return done
 
 

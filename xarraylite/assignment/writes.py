@@ -255,9 +255,9 @@ def _near(to: Any, operands: Operands) -> dict[int, int]:
     }
 
 
-def rewritten(known: Any, to: Any, operands: Operands) -> bool | None:
-    """Write a container by a plan that is run again; None: only machine code can."""
-    return None
+def rewritten(known: Any, to: Any, operands: Operands) -> bool:
+    """Write a container by a plan that is run again; False: only machine code can."""
+    return False
 
 
 def computed_into(to: Any, op: Op, *operands: object) -> Any:

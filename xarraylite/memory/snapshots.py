@@ -55,7 +55,7 @@ flying = (ctypes.c_int64 * 2)()
 
 
 #: What threads are writing, or making a snapshot of; as often as several do.  Machine code, which
-#: has no lock, makes no snapshots while there is anything.
+#: has no lock, makes no snapshots of it meanwhile.
 writing: list[Memory] = []
 
 

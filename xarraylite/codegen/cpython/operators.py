@@ -23,6 +23,7 @@ from .basics import (
     is_traced,
     item,
     keep,
+    member,
     new,
     read_by,
     size_of,
@@ -45,13 +46,21 @@ def is_ordinary(buffer: int) -> bool:
     return product
 
 
+def is_listed(buffer: int) -> bool:
+    """Tell whether a buffer that has its bytes alone is written, or a snapshot of it is made."""
+    writing, found = word(w.WRITING), False
+    for k in range(load(writing + SIZE)):
+        found = found or member(writing, k) == buffer
+    return found
+
+
 def is_unread(buffer: int) -> bool:
     """Tell whether a buffer has no snapshot, and nobody is about to make one."""
     return (
         get(buffer, w.SNAPSHOT) == 0
         and load(buffer + CLASS) == word(w.BUFFER)
         and get(buffer, w.SHARED) == word(w.FALSE)
-        and load(word(w.WRITING) + SIZE) == 0
+        and not is_listed(buffer)
         and is_ordinary(buffer)
     )
 

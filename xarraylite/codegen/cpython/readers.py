@@ -26,7 +26,7 @@ from .basics import (
     swap,
 )
 from .evaluation import SNAPSHOTS, address_of, bump, new_buffer
-from .operators import is_ordinary
+from .operators import is_listed, is_ordinary
 from .scalars import is_truth
 
 
@@ -242,7 +242,7 @@ def is_movable(buffer: int, snapshot: int) -> bool:
         get(buffer, w.SNAPSHOT) == snapshot
         and load(snapshot + CLASS) == word(w.SNAPSHOT_CLASS)
         and waiting_for(buffer) > 0
-        and load(word(w.WRITING) + SIZE) == 0
+        and not is_listed(buffer)
         and load(word(w.FLYING)) == 0
         and c.PyDict_Size(word(w.PINS)) == 0
     )
