@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import ShapeError
-from ..index.transform import FIXED, Reshape, Transform
+from ..index.transform import FIXED, Reshape, Transform, flip
 from ..index.transform import IndexMap as Along
 from ..ir import build
 from ..ir import node as ir
@@ -31,7 +31,6 @@ from ..memory.arrays import read
 from .selection import (
     Box,
     Selection,
-    flip_of,
     index_leaf,
     inside,
     picked,
@@ -49,7 +48,7 @@ Marks = frozenset[int] | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Request:
-    """What a block needs of an operand.
+    """What a block needs of an operand; a block is evaluated when its requests are bound.
 
     Attributes
     ----------
@@ -61,18 +60,6 @@ class Request:
 
     source: Any
     box: Box
-
-    def product(self, factors: Any, kept: tuple[str, ...]) -> ir.Node:
-        """Refuse, as `fill` does."""
-        raise AssertionError("a request has not been read")
-
-    def explain(self, node: ir.Node, target: object, chunks: Any = None, memory: Any = None) -> Any:
-        """Refuse, as `fill` does."""
-        raise AssertionError("a request has not been read")
-
-    def fill(self, node: ir.Node, target: Any, noalias: bool) -> None:
-        """Refuse: a block is evaluated when its requests are bound."""
-        raise AssertionError("a request has not been read")
 
 
 def cut(root: ir.Node, box: Box) -> ir.Node:
@@ -183,7 +170,8 @@ def _(node: ir.Stored, box: Box) -> Step:
     source: Any = node.source
     if isinstance(source, Request):  # of a cut that is cut again
         source, box = source.source, _within(source.box, box)
-    return [], lambda args: ir.Stored(shape_of(box), node.dtype, Request(source, box))
+    request: Any = Request(source, box)
+    return [], lambda args: ir.Stored(shape_of(box), node.dtype, request)
 
 
 def _within(outer: Box, inner: Box) -> Box:
@@ -235,7 +223,7 @@ def _(node: ir.View, box: Box) -> Step:
     if not reversed_axes and [axis for *_, axis in maps] == [*range(len(box))]:
         return [(node.arg, inner)], lambda args: args[0]
     if reversed_axes:
-        step = step.after(flip_of(shape_of(inner), reversed_axes))
+        step = step.after(flip(shape_of(inner), reversed_axes))
     return [(node.arg, inner)], lambda args: build.view(args[0], step)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -157,7 +157,8 @@ class _Uncut(Cutter):
 
         def asked(node: Node, args: tuple[Node, ...]) -> Node:
             if isinstance(node, Stored):
-                return replace(node, source=Request(node.source, whole(node.shape)))
+                request: Any = Request(node.source, whole(node.shape))
+                return replace(node, source=request)
             return with_args(node, args)
 
         node = rebuild(self.parcel.node, asked)

@@ -16,7 +16,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..dtypes.names import int64
-from ..index import transform as steps
 from ..index.transform import IndexMap, Transform
 from ..ir import build
 from ..ir.node import Leaf, Node
@@ -195,11 +194,6 @@ def window(box: Box) -> Transform:
 def as_slices(box: Box) -> tuple[Any, ...]:
     """Return ranges as slices."""
     return tuple([slice(s.start, s.stop, s.step) for s in box if isinstance(s, range)])
-
-
-def flip_of(shape: tuple[int, ...], axes: Sequence[int]) -> Transform:
-    """Return the view that reverses some dimensions."""
-    return steps.flip(shape, axes)
 
 
 def text_of(box: Box) -> str:
