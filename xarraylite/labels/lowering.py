@@ -285,8 +285,7 @@ class Lowering:
             for one, other in ((left, right), (right, left))
         ]
         alone = rows * columns
-        wrapping = alone > 1 and wraps(self.dtype)
-        most = WRAPPING[min(rows, columns) > 1] if wrapping else SMALL
+        most = WRAPPING[min(rows, columns) > 1] if alone > 1 and wraps(self.dtype) else SMALL
         small = 0 < size <= most
         dots = size and alone == 1 and self.dtype in DOT_DTYPES
         if not small and not (dots and count(summed, self.extents) >= DOTS):
