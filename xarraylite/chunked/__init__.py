@@ -6,7 +6,8 @@ an expression is an ordinary expression over memory.
 * What is kept elsewhere: `opening`, `source`, `zarrs`, `operand`; which arrays are the same:
   `places`.
 * Blocks: `selection`, `cut`, `loads`, `grid`, `plan`, `budget`.
-* Reductions: `folds`, `trees` with `splits` and `joins`, `division`, `leaves`, `bands`.
+* Reductions: `folds`; in parts `trees` with `splits` and `joins`, `division`; in any blocks
+  `blocks`, `leaves`; with what they are in `bands`.
 * Running them: `pipeline`, `cache`, `stream`, `cluster` with `parcel`, `retries`.
 * Into storage: `storing`, `target`, `inner`, `journal`; what is told: `explaining`, `progress`.
 """

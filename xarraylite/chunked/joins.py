@@ -4,8 +4,9 @@ The engine folds a part of a tree leaf by leaf: blocks of values along a row, or
 many results.  Along a row, what the leaves of a sum give is added with what every addition rounds
 off kept apart (TwoSum).  Otherwise it goes through a binary counter, in which results of as many
 leaves meet; a few values at the end of a row, or fewer rows, are folded onto what that has not.
-Parts of sums are added with TwoSum again.  So a piece may be some parts, or some leaves of one part
-where that is too much for the memory there is, and the bits are those of the whole.
+Parts of sums are added with TwoSum again.  So a piece may be some parts, or have
+values of some leaves of one part where that is too much for the memory there is (`leaves`), and the
+bits are those of the whole.
 """
 
 from __future__ import annotations

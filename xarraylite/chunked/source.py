@@ -41,7 +41,7 @@ AT_ONCE = 10
 _SOME = 64
 
 #: Bytes of chunks beyond which fewer are asked for at once: memory counts then, and time does not.
-LARGE = 64 << 20
+LARGE = AT_ONCE * (8 << 20)
 
 
 class StoredArray:
