@@ -286,7 +286,7 @@ WRITES: list[Callable[[Any], Any]] = [
     lambda a: a.__setitem__(7, 0),
     lambda a: a.__setitem__([0, 9], 0),
     lambda a: a.__setitem__([0, 1], [1, 2, 3]),
-    lambda a: a.__setitem__(..., np.array([None] * 3)),
+    lambda a: a.__setitem__(..., np.array([{}] * 3)),
     lambda a: a.__iadd__(xl.ones((2, 3))),
     lambda a: a.__iand__(1),
     lambda a: a.__iadd__(1j),
