@@ -7,7 +7,7 @@ nothing.  Where nobody waits for the old values NumPy writes to the container's 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arrays_of_numpy import COMMON, Narrow, numpy_of, refusal
 
-Mode = Literal["raise", "wrap", "clip"]
+Mode: TypeAlias = "Literal['raise', 'wrap', 'clip']"
 
 
 def _destination(a: object, operation: str) -> Memory:
