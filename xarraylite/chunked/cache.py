@@ -16,28 +16,28 @@ from __future__ import annotations
 
 import itertools
 import math
-import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError
 from typing import Any, cast
 
 from .._locks import new_lock
+from ..codegen.latch import Latch
 from ..dtypes.names import NumpyArray
 from .frames import new_array
 from .loads import Load
-from .retries import give_up_at
 from .selection import Box, owners_of, place_of, shape_of
 from .source import keeps, reading
+from .tasks import Task, Threads
 
 Key = tuple[int, tuple[int, ...]]
 Ranges = tuple[range, ...]
 
 #: Chunks of a box, and what is held or kept of each from when it is asked for.
-Asked = deque[tuple[Ranges, Future[NumpyArray] | None]]
+Asked = deque[tuple[Ranges, Task[NumpyArray] | None]]
 
 #: An operand, and what was read of it for the block before.
-Before = tuple[Any, Box, Future[NumpyArray]]
+Before = tuple[Any, Box, Task[NumpyArray]]
 
 
 class Held:
@@ -85,7 +85,7 @@ class ChunkCache:
 
     Attributes
     ----------
-    closed : threading.Event
+    closed : Latch
         Whether anything is still waited for.
 
     Parameters
@@ -116,16 +116,14 @@ class ChunkCache:
         self._carried = carried
         self._capacity = capacity
         self._held = held
-        self._kept: OrderedDict[Key, tuple[Future[NumpyArray], int]] = OrderedDict()
+        self._kept: OrderedDict[Key, tuple[Task[NumpyArray], int]] = OrderedDict()
         self._size = 0
         self._lock = new_lock()
-        self.closed = threading.Event()
+        self.closed = Latch()
         self._threads = reading()
-        self._pool = ThreadPoolExecutor(
-            self._threads, "xarraylite-chunks", initializer=give_up_at, initargs=(self.closed,)
-        )
+        self._pool = Threads(self._threads, self.closed)
 
-    def begin(self, readers: ThreadPoolExecutor, loads: Sequence[Load]) -> list[Future[NumpyArray]]:
+    def begin(self, readers: Threads, loads: Sequence[Load]) -> list[Task[NumpyArray]]:
         """Begin to read what a block needs."""
         if not self._carried:
             return [
@@ -179,7 +177,7 @@ class ChunkCache:
             return known.result() if known else cast("NumpyArray", source.read(box))
         if made is None:
             made = new_array(shape_of(box), source.dtype)
-        coming: deque[tuple[Ranges, Ranges, Future[NumpyArray]]] = deque()
+        coming: deque[tuple[Ranges, Ranges, Task[NumpyArray]]] = deque()
         while asked:
             chunk, known = asked.popleft()
             own = chunk if known else _common(ranges, chunk)
@@ -204,7 +202,7 @@ class ChunkCache:
 
     @staticmethod
     def _take(
-        made: NumpyArray, ranges: Ranges, chunk: Ranges, own: Ranges, future: Future[NumpyArray]
+        made: NumpyArray, ranges: Ranges, chunk: Ranges, own: Ranges, future: Task[NumpyArray]
     ) -> None:
         """Copy what a box has of a chunk, or of the part of it that was read."""
         places = [place_of(s, c.start, c.stop) for s, c in zip(ranges, chunk, strict=True)]
@@ -214,19 +212,19 @@ class ChunkCache:
     def _all(self, reads: Iterator[Callable[[], None]]) -> None:
         """Read chunks one after another, of those that no other thread has taken yet."""
         for read in reads:
-            if self.closed.is_set():
+            if self.closed.is_set:
                 raise CancelledError
             read()
 
-    def _chunk(self, source: Any, box: Ranges) -> Future[NumpyArray] | None:
+    def _chunk(self, source: Any, box: Ranges) -> Task[NumpyArray] | None:
         """Return a chunk that is held or kept, from now on if not before; None if it cannot be."""
         key = (id(source), tuple([s.start for s in box]))
         nbytes = math.prod(map(len, box)) * source.dtype.itemsize
 
-        def begin() -> Future[NumpyArray]:
+        def begin() -> Task[NumpyArray]:
             return self._pool.submit(source.read, box)
 
-        found: Future[NumpyArray] | None = self._held.get(key, nbytes, begin)
+        found: Task[NumpyArray] | None = self._held.get(key, nbytes, begin)
         if found is not None or not self._capacity:
             return found
         with self._lock:
@@ -245,7 +243,7 @@ class ChunkCache:
     def close(self) -> None:
         """Forget the chunks, and read no more."""
         self.closed.set()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.close(cancel=True)
         self._kept.clear()
         self._before.clear()
 

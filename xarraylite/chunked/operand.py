@@ -18,7 +18,7 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from typing import Any
 
@@ -39,7 +39,7 @@ from .grid import Grid
 from .parcel import Parcel, fingerprint
 from .pipeline import Run, over, values_of
 from .plan import TRIED, WORTH, piece_of
-from .retries import end_of_run, give_up_at
+from .retries import end_of_run
 from .selection import Box, Selection, hull
 from .source import StoredArray, covered, most, reading
 
@@ -241,7 +241,7 @@ class Contraction(Operand):
             found = []
             for k, (node, labels) in enumerate(self.factors):
                 part = self._part(labels, step, block)
-                if over.is_set():
+                if over.is_set:
                     raise CancelledError
                 if k not in known or known[k][0] != part:
                     known.pop(k, None)  # it is not held while the next one is read
@@ -249,19 +249,19 @@ class Contraction(Operand):
                 found.append((known[k][1], labels))
             return step, found
 
-        reader = ThreadPoolExecutor(1, "xarraylite-factors", give_up_at, (over,))
+        reader = Threads(1, over)
         try:
             if reading() < 2:
                 yield from itertools.starmap(begun, itertools.product(blocks, steps))
                 return
-            coming: deque[Future[tuple[Ranges, Parts]]] = deque()
+            coming: deque[Task[tuple[Ranges, Parts]]] = deque()
             for block, step in itertools.product(blocks, steps):
                 coming.append(reader.submit(begun, block, step))
                 if len(coming) > 1:
                     yield coming.popleft().result()
-            yield from (future.result() for future in coming)
+            yield from (task.result() for task in coming)
         finally:
-            reader.shutdown(wait=False, cancel_futures=True)
+            reader.close(cancel=True)
             cache.close()
 
     def _product(self, parts: Parts) -> NumpyArray:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -23,6 +22,7 @@ import numpy as np
 from .._config import budgeted, settings
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node
+from ..codegen.latch import Latch
 from ..layout.strided import Strided
 from ..memory.arrays import read
 from ..memory.buffer import Buffer
@@ -35,9 +35,9 @@ from .cut import bind
 from .frames import new_array
 from .loads import Load, within
 from .plan import Piece
-from .retries import give_up_at
 from .selection import Box, select
 from .source import READERS
+from .tasks import Task, Threads
 
 #: Threads that encode and write, at most.
 WRITERS = 2
@@ -247,14 +247,14 @@ def _run_here(
     write: Callable[[Box, NumpyArray], None] | None,
     compute: Callable[[Piece, Node], Any] | None,
 ) -> Iterator[tuple[Piece, Any]]:
-    clock, ended, writing = run.clock, threading.Event(), min(WRITERS, settings.threads)
+    clock, ended, writing = run.clock, Latch(), min(WRITERS, settings.threads)
     room = run.budget - pieces.need
     pool.trim(max(0, room))  # what other passes have used has other sizes, often
     cache = ChunkCache(0 if pieces.carried else pieces.kept, run.held, pieces.carried)
-    readers = ThreadPoolExecutor(READERS, "xarraylite-read", give_up_at, (cache.closed,))
-    writers = ThreadPoolExecutor(writing, "xarraylite-write", give_up_at, (ended,))
-    coming: deque[tuple[Piece, list[Future[NumpyArray]]]] = deque()
-    leaving: deque[tuple[Piece, Future[None]]] = deque()
+    readers = Threads(READERS, cache.closed)
+    writers = Threads(writing, ended)
+    coming: deque[tuple[Piece, list[Task[NumpyArray]]]] = deque()
+    leaving: deque[tuple[Piece, Task[None]]] = deque()
     left = iter(pieces)
     run.held.fit(room)
     start, before = time.perf_counter(), clock.read + clock.written
@@ -279,7 +279,7 @@ def _run_here(
             else:
                 leaving.append((piece, writers.submit(write, piece.box, made)))
             del made
-            while len(leaving) > behind or (leaving and leaving[0][1].done()):
+            while len(leaving) > behind or (leaving and leaving[0][1].done.is_set):
                 yield _written(leaving, clock), None
         while leaving:
             yield _written(leaving, clock), None
@@ -287,21 +287,23 @@ def _run_here(
     except BaseException as error:
         patient = isinstance(error, Exception)  # what was computed is written, as far as it goes
         cache.close()
-        readers.shutdown(wait=False, cancel_futures=True)
-        writers.shutdown(wait=False, cancel_futures=not patient)
-        wait([future for _, future in leaving], timeout=None if patient else GRACE)
+        writers.close(cancel=not patient)
+        until = math.inf if patient else time.perf_counter() + GRACE
+        for _, task in leaving:
+            while not task.done.wait() and time.perf_counter() < until:
+                pass
         raise
     finally:
-        readers.shutdown(wait=False, cancel_futures=True)
-        writers.shutdown(wait=False)
+        readers.close(cancel=True)
+        writers.close(cancel=False)
         cache.close()
         ended.set()
 
 
-def _written(leaving: deque[tuple[Piece, Future[None]]], clock: Clock) -> Piece:
-    piece, future = leaving[0]
+def _written(leaving: deque[tuple[Piece, Task[None]]], clock: Clock) -> Piece:
+    piece, task = leaving[0]
     with clock.timed("write"):
-        future.result()
+        task.result()
     leaving.popleft()
     clock.written += piece.nbytes
     return piece

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 from .._config import settings
 from .._errors import StorageError
+from ..codegen.latch import Latch
 from .selection import Box, chunks_text, owners_of, place_of, text_of
 
 T = TypeVar("T")
@@ -61,17 +62,17 @@ _SEARCHED = 1000
 
 
 #: Which event ends the pauses of a thread; threads of no run have one that never comes.
-_own, _NEVER = threading.local(), threading.Event()
+_own, _NEVER = threading.local(), Latch()
 
 
-def give_up_at(over: threading.Event) -> None:
+def give_up_at(over: Latch) -> None:
     """Try nothing again in this thread once a run is over."""
     _own.over = over
 
 
-def end_of_run() -> threading.Event:
+def end_of_run() -> Latch:
     """Return what is set when the run that this thread works for is over."""
-    found: threading.Event = getattr(_own, "over", _NEVER)
+    found: Latch = getattr(_own, "over", _NEVER)
     return found
 
 
@@ -197,7 +198,7 @@ def chunk_by_chunk(
     for parts in itertools.product(*sides):
         part = tuple([own for _, own in parts])
         again = functools.partial(work, tuple([at for at, _ in parts]), part)
-        found = error if count == 1 or end_of_run().is_set() else _tried(again)
+        found = error if count == 1 or end_of_run().is_set else _tried(again)
         if found is None:
             continue
         try:

@@ -14,6 +14,7 @@ nobody looks at.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 #: Seconds after which a wait looks up: where no signal ends a wait for a lock (Windows), Ctrl-C is
@@ -52,6 +53,7 @@ class Latch:
         own = threading.Lock()
         own.acquire()
         self._waiting.append(own)
-        if not self.is_set:
-            own.acquire(timeout=timeout)
+        if not self.is_set and not own.acquire(timeout=timeout):
+            with contextlib.suppress(ValueError):  # it was set in this very moment
+                self._waiting.remove(own)
         return self.is_set
