@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import weakref
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -18,6 +17,7 @@ from xarraylite.chunked import bands, division, plan
 from xarraylite.chunked.cache import ChunkCache, Held
 from xarraylite.chunked.loads import Load
 from xarraylite.chunked.source import StoredArray
+from xarraylite.chunked.tasks import Threads
 
 VALUES = np.random.default_rng(0).normal(size=(120, 130))
 
@@ -178,14 +178,15 @@ def test_nothing_is_held_of_the_block_before_while_the_next_one_is_read() -> Non
 
     source = StoredArray(Noting(np.arange(48.0).reshape(8, 6), (4, 3)), "noting")
     cache = ChunkCache(0, Held(), carried=True)
-    with ThreadPoolExecutor(1) as readers:
-        boxes = [(range(low, low + 4), range(6)) for low in (0, 4)]
-        first = cache.begin(readers, [Load(source, boxes[0], [])]).pop()
-        before = weakref.ref(first.result())
-        del first
-        (second,) = cache.begin(readers, [Load(source, boxes[1], [])])
-        begun.set()
-        assert second.result()[0, 0] == 24
+    readers = Threads(1, cache.closed)
+    boxes = [(range(low, low + 4), range(6)) for low in (0, 4)]
+    first = cache.begin(readers, [Load(source, boxes[0], [])]).pop()
+    before = weakref.ref(first.result())
+    del first
+    (second,) = cache.begin(readers, [Load(source, boxes[1], [])])
+    begun.set()
+    assert second.result()[0, 0] == 24
+    readers.close(cancel=False)
     cache.close()
     assert held
     assert not any(held)

@@ -343,7 +343,7 @@ class DaskCluster:
         """
         groups, futures = [group for group, _ in wave], [future for _, future in wave]
         distributed = imported("distributed", "dask")
-        losses = (distributed.scheduler.KilledWorker, distributed.CancelledError, TimeoutError)
+        losses = (distributed.scheduler.KilledWorker, distributed.CancelledError)
         try:
             failed = self._waited(futures)
             done = [failed is None or future.status == "finished" for future in futures]
@@ -356,7 +356,7 @@ class DaskCluster:
                     self.client.sync(_forgotten, futures, callback_timeout=_GONE)
         except BaseException as error:
             self._cancel(futures)
-            if isinstance(error, losses):
+            if isinstance(error, (*losses, TimeoutError)):  # of `_ask`
                 raise _lost(make(groups[0][0]), error) from error
             raise
         for group in itertools.compress(groups, done):
@@ -392,9 +392,13 @@ class DaskCluster:
         """Return what tasks have given back."""
         given = self.client.gather(futures, asynchronous=True)
         coming = asyncio.run_coroutine_threadsafe(given, self.client.loop.asyncio_loop)
-        while not wait([coming], _LOOK).done:
-            self._ask()
-        return coming.result()
+        try:
+            while not wait([coming], _LOOK).done:
+                self._ask()
+            return coming.result()
+        except BaseException:
+            coming.cancel()
+            raise
 
     def _ask(self) -> None:
         """Raise TimeoutError if the scheduler is there, and does not answer."""

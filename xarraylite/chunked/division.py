@@ -7,6 +7,7 @@ chunks end, and the next one begins with what is left of that, or the chunks are
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections import deque
@@ -105,8 +106,9 @@ class Division:
                 deque(run_blocks(pieces, run, values=False), 0)
                 yield box, np.zeros(shape_of(box), node.dtype)
                 continue
-            parts = map(itemgetter(1), run_blocks(pieces, run))
-            yield box, self.plan.joined(parts, shape_of(full))[grid.inside(box)]
+            with contextlib.closing(run_blocks(pieces, run)) as done:
+                found = self.plan.joined(map(itemgetter(1), done), shape_of(full))
+            yield box, found[grid.inside(box)]
 
 
 def divided(

@@ -42,6 +42,7 @@ from .plan import TRIED, WORTH, piece_of
 from .retries import end_of_run
 from .selection import Box, Selection, hull
 from .source import StoredArray, covered, most, reading
+from .tasks import Task, Threads
 
 Labels = tuple[str, ...]
 Ranges = tuple[range, ...]

@@ -13,16 +13,16 @@ import functools
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 from .._config import budgeted, settings
+from ..codegen.latch import Latch
 from ..dtypes.names import NumpyArray
 from ..ir.node import Leaf, Node
-from ..codegen.latch import Latch
 from ..layout.strided import Strided
 from ..memory.arrays import read
 from ..memory.buffer import Buffer
@@ -214,7 +214,7 @@ def run_blocks(
     values: bool = True,
     write: Callable[[Box, NumpyArray], None] | None = None,
     compute: Callable[[Piece, Node], Any] | None = None,
-) -> Iterator[tuple[Piece, Any]]:
+) -> Generator[tuple[Piece, Any]]:
     """Run blocks one after another, and yield each when it is done, in order, with its values.
 
     Whoever takes these lets go of them before the next ones are computed.
@@ -260,7 +260,7 @@ def _run_here(
     start, before = time.perf_counter(), clock.read + clock.written
     try:
         following = next(left, None)
-        behind = following.behind(0 if run.held.sources else room) if following else 0
+        spare = 0 if run.held.sources else room  # which chunks that are held have otherwise
         while coming or following:
             while following and following.is_read_with([piece for piece, _ in coming]):
                 coming.append((following, cache.begin(readers, following.loads)))
@@ -279,7 +279,7 @@ def _run_here(
             else:
                 leaving.append((piece, writers.submit(write, piece.box, made)))
             del made
-            while len(leaving) > behind or (leaving and leaving[0][1].done.is_set):
+            while len(leaving) > _behind(leaving, spare) or (leaving and leaving[0][1].done.is_set):
                 yield _written(leaving, clock), None
         while leaving:
             yield _written(leaving, clock), None
@@ -298,6 +298,11 @@ def _run_here(
         writers.close(cancel=False)
         cache.close()
         ended.set()
+
+
+def _behind(leaving: deque[tuple[Piece, Task[None]]], spare: int) -> int:
+    """Return how many blocks may be left to be written: as many as each of them lets."""
+    return min([piece.behind(spare) for piece, _ in leaving], default=0)
 
 
 def _written(leaving: deque[tuple[Piece, Task[None]]], clock: Clock) -> Piece:

@@ -53,7 +53,9 @@ class Latch:
         own = threading.Lock()
         own.acquire()
         self._waiting.append(own)
-        if not self.is_set and not own.acquire(timeout=timeout):
-            with contextlib.suppress(ValueError):  # it was set in this very moment
+        if not self.is_set:
+            own.acquire(timeout=timeout)
+        if not self.is_set:
+            with contextlib.suppress(ValueError):  # it is set in this very moment
                 self._waiting.remove(own)
         return self.is_set
