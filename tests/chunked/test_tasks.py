@@ -1,6 +1,7 @@
 """Threads of a run: what they do, give back and leave undone."""
 
 import threading
+from collections import deque
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -9,8 +10,11 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
-from xarraylite.chunked.tasks import Threads
+from xarraylite.chunked.pipeline import behind
+from xarraylite.chunked.plan import Piece
+from xarraylite.chunked.tasks import Task, Threads
 from xarraylite.codegen.latch import Latch
+from xarraylite.ir.node import Node
 
 
 def test_tasks_are_done_in_order_by_as_many_threads_as_are_allowed() -> None:
@@ -77,3 +81,13 @@ def test_an_interrupt_leaves_no_lock_of_the_threads_taken(monkeypatch: pytest.Mo
     xl.store(a * 2 + xl.sum(a, axis=0), Sink(target, (10, 10)), memory="100 kB")
     assert taken == []
     assert (target == values * 2 + values.sum(axis=0)).all()
+
+
+def test_a_narrow_block_lets_no_larger_one_wait() -> None:
+    narrow, wide = (
+        Piece((range(8), range(n)), Node((8, n), np.dtype("f8")), [], alone=True) for n in (1, 8)
+    )
+    waiting = [(piece, Task(bool)) for piece in (narrow, wide)]
+    spare = 2 * narrow.nbytes
+    assert behind(deque(waiting[:1]), spare) == 1
+    assert behind(deque(waiting[1:]), spare) == behind(deque(waiting), spare) == 0

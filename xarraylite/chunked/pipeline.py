@@ -279,7 +279,7 @@ def _run_here(
             else:
                 leaving.append((piece, writers.submit(write, piece.box, made)))
             del made
-            while len(leaving) > _behind(leaving, spare) or (leaving and leaving[0][1].done.is_set):
+            while len(leaving) > behind(leaving, spare) or (leaving and leaving[0][1].done.is_set):
                 yield _written(leaving, clock), None
         while leaving:
             yield _written(leaving, clock), None
@@ -300,7 +300,7 @@ def _run_here(
         ended.set()
 
 
-def _behind(leaving: deque[tuple[Piece, Task[None]]], spare: int) -> int:
+def behind(leaving: deque[tuple[Piece, Task[None]]], spare: int) -> int:
     """Return how many blocks may be left to be written: as many as each of them lets."""
     return min([piece.behind(spare) for piece, _ in leaving], default=0)
 
