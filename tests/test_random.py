@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,6 +77,21 @@ def test_generators_of_an_older_one_share_its_state() -> None:
     wanted = np.random.Generator(theirs._bit_generator)
     assert float(xl.random.default_rng(older).random()) == wanted.random()
     assert float(older.rand()) == theirs.rand()
+
+
+def test_derived_classes_have_methods_and_attributes_of_their_own() -> None:
+    class Halved(xl.random.Generator):
+        def random(self, *args: Any) -> Any:
+            return super().random(*args) * 0.5
+
+        def twice(self) -> Any:
+            return self.random() * 4
+
+    ours, theirs = Halved(np.random.PCG64(1)), np.random.Generator(np.random.PCG64(1))
+    ours.label = "one"
+    assert ours.label == "one"
+    assert (ours.random(), ours.twice()) == (theirs.random() * 0.5, theirs.random() * 2)
+    assert isinstance(ours.normal(size=2), xl.XArray)
 
 
 def test_other_libraries_know_them_as_numpys() -> None:

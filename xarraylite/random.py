@@ -30,7 +30,8 @@ class _Source:
     _generator: Any
 
     def __getattribute__(self, name: str) -> Any:
-        if name.startswith("_") or name == "spawn":
+        known = None if name.startswith("_") else getattr(type(self._generator), name, None)
+        if known is None or getattr(type(self), name) is not known:  # a derived class's own
             return object.__getattribute__(self, name)
         value = getattr(self._generator, name)
         if not callable(value) or name == "get_state":

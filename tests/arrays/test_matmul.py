@@ -149,7 +149,7 @@ def test_vectors_of_any_length_are_not_planned(dtype: str, monkeypatch: pytest.M
         if n == 1 and dtype == "complex128":
             continue
         assert_same_bits(a[2, :n] @ a[3, :n], np.asarray(m[2, :n] @ m[3, :n]))
-        if dtype != "complex128":
+        if dtype != "complex128" and n != 1:  # one element has no stride, by which zeros have signs
             assert_same_bits(a[2, :n] @ a[:n, 2], np.asarray(m[2, :n] @ m[:n, 2]))
     for left, right in ((b[:, :0], b[:0]), (b[:0], b), (b, b[:, :0])):
         assert_same_bits(left @ right, np.asarray(left) @ np.asarray(right))

@@ -113,6 +113,15 @@ class Three:
         return list(V)[k]
 
 
+class First(collections.UserList[float]):
+    """A sequence that is asked before arrays are, as there was before ufuncs."""
+
+    __array_priority__ = 2000
+
+    def __radd__(self, other: object) -> Any:
+        return "theirs"
+
+
 def test_sequences_and_numbers_of_any_class() -> None:
     a = xl.asarray(V)
     assert xl.mean(Three()) == 2
@@ -122,7 +131,10 @@ def test_sequences_and_numbers_of_any_class() -> None:
     for row in (array.array("d", V), collections.deque(V), memoryview(V), collections.UserList(V)):
         assert (a + row).tolist() == [2, 4, 6]
         assert xl.sum(row) == 6
+        assert a @ row == 14
         a[...] = row
+    assert (a == collections.deque(["1", "b", "c"])).tolist() == [False] * 3
+    assert a + First(V) == "theirs"
     for values in (np.array([1, fractions.Fraction(5, 2)], object), np.array([1, 2], "m8[D]")):
         wanted, a[:2] = np.zeros(2), values
         wanted[...] = values

@@ -439,3 +439,17 @@ def test_the_reflected_method_of_a_derived_class_is_asked_first(machine_code: bo
     assert_same_bits(Derived([1.0, 2.0]) + Reflected([1.0, 2.0]), wanted)
     assert Reflected([1.0]) + Derived([1.0]) == "own"
     natives.remove()
+
+
+class Sibling(xl.XArray):
+    """A class with a reflected method that is no base of the other, nor derived from it."""
+
+    __radd__ = Reflected.__radd__
+
+
+def test_classes_with_reflected_methods_compare_as_others() -> None:
+    for one, two in ((Reflected, Sibling), (Sibling, Reflected)):
+        a, b = one([1.0, 2.0]), two([1.0, 3.0])
+        for made, wanted in ((a == b, [True, False]), (a < b, [False, True]), (a * b, [1, 6])):
+            assert made.tolist() == wanted
+        assert a + b == "own"

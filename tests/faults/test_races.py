@@ -18,7 +18,9 @@ import pytest
 import xarraylite as xl
 from tests.threads import run_all
 from xarraylite.assignment import elements, readers
+from xarraylite.memory import snapshots
 from xarraylite.memory.pool import counters
+from xarraylite.testing import assert_same_bits
 from xarraylite.transforms import natives
 
 ROUNDS = int(os.environ.get("XARRAYLITE_FAULT_ROUNDS", "200"))
@@ -211,6 +213,14 @@ def write_computed(x: Any, y: Any, k: float) -> None:
     x[...] = y * 2 + k
 
 
+#: Many positions of few elements.
+POSITIONS = np.random.default_rng(0).integers(0, 400, 200_000)
+
+
+def write_positions(x: Any, y: Any, k: float) -> None:
+    x[POSITIONS] = k
+
+
 WRITES = [
     *(write_number, write_memory, write_list, write_array),
     *(write_total, write_at, put, write_shifted, write_updated, write_normed, write_masked),
@@ -227,8 +237,9 @@ LONG_WRITES = [write_number, write_masked, write_computed]
         (True, 8, WRITES, False),
         (False, 300_000, LONG_WRITES, False),
         (False, 300_000, LONG_WRITES, True),
+        (False, 400, [write_positions], True),
     ],
-    ids=["own", "shared", "large", "machine code"],
+    ids=["own", "shared", "large", "machine code", "positions"],
 )
 def test_an_expression_means_the_same_each_time(
     shared: bool, size: int, writes: list[Callable[..., None]], installed: bool
@@ -281,6 +292,30 @@ def test_references_of_strangers_are_not_the_own_ones_of_what_is_written() -> No
     finally:
         end.set()
         other.join()
+
+
+@pytest.mark.usefixtures("installed")
+def test_memory_that_is_given_to_others_while_it_is_written_keeps_its_readers() -> None:
+    x = xl.asarray(np.full(100_000, 0.5))
+    given = threading.Event()
+
+    def give() -> None:
+        while not given.is_set():
+            if snapshots.writing:
+                x.buffer.share()
+                given.set()
+
+    other = threading.Thread(target=give)
+    other.start()
+    for _ in range(2000):
+        x[...] = xl.sin(x) * xl.cos(x) + 0.25
+        if given.is_set():
+            break
+    given.set()
+    other.join()
+    e, wanted = x + 1, np.asarray(x) + 1
+    x[...] = 7.0
+    assert_same_bits(xl.eval(e), wanted)
 
 
 @pytest.mark.usefixtures("compiled")

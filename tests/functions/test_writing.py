@@ -208,6 +208,31 @@ def test_integers_must_fit(name: str, value: Any) -> None:
         assert not xl.any(a)
 
 
+def test_masks_of_whole_numbers_are_truth_values_and_no_positions() -> None:
+    mask, bools = [0, 0, 0, 1], xl.asarray([False, True, True, True])
+    a = xl.zeros(4, "int64")
+    for number, name in enumerate(("putmask", "place"), 1):
+        getattr(xl, name)(a, xl.asarray(mask), number)
+        assert a.tolist() == [0, 0, 0, number]
+    for value, where in ((9, xl.asarray(mask)), (9.5, bools), ([9.5], bools)):
+        with pytest.raises(TypeError):
+            xl.copyto(a, value, where=where)
+    assert a.tolist() == [0, 0, 0, 2]
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_positions_are_all_looked_at_before_any_is_written(step: int) -> None:
+    a, wanted = xl.arange(8)[::step], np.arange(8)[::step]
+    xl.put(a, [0, 9], [])
+    with pytest.raises(IndexError):
+        xl.put(a, [0, 9], [5, 6])
+    assert a.tolist() == wanted.tolist()
+    for places, values in (([0, -1, 2], [5, 6]), ([[1, 0]], [7, 8, 9]), (xl.asarray([2, 1]), 3)):
+        xl.put(a, places, values)
+        np.put(wanted, np.asarray(places), values)
+        assert a.tolist() == wanted.tolist()
+
+
 def test_masks_and_casts_of_numpy() -> None:
     a = xl.zeros(3, "int32")
     with pytest.raises(ValueError, match="mask and data must be the same size"):

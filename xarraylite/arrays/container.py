@@ -426,12 +426,13 @@ class XContainer(Placed, DescribedMemory, XExpression):
         index, values = numpy_index(key, "assignment"), self._as_numpy()
         if np.may_share_memory(new, values):
             new = new.copy()
+        what = self.summary()  # while it is written, a node of it reads a copy
         if isinstance(self._map, TiledMap):
-            put(values, index, new, self.summary())
+            put(values, index, new, what)
             write(self, values_node(values, None, "assignment"), None, False, False)
             return
         with protect(self._buffer, node, node, value, held):
-            put(values, index, new, self.summary())
+            put(values, index, new, what)
 
     def _update(self, op: Op, value: object, held: bool, noalias: bool = False) -> None:
         """Perform ``self op= value`` by NumPy's rule.

@@ -154,7 +154,8 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
         self, other = one, one if other is self else used(other)
         if not is_operand(other):
             return by_operator(op, self, other)
-        if getattr(other, "_asked_first", False) and not isinstance(self, type(other)):
+        asked: Any = getattr(other, "_asked_first", False)
+        if asked and op in asked and not isinstance(self, type(other)):
             return NotImplemented
         return again((op, key_of(other)), op, self, other)
 

@@ -299,6 +299,8 @@ def _is_summed(left: Any, right: Any) -> bool:
 def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, other: Node) -> None:
     """Remember a small product of two operands, and their nodes: a call of BLAS, or a fold."""
     left, right = operands
+    if not hasattr(right, "dtype"):
+        return  # a sequence, of which nothing is known
     code, summed = left.dtype.char, _is_summed(left, right)
     if not summed and code in _MULTIPLIED:
         # `product` learns those that it computes first.

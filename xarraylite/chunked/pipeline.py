@@ -287,6 +287,7 @@ def _run_here(
     except BaseException as error:
         patient = isinstance(error, Exception)  # what was computed is written, as far as it goes
         cache.close()
+        readers.close(cancel=True)
         writers.close(cancel=not patient)
         until = math.inf if patient else time.perf_counter() + GRACE
         for _, task in leaving:

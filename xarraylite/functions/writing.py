@@ -48,8 +48,8 @@ def _values(x: object, operation: str) -> NumpyArray:
     return np.asarray(numpy_of(x, operation, Narrow()))
 
 
-def _stored(to: Memory, key: Any, value: Any) -> bool:
-    """Write a number where a mask of the same shape, or positions, select; tell whether it is done.
+def _stored(to: Memory, key: Any, value: Any, places: bool = False) -> bool:
+    """Write a number where a mask of the same shape is true, or to positions; tell if it is done.
 
     That is an assignment like any other, and what it refuses the general way has the words for.
     """
@@ -57,8 +57,10 @@ def _stored(to: Memory, key: Any, value: Any) -> bool:
         (value,) = value
     if not isinstance(key, XContainer) or elements.fitting(to._kind, value) is None:
         return False
-    fits = key.shape == to.shape if key.dtype is bool_ else to.ndim == 1
-    if not fits or key.size > elements.FEW:  # for many NumPy has loops
+    fits = to.ndim == 1 if places else key.shape == to.shape
+    if (key.dtype is bool_) is places or not fits:
+        return False
+    if key.size > elements.FEW:  # for many NumPy has loops
         return False
     try:
         to[key] = value
@@ -148,19 +150,30 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
             [0, 2]])
     """
     to = _destination(a, "put")
-    if mode == "raise" and getattr(ind, "dtype", bool_) is not bool_ and _stored(to, ind, v):
+    if mode == "raise" and _stored(to, ind, v, True):
         return
     places = _values(ind, "put")
     if not places.size:
         return
-    low, high = int(places.min()), int(places.max())
-    outside = mode == "raise" and (low < -to.size or high >= to.size)
-    if outside or places.dtype.kind not in "iub":  # NumPy writes before it looks at the next one
-        raise IndexRangeError(
-            f"put({to.summary()}): positions are of {places.dtype}, from {low} to {high}"
-        )
-    places = places.astype(np.int64)
-    _written(a, "put", lambda whole, new: np.put(whole, places, new, mode), v, places)
+    if places.dtype.kind not in "iub":
+        raise IndexRangeError(f"put({to.summary()}): positions are of {places.dtype}")
+    places = places.astype(np.int64, copy=False).reshape(-1)
+
+    def write(whole: NumpyArray, new: NumpyArray) -> None:
+        if mode == "raise" and new.size and whole.flags.c_contiguous:
+            new = new.reshape(()) if new.size == 1 else _repeated(new, places.size)
+            whole.reshape(-1)[places] = new
+            return
+        if mode == "raise" and new.size:
+            whole.take(places)  # `put` writes before it looks at the next one
+        np.put(whole, places, new, mode)
+
+    _written(a, "put", write, v, places)
+
+
+def _repeated(values: NumpyArray, size: int) -> NumpyArray:
+    """Return so many values, one after another and again."""
+    return values.reshape(-1) if values.size == size else np.resize(values, size)
 
 
 def _put_under(a: object, name: str, mask: object, values: object) -> None:
@@ -274,8 +287,13 @@ def copyto(
         if own or (src.__class__ in to._kind.stored and to.dtype is not bool_):
             to[...] = src  # bool casts from no number
             return
-    elif usual and to.dtype is not bool_ and _stored(to, where, src):
-        return
+    elif (
+        usual
+        and to.dtype is not bool_
+        and src.__class__ in to._kind.stored
+        and _stored(to, where, src)
+    ):
+        return  # of all but Python's numbers the cast is checked
     if usual and writes.computed_into(to, OPS["where"], where, src, to) is not None:
         return
     if type(src) is float and casting == "unsafe":
@@ -386,5 +404,5 @@ def _written(
         to[...] = whole
         return
     chosen = np.zeros(whole.shape, bool)
-    function(chosen, True)
+    function(chosen, np.True_)
     write_where(to, as_array(chosen, name), whole)

@@ -230,8 +230,8 @@ def _is_plain_array(value: object) -> bool:
     if isinstance(value, Lifted | str | bytes) or hasattr(kind, "__array_ufunc__"):
         return False
     priority = getattr(kind, "__array_priority__", 0)  # to be asked first, before there were ufuncs
-    plain = has_array(kind) and priority <= 0
-    return plain or hasattr(kind, "__dlpack__") or isinstance(value, Sequence)
+    plain = priority <= 0 and (has_array(kind) or isinstance(value, Sequence))
+    return plain or hasattr(kind, "__dlpack__")
 
 
 def has_array(kind: type) -> bool:

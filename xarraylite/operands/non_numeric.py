@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
@@ -212,5 +212,7 @@ def _is_of_others(x: object) -> bool:
     if isinstance(x, (list, tuple)):
         texts = bool(x) and all([isinstance(y, str) for y in x])
         return texts or any([_is_of_others(y) for y in x])
+    if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
+        return any([isinstance(y, (str, bytes)) for y in x])
     ours = isinstance(x, (HasNode, OneValue, Lifted))
     return not ours and hasattr(type(x), "__array_function__")

@@ -203,7 +203,7 @@ class Operators:
     __invert__ = _single("bitwise_invert")
 
     #: Whether a user's class has reflected methods, which operands of other classes leave it to.
-    _asked_first = False
+    _asked_first: Any = False
 
     #: Comparisons are elementwise, so they say nothing about hashes.
     __hash__ = None  # type: ignore[assignment]
@@ -215,8 +215,10 @@ class Operators:
         if binary is not None and unary is not None:
             for name, entry in entries().items():
                 setattr(cls, name, entry.method(binary, unary))
-        elif any([entry.reflected and name in vars(cls) for name, entry in entries().items()]):
-            cls._asked_first = True
+            return
+        own = [e.op for name, e in entries().items() if e.reflected and name in vars(cls)]
+        if own:
+            cls._asked_first = frozenset((*own, *(cls._asked_first or ())))
 
     def __divmod__(self, other: object) -> tuple[Any, Any]:
         """Return the lazy quotient and remainder of a floor division."""

@@ -101,7 +101,8 @@ def shown(buffer: int, snapshot: int) -> bool:
     while at < load(writes + SIZE) and member(writes, at) != buffer:
         at += 1
     c.PyList_SetSlice(writes, at, at + 1, 0)
-    if load(writes + SIZE) != 0 or get(buffer, w.SNAPSHOT) != 0:
+    # What was given to others meanwhile (`Buffer.share`) has none that is not noted.
+    if load(writes + SIZE) != 0 or get(buffer, w.SNAPSHOT) != 0 or is_shared(buffer):
         c.Py_DecRef(snapshot)
         return False
     give(buffer, w.SNAPSHOT, snapshot)
@@ -122,7 +123,8 @@ def are_others() -> bool:
 
 def put_in(to: int, array: int, key: int, value: int) -> bool:
     """Have NumPy write a container, for which nobody waits; tell whether it did."""
-    if size_of(get(to, w.SHAPE)) <= UNDER_LOCK or not are_others():
+    small = size_of(get(to, w.SHAPE)) <= UNDER_LOCK and load(key + CLASS) != word(w.NDARRAY)
+    if (small and load(key + CLASS) != word(w.TUPLE)) or not are_others():
         done = c.PyObject_SetItem(array, key, value) == 0
     else:
         buffer = keep(get(to, w.OWN_BUFFER))
