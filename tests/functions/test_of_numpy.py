@@ -66,9 +66,13 @@ def test_refusals_name_the_operands_that_were_given() -> None:
 
 
 def test_lists_of_floats_are_counted_with_numpys_warning() -> None:
-    with pytest.warns(DeprecationWarning, match="Non-integer"):
-        made = xl.bincount([1.5, 3.0], weights=[xl.asarray(1), 2])
-    assert made.tolist() == [0, 1, 0, 2]
+    if np.lib.NumpyVersion(np.__version__) < "2.5.0":
+        with pytest.warns(DeprecationWarning, match="Non-integer"):
+            made = xl.bincount([1.5, 3.0], weights=[xl.asarray(1), 2])
+        assert made.tolist() == [0, 1, 0, 2]
+    else:
+        with pytest.raises(TypeError, match="Cannot cast"):
+            xl.bincount([1.5, 3.0])
     assert xl.bincount([xl.arange(3)[2], 1]).tolist() == [0, 1, 1]
     with pytest.raises(TypeError, match=r"bincount\(float64\[1\]\)"):
         xl.bincount(xl.asarray([1.5]))
