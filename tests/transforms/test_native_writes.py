@@ -121,6 +121,21 @@ def test_writes_that_others_wait_for_are_the_same(name: str) -> None:
         assert written == v.tolist()
 
 
+@pytest.mark.parametrize("name", ["out", "out where", "copyto where", "+= what is stretched"])
+def test_writes_that_nobody_waits_for_copy_nothing(name: str) -> None:
+    def work() -> Any:
+        a, x = xl.asarray(V), xl.asarray(V * 0.5 + 3)
+        with count_allocations() as made:
+            WRITES[name](a, x, [])
+        return made.snapshots, a.tolist()
+
+    fast, slow = both(work)
+    assert fast == slow
+    v = V.copy()
+    WRITES[name](v, V * 0.5 + 3, [])
+    assert fast == (0, v.tolist())
+
+
 #: Indices of `V`'s shape that select by values, of any array.
 BY_VALUES: dict[str, Callable[[Any], Any]] = {
     "a mask": lambda a: a > 5,

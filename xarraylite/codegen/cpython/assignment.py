@@ -12,6 +12,7 @@ from .basics import (
     REPEATED,
     TWICE,
     count_evaluation,
+    count_of,
     dtype_of,
     get,
     give,
@@ -46,7 +47,9 @@ from .readers import (
     hidden,
     is_alone,
     is_free,
+    is_readable,
     let_go,
+    moved_away,
     own_in,
     own_of,
     put_in,
@@ -428,16 +431,26 @@ def joined(to: int, value: int, key: int) -> bool:
     made = combined(to, give_snapshot(value), key)
     if made == 0:
         return False
-    kind, operands, done = get(made, w.KIND), get(made, w.OPERANDS), False
-    usual = get(kind, w.DTYPE) == get(to, w.OWN_DTYPE)
-    if usual and is_same(get(made, w.SHAPE), get(to, w.SHAPE)):
-        buffer, items = get(to, w.OWN_BUFFER), operands + word(w.TUPLE_ITEMS)
-        own = own_of(buffer, items, load(operands + SIZE))
-        own += own_in(buffer, value)
-        if waiting_for(buffer) == own:
-            done = written(to, kind, get(to, w.KIND), items, True)
+    done = put_result(to, made, own_in(get(to, w.OWN_BUFFER), value))
     c.Py_DecRef(made)
     return done
+
+
+def put_result(to: int, made: int, others: int) -> bool:
+    """Write a result that was made here, which no statement of Python's has; tell whether done.
+
+    So many ``others`` of the references to the container's bytes are nobody's who waits.
+    """
+    kind, operands, buffer = get(made, w.KIND), get(made, w.OPERANDS), get(to, w.OWN_BUFFER)
+    usual = get(kind, w.DTYPE) == get(to, w.OWN_DTYPE)
+    if not usual or not is_same(get(made, w.SHAPE), get(to, w.SHAPE)):
+        return False
+    items, own = operands + word(w.TUPLE_ITEMS), others
+    if count_of(made) == 1 and count_of(operands) == 1:
+        own += own_of(buffer, items, load(operands + SIZE))
+    if is_readable(made) and moved_away(buffer, own):
+        own = 0
+    return waiting_for(buffer) == own and written(to, kind, get(to, w.KIND), items, True)
 
 
 def in_place(to: int, value: int, row: int) -> int:

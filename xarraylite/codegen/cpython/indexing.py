@@ -11,16 +11,15 @@ from .assignment import (
     is_checked,
     is_part,
     is_promise,
+    put_result,
     stored,
     unchecked,
 )
 from .basics import (
-    dtype_of,
     get,
     is_array,
     is_container,
     is_lazy,
-    is_same,
     keep,
 )
 from .indices import plain_of_key
@@ -87,9 +86,7 @@ def computed_into(items: int, count: int) -> int:
     out, made, done = load(items), 0, False
     if is_container(out) and get(out, w.SHAPE) != word(w.EMPTY):
         made = applied(items + 8, count - 1)
-    usual = made != 0 and is_lazy(made) and dtype_of(made) == get(out, w.OWN_DTYPE)
-    if usual and is_same(get(out, w.SHAPE), get(made, w.SHAPE)):
-        let_go(out, made, word(w.NONE))
-        done = assigned(out, made, True)
+    if made != 0 and is_lazy(made):
+        done = put_result(out, made, 0)
     c.Py_DecRef(made)
     return keep(out) if done else 0

@@ -193,8 +193,6 @@ def let_go(to: int, value: int, key: int) -> bool:
     if not is_container(to) or not is_readable(value) or not is_plain_index(key):
         return False
     buffer = get(to, w.OWN_BUFFER)
-    if is_forgotten(buffer) or is_shared(buffer):  # of shared bytes others may have snapshots
-        return False
     return moved_away(buffer, own_in(buffer, value) + own_in(buffer, key))
 
 
@@ -206,14 +204,14 @@ def freed(place: int, count: int) -> int:
     waiting = waiting_for(buffer) if usual else -1
     if waiting < 0:
         return 0
-    done = waiting == own
-    if not done and not is_shared(buffer):
-        done = moved_away(buffer, own) and waiting_for(buffer) == 0
+    done = waiting == own or (moved_away(buffer, own) and waiting_for(buffer) == 0)
     return keep(word(w.TRUE)) if done else 0
 
 
 def moved_away(buffer: int, own: int) -> bool:
     """Have those who wait for a small buffer's bytes, more than its own, read a copy of them."""
+    if is_forgotten(buffer) or is_shared(buffer):  # of shared bytes others may have snapshots
+        return False
     if waiting_for(buffer) <= own or is_traced():
         return False
     nbytes = integer(get(buffer, w.NBYTES))
