@@ -18,7 +18,6 @@ from .._lazy_import import later
 from ..assignment import totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.inplace import InPlace
-from ..assignment.readers import OWNED
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index import transform as steps
 from ..index.indices import parse_index
@@ -28,6 +27,7 @@ from ..ir.node import Node
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
 from ..ir.walk import reads_late
+from ..memory.buffer import ALONE
 from ..memory.snapshots import Snapshot
 from ..operands import learning as learned
 from ..operands import tracing
@@ -241,7 +241,7 @@ class XExpression(
 
         None if another handle has these operands too, as ``-e`` has those of ``e``.
         """
-        return 0 if sys.getrefcount(self._operands) > OWNED else self._operands.count(snapshot)
+        return 0 if sys.getrefcount(self._operands) > ALONE else self._operands.count(snapshot)
 
     def now(self) -> Operands:
         """Return the operands of the handle's kind."""

@@ -42,7 +42,6 @@ from typing import Any
 import numpy as np
 
 from ..assignment import elements, results
-from ..assignment.readers import NAMED
 from ..dtypes.names import bool_, float64
 from ..index.broadcast import infer_extent
 from ..index.indices import parse_index
@@ -51,7 +50,7 @@ from ..ir.kind import NODE
 from ..ir.walk import is_long, twin
 from ..layout.strided import DYNAMIC, Strided
 from ..memory.block import Memory
-from ..memory.buffer import COUNTS
+from ..memory.buffer import COUNTS, NAMED
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import computed

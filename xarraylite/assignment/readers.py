@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
-from ..memory.buffer import ALONE, Buffer
+from ..memory.buffer import ALONE, NAMED, Buffer
 from ..memory.snapshots import are_others, being_written
 from ..operands.nodes import HasNode
 from . import totals
@@ -87,7 +87,7 @@ def _shared_below(order: list[Node], within: set[int], top: int) -> bool:
         key = id(order[k])
         checked = key in touched and key != top and k != len(order) - 1
         # The list, the call's argument, and one per use inside the graph.
-        if checked and sys.getrefcount(order[k]) > uses.get(key, 0) + OWNED:
+        if checked and sys.getrefcount(order[k]) > uses.get(key, 0) + ALONE:
             return True
     return False
 
@@ -107,32 +107,19 @@ def _uses(order: list[Node], within: set[int]) -> tuple[dict[int, int], set[int]
     return uses, touched
 
 
-def _measure_node() -> int:
-    """Count the references of an object that only a list holds, as `_shared_below` sees them."""
-    order = [object()]
-    return max(sys.getrefcount(order[k]) for k in range(1))
-
-
-#: References to an object that only one list, tuple or attribute holds, as a callee counts them.
-OWNED = _measure_node()
-
-
-def _measure_names() -> tuple[int, int]:
-    """Count references to an object that a name and a list have, and that only a caller names."""
+def _measure_lent() -> int:
+    """Count references to an object that is an argument and that only a caller names."""
     held = [object()]
-    own = held[0]
-    named = sys.getrefcount(own)
-    del held
+    own = held.pop()
 
     def count(lent: object) -> int:
         return sys.getrefcount(lent)
 
-    return named, count(own)
+    return count(own)
 
 
-#: References to an object that a list, tuple or attribute holds and a local variable names, and to
-#: one that is an argument and has a name in the caller.
-NAMED, LENT = _measure_names()
+#: References to an object that is an argument and has a name in the caller.
+LENT = _measure_lent()
 
 #: Whether what a local variable holds counts as a temporary does where it is an argument.
 _lends = False
@@ -211,12 +198,7 @@ def waiting_for(buffer: Buffer) -> int:
     """Count the references that keep a buffer's bytes; -1 where more than counting is to do."""
     if buffer.special and not buffer.is_ordinary():
         return -1
-    if buffer.shared:
-        return buffer.shared_waiting()
-    try:
-        return sys.getrefcount(buffer._snapshot) - ALONE if hasattr(buffer, "_snapshot") else 0
-    except AttributeError:  # another thread has just written
-        return 0
+    return buffer.shared_waiting() if buffer.shared else buffer.references()
 
 
 def freed(buffer: Buffer, own: int = 0) -> bool:
@@ -271,8 +253,5 @@ def own_of(buffer: Buffer, e: Any, made_of: Any = None) -> int:
             return own_of(buffer, e) + own_of(buffer, made_of)
         handles = 2
     operands = getattr(e, "_operands", ())
-    try:
-        own = sys.getrefcount(operands) < NAMED + handles
-        return operands.count(buffer._snapshot) if own else 0
-    except AttributeError:  # another thread has just written
-        return 0
+    own = sys.getrefcount(operands) < NAMED + handles
+    return operands.count(buffer._known()) if own else 0

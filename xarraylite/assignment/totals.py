@@ -128,7 +128,7 @@ def settle(buffer: Buffer) -> None:
     waiting = _noted.totals
     if not waiting:
         return
-    snapshot = getattr(buffer, "_snapshot", None)
+    snapshot = buffer._known()
     for total in waiting:
         e = total()
         if e is not None and snapshot is not None and any([x is snapshot for x in e._operands]):

@@ -90,10 +90,7 @@ def _called(program: Any, to: Any, operands: Sequence[Any], own: int) -> bool:
         return False
     buffer = to._buffer
     arguments = (buffer.address + to._start, to._shape, *operands)
-    try:
-        own += arguments.count(buffer._snapshot) if own else 0
-    except AttributeError:  # another thread has just written
-        own = 0
+    own += arguments.count(buffer._known()) if own else 0
     return readers.wrote(buffer, own, operands, lambda: program.call(*arguments) is None)
 
 
@@ -306,7 +303,7 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
                 return False
             if value.lasting:
                 operands = (buffer, to._start, *value._operands)
-                own = operands.count(buffer._snapshot) if held else 2 * own_of(buffer, value)
+                own = operands.count(buffer._known()) if held else 2 * own_of(buffer, value)
             else:
                 operands = (buffer, to._start, value._buffer, value._start)
     except (KeyError, AttributeError):

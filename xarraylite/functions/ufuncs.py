@@ -29,7 +29,6 @@ from ..dtypes.names import as_dtype, dtype_name
 from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.build import Operand, describe
-from ..memory.buffer import COUNTS
 from ..operands import dispatch
 from ..operands.nodes import Lifted, as_operand, is_foreign, is_number, is_operand
 from ..operands.non_numeric import call_numpy, dtype_of, is_not_ours
@@ -260,7 +259,7 @@ def written(
         made = expression.apply(OPS["where"], where, made, kept)
     if isinstance(out, (XExpression, np.ndarray)) and made.shape != out.shape:
         made = XExpression(build.broadcast_to(made.node, out.shape, operation))
-    fresh = COUNTS and sys.getrefcount(made) <= LENT
+    fresh = sys.getrefcount(made) <= LENT
     return into(out, made, operation, fresh)
 
 

@@ -15,8 +15,12 @@ marked stale.
 
 Borrowed buffers can share memory, with each other and with buffers that NumPy was given (`share`).
 Their snapshots are known by weak references too, and a writer asks for those of every such buffer
-whose bytes intersect, unless none was made since (``asked``).  So do all where references cannot be
-counted (free-threaded builds).
+whose bytes intersect, unless none was made since (``asked``).
+
+**Free-threaded builds.**  There a count is the sum of two numbers that others change while they are
+read, and can be too small.  So a buffer knows its snapshot by a weak reference alone, and whoever
+reads it is there as long as it lives.  Counts only tell whether these are all the assigned
+expression's own, which saves a copy; where one is wrong, another reader's operand has expired.
 
 **Fork.**  Slabs and allocated buffers are private memory: the child has its own copy-on-write
 copy and its own list of free places, so both processes go on cutting without meeting.
@@ -24,7 +28,6 @@ copy and its own list of free places, so both processes go on cutting without me
 
 from __future__ import annotations
 
-import contextlib
 import operator
 import re
 import sys
@@ -48,8 +51,9 @@ if TYPE_CHECKING:
 
 _UINT8 = np.dtype(np.uint8)
 
-#: Whether reference counts tell who holds an object.  (`sysconfig` would say so too, for 1 ms.)
-COUNTS = hasattr(sys, "getrefcount") and "free-threading build" not in sys.version
+#: Whether counts tell who holds an object that other threads may hold: they have to wait meanwhile.
+#: (`sysconfig` would say so too, for 1 ms.)
+COUNTS = "free-threading build" not in sys.version
 
 #: Buffers whose snapshots a thread is about to move, and which.
 _leaving: dict[Buffer, tuple[int, list[Snapshot]]] = {}
@@ -229,13 +233,17 @@ class Buffer(Memory):
         fresh.origin = weakref.ref(self)
         if self.made is not None:
             fresh.made = self.made
-        if self.shared or not COUNTS:
-            if COUNTS and len(shared_snapshots) >= _most_shared:
-                _drop_idle()
-            self._mark = noted(fresh)
-        if COUNTS:
-            self._snapshot = fresh
+        if self.shared and len(shared_snapshots) >= _most_shared:
+            _drop_idle()
+        self._know(fresh)
         return fresh
+
+    def _know(self, snapshot: Snapshot) -> None:
+        """Have a snapshot be the current one."""
+        if self.shared or not COUNTS:
+            self._mark = noted(snapshot) if self.shared else weakref.ref(snapshot)
+        if COUNTS:
+            self._snapshot = snapshot
 
     def _known(self) -> Snapshot | None:
         """Return the current snapshot; None if there is none."""
@@ -244,8 +252,10 @@ class Buffer(Memory):
         except AttributeError:
             mark: weakref.ref[Snapshot] | None = getattr(self, "_mark", None)
         known = None if mark is None else mark()
-        # One that was moved or has expired is no longer this buffer's.
-        return known if known is not None and known.stale is None and known.is_same(self) else None
+        # One that was moved, or has expired and so has no address, is no longer this buffer's.
+        if known is None or getattr(known, "address", None) != self.address:
+            return None
+        return known if known.stale is None and known.nbytes == self.nbytes else None
 
     def is_read_by(self, snapshot: Snapshot) -> bool:
         """Tell whether this is the buffer's current snapshot."""
@@ -258,8 +268,9 @@ class Buffer(Memory):
             return
         with guard.held:
             with readers.being_written(self):
-                with contextlib.suppress(AttributeError):
-                    self._mark = noted(self._snapshot)
+                known = self._known()
+                if known is not None:
+                    self._mark = noted(known)
                 self.shared = True
 
     def is_awaited(self) -> bool:
@@ -267,24 +278,31 @@ class Buffer(Memory):
         if self.shared and not shared_snapshots:
             return False
         with guard.held:
-            if not COUNTS:
-                return bool(self._live())
-            if self.shared:
-                return _are_held(self._live())
-            return hasattr(self, "_snapshot") and sys.getrefcount(self._snapshot) > ALONE
+            return _are_held(self._live()) if self.shared else self.references() > 0
+
+    def references(self) -> int:
+        """Count the references to the current snapshot, without the buffer's own."""
+        if COUNTS:
+            try:
+                return sys.getrefcount(self._snapshot) - ALONE if hasattr(self, "_snapshot") else 0
+            except AttributeError:  # another thread has just written
+                return 0
+        known = self._known()
+        return 0 if known is None else max(sys.getrefcount(known) - NAMED + 1, 1)
 
     def shared_waiting(self) -> int:
         """Count the references to shared bytes' only snapshot; -1 if it is another buffer's too."""
         with guard.held:
             if getattr(self, "asked", self) is not newest.mark:
                 alive = self._live()
-                owns = not alive or alive[-1] is getattr(self, "_snapshot", None)
-                only = COUNTS and owns and len(alive) < 2
-                alive.clear()  # it would count as a reader
+                known = getattr(self, "_snapshot", None) if COUNTS else self._known()
+                only = not alive or (len(alive) == 1 and alive[0] is known)
+                known = None  # it would count as a reader, as what follows would
+                alive.clear()
                 if not only:
                     return -1 if self.is_awaited() else 0
                 self.asked = newest.mark
-            return sys.getrefcount(self._snapshot) - ALONE if hasattr(self, "_snapshot") else 0
+            return self.references()
 
     def release(self, own: int = 0, which: int = 0) -> Snapshot | None:
         """Let every expression that refers to these bytes keep them, before they are written.
@@ -328,10 +346,10 @@ class Buffer(Memory):
             while snapshots:
                 snapshot = snapshots[-1]
                 held = own if id(snapshot) == which else 0
-                count = sys.getrefcount(snapshot) - _TAKEN if COUNTS else held + 1
+                count = sys.getrefcount(snapshot) - NAMED
                 if held and count == held:
                     kept = snapshot
-                elif count > 0:
+                elif count > 0 or not COUNTS:
                     snapshot.move()
                 del snapshots[-1]
         except BaseException:
@@ -348,27 +366,24 @@ class Buffer(Memory):
 
         What is only a product's result that nobody reads is none from now on.
         """
-        if self.special and self.made is not None and COUNTS and not self.shared:
+        if self.special and self.made is not None and not self.shared:
             with guard.held:
-                known = getattr(self, "_snapshot", None)
-                if not self._moving and (known is None or sys.getrefcount(known) == _TAKEN):
-                    if known is not None:
-                        del self._snapshot  # it tells of the product
+                if not self._moving and self.references() == 0:
+                    _let_go(self._known())  # it tells of the product
                     self.made, self.special = None, self.readonly
         return not self.special
 
     def _take(self, snapshots: list[Snapshot]) -> None:
         """Move the snapshots of these bytes from their buffers to a list."""
         with guard.held:
-            if self.shared or not COUNTS:
-                self._mark = _NOBODY
+            known = self._known()
+            if self.shared:
                 snapshots += self._live()
-                for snapshot in snapshots:
-                    _let_go(snapshot)
-                return
-            with contextlib.suppress(AttributeError):
-                snapshots.append(self._snapshot)
-                del self._snapshot
+            elif known is not None:
+                snapshots.append(known)
+            self._mark = _NOBODY
+            for snapshot in snapshots:
+                _let_go(snapshot)
 
     def _give_back(self, snapshots: list[Snapshot]) -> None:
         """Know snapshots again that were taken and have not moved."""
@@ -376,8 +391,8 @@ class Buffer(Memory):
             for snapshot in snapshots:
                 if snapshot.origin is None or self._known() is snapshot:
                     continue
-                if COUNTS and not self.shared and self._known() is None:
-                    self._snapshot = snapshot
+                if not self.shared and self._known() is None:
+                    self._know(snapshot)
                     continue
                 self.share()
                 mark = noted(snapshot)
@@ -432,7 +447,7 @@ def _are_held(snapshots: list[Any]) -> bool:
     while snapshots:
         snapshot = snapshots[-1]
         kept = _keeper(snapshot) is not None
-        if sys.getrefcount(snapshot) - _TAKEN > kept:
+        if not COUNTS or sys.getrefcount(snapshot) - NAMED > kept:
             return True
         del snapshots[-1]
     return False
@@ -455,21 +470,17 @@ def _drop_idle() -> None:
 
 
 def _measure() -> tuple[int, int]:
-    """Count the references of a snapshot as `Buffer.is_awaited` and `Buffer.release` see them."""
-    buffer = Buffer.allocate(0)
-    buffer._snapshot = Snapshot.of(buffer)
-    alone = sys.getrefcount(buffer._snapshot)
-    snapshots = [buffer._snapshot]
-    del buffer._snapshot
-    while snapshots:
-        snapshot = snapshots[-1]
-        taken = sys.getrefcount(snapshot)
-        del snapshots[-1]
-    return alone, taken
+    """Count the references to an object that a list holds, with a local name and without."""
+    held = [object()]
+    named = held[0]
+    count = sys.getrefcount(named)
+    del named
+    return count, max([sys.getrefcount(held[k]) for k in range(1)])
 
 
-#: References to a snapshot that only its buffer holds, or that it or a list does and a name.
-ALONE, _TAKEN = _measure() if COUNTS else (0, 0)
+#: References to an object that one list, tuple or attribute holds, as a callee counts them; with a
+#: local variable that names it, and without.
+NAMED, ALONE = _measure()
 
 
 def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
