@@ -472,7 +472,6 @@ def test_repr_names_size_and_access() -> None:
     assert "current" in repr(Buffer.allocate(8).snapshot())
 
 
-@pytest.mark.skipif(not buffers.COUNTS, reason="readers are not counted here")
 def test_many_shared_buffers_that_are_read_are_looked_at_a_few_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -370,7 +370,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
                 if writes.assigned(to, value, held, noalias, used):
                     writes.learn(to, asked, value)
                     return
-                if not noalias and elements.put_at(self, key, value):
+                if not noalias and elements.put_at(self, key, value, used):
                     return
         elif value.__class__ is _NumpyArray and not noalias and elements.put_at(self, key, value):
             return

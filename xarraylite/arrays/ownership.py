@@ -50,7 +50,7 @@ from ..ir.kind import NODE
 from ..ir.walk import is_long, twin
 from ..layout.strided import DYNAMIC, Strided
 from ..memory.block import Memory
-from ..memory.buffer import COUNTS, NAMED
+from ..memory.buffer import NAMED
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import computed
@@ -120,10 +120,10 @@ class Owning:
     def source(self) -> Any:
         """Return the result that the handle is a view of, if others hold it or a view of it."""
         root = self.root
-        if root is not None and COUNTS and sys.getrefcount(root) <= NAMED:
-            del root  # which only this view holds
-            if len(self.members()) <= 2:  # the two of them
-                self.root = None
+        if root is not None and sys.getrefcount(root) <= NAMED and len(self.members()) <= 2:
+            mark = weakref.ref(root)
+            self.root = root = None  # the two of them are all there is
+            self.root = mark()  # where it was counted rightly it is gone
         return self.root
 
     def place(self) -> Strided:

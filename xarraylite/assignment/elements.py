@@ -113,10 +113,11 @@ def filled(to: Any, key: Any, value: Any) -> bool:
     return True
 
 
-def put_at(to: Any, key: Any, value: Any) -> bool:
+def put_at(to: Any, key: Any, value: Any, used: Any = None) -> bool:
     """Write memory where integers and slices select elements; tell whether it is done.
 
-    It is of a dtype that NumPy converts as we do, stretched perhaps, and may be NumPy's.
+    It is of a dtype that NumPy converts as we do, stretched perhaps, and may be NumPy's.  It was
+    computed from ``used``, which nobody else holds.
     """
     own = value.__class__ is not np.ndarray
     if own and (value.lasting or value._kind is NODE):
@@ -132,7 +133,8 @@ def put_at(to: Any, key: Any, value: Any) -> bool:
         if values is None:
             return False
         values = values.copy() if np.may_share_memory(place, values) else values
-        return readers.wrote(to._buffer, 0, (), place.__setitem__, ..., values)
+        held, reads = readers.own_of(to._buffer, used), getattr(used, "_operands", ())
+        return readers.wrote(to._buffer, held, reads, place.__setitem__, ..., values)
     except REFUSED:
         return False
 
