@@ -27,8 +27,7 @@ from ..ir.node import Node
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
 from ..ir.walk import reads_late
-from ..memory.buffer import ALONE
-from ..memory.snapshots import Snapshot
+from ..memory.snapshots import ALONE, Snapshot
 from ..operands import learning as learned
 from ..operands import tracing
 from ..operands.gathers import gather, is_index_array

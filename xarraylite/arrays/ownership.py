@@ -50,8 +50,7 @@ from ..ir.kind import NODE
 from ..ir.walk import is_long, twin
 from ..layout.strided import DYNAMIC, Strided
 from ..memory.block import Memory
-from ..memory.buffer import NAMED
-from ..memory.snapshots import Snapshot
+from ..memory.snapshots import NAMED, Snapshot
 from ..operands import tracing
 from ..operands.convert import computed
 from ..operands.gathers import is_index_array

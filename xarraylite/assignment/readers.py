@@ -22,8 +22,8 @@ from typing import Any, Self
 
 from ..ir.node import Leaf, Node
 from ..ir.walk import postorder
-from ..memory.buffer import ALONE, NAMED, Buffer
-from ..memory.snapshots import are_others, being_written
+from ..memory.buffer import Buffer
+from ..memory.snapshots import ALONE, NAMED, are_others, being_written
 from ..operands.nodes import HasNode
 from . import totals
 

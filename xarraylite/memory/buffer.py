@@ -44,7 +44,7 @@ from . import snapshots as readers
 from .block import Memory, byte_reach
 from .pool import Bytes, Range, Raw, address_of
 from .slabs import take
-from .snapshots import GLANCE, Snapshot, guard, newest, noted, shared_snapshots
+from .snapshots import ALONE, GLANCE, NAMED, Snapshot, guard, newest, noted, shared_snapshots
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -467,20 +467,6 @@ def _drop_idle() -> None:
         if found[0] is not None and not _are_held(found):
             _let_go(mark())
     _most_shared = max(_IDLE, 2 * len(shared_snapshots))
-
-
-def _measure() -> tuple[int, int]:
-    """Count the references to an object that a list holds, with a local name and without."""
-    held = [object()]
-    named = held[0]
-    count = sys.getrefcount(named)
-    del named
-    return count, max([sys.getrefcount(held[k]) for k in range(1)])
-
-
-#: References to an object that one list, tuple or attribute holds, as a callee counts them; with a
-#: local variable that names it, and without.
-NAMED, ALONE = _measure()
 
 
 def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:

@@ -27,6 +27,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import ctypes
+import sys
 import threading
 import time
 import weakref
@@ -195,6 +196,19 @@ class Snapshot(Memory):
         state = "late" if self.late else self.stale or "current"
         return f"<Snapshot of {self.nbytes} bytes, {state}>"
 
+
+def _measure() -> tuple[int, int]:
+    """Count the references to an object that a list holds, with a local name and without."""
+    held = [object()]
+    named = held[0]
+    count = sys.getrefcount(named)
+    del named
+    return count, max([sys.getrefcount(held[k]) for k in range(1)])
+
+
+#: References to an object that one list, tuple or attribute holds, as a callee counts them; with a
+#: local variable that names it, and without.
+NAMED, ALONE = _measure()
 
 #: Those of buffers whose bytes other buffers may have.
 shared_snapshots: set[weakref.ref[Snapshot]] = set()

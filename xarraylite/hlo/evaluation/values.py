@@ -25,7 +25,8 @@ from ...dtypes.names import NumpyArray, as_dtype
 from ...ir.kind import NODE, Kind, row_major
 from ...ir.node import Scalar
 from ...layout.strided import ROW_MAJOR
-from ...memory.buffer import ALONE, COUNTS, Buffer
+from ...memory.buffer import COUNTS, Buffer
+from ...memory.snapshots import ALONE
 from ...operands.nodes import as_node
 from ...ops.table import OPS
 from ...xla.spec import ArraySpec
