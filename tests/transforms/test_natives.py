@@ -100,6 +100,18 @@ def test_powers_and_comparisons_with_numbers_are_the_same() -> None:
             assert fast == slow, (dtype, number)
 
 
+def test_the_square_of_bools_is_none_of_their_powers() -> None:
+    values = np.array([True, False])
+
+    def work() -> Any:
+        a = xl.asarray(values)
+        made = [f(a, k) for k in (2, 3, 2.0, 0.5) for f in (xl.pow, operator.pow, xl.pow)]
+        return [(x.dtype, x.tolist()) for x in map(xl.eval, made)]
+
+    wanted = [f(values, k) for k in (2, 3, 2.0, 0.5) for f in (np.power, operator.pow, np.power)]
+    assert both(work) == (outcome(lambda: [(x.dtype, x.tolist()) for x in wanted]),) * 2
+
+
 KEYS = (
     *(slice(1, -1), slice(None), slice(2, 1), slice(-9, 9), slice(None, None, -2), slice(0, 3, 0)),
     *((slice(1, None), slice(None, -1)), (1, slice(None)), (slice(None), -1), (3, slice(1))),

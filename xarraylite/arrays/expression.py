@@ -19,7 +19,7 @@ from ..assignment import totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.inplace import InPlace
 from ..assignment.readers import OWNED
-from ..dtypes.names import NumpyArray, as_dtype, dtype_name
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name, int64
 from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
@@ -99,6 +99,8 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
         return handle(*known)
     if (power := learned.power_of_form(op, operands, apply)) is not None:
         return power  # type: ignore[no-any-return]
+    if learned.is_square_of_bools(op, operands):
+        return apply(op, converted(operands[0], int64), operands[1])  # type: ignore[arg-type]
     node = build.elementwise(op, *[as_operand(x, op.name) for x in operands])
     if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
         return XExpression._of(node)

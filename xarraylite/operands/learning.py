@@ -100,10 +100,9 @@ def _follow(operands: tuple[object, ...], made: HasNode) -> bool:
 def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     """Remember where a power leads, by the exponent where that tells what is computed.
 
-    What is remembered has an entry for each such exponent, and one of all others under None. Of
-    bools nothing is: ``**`` of 2 is their square, which `xl.pow` is not.
+    What is remembered has an entry for each such exponent, and one of all others under None.
     """
-    if base._kind is not NODE and base._kind.dtype == bool_:
+    if is_square_of_bools(POWER, (base, exponent)):
         return
     if base._kind is NODE or made._kind is NODE or exponent.__class__ not in NUMBERS:
         return
@@ -118,6 +117,14 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     if entry is not None:
         place = exponent if exponent in POWERS else None
         base._kind.learn(POWER, exponent.__class__, known | {place: entry})
+
+
+def is_square_of_bools(op: Op, operands: tuple[Any, ...]) -> bool:
+    """Tell whether an operation is a power of bools that ``**`` is not, but their square, int8."""
+    if op is not POWER or operands[1].__class__ is not int or operands[1] != 2:
+        return False
+    base = operands[0]
+    return isinstance(base, HasNode) and base._kind is not NODE and base._kind.dtype == bool_
 
 
 def power_of_form(op: Op, operands: tuple[Any, ...], apply: Callable[..., Any]) -> Any:
