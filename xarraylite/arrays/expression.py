@@ -67,7 +67,8 @@ def apply(op: Op, *operands: object) -> XExpression:
         forward = isinstance(left, XExpression)
         key = (op, key_of(right)) if forward else (op.reflected, key_of(left))
         return again(key, op, left, right)
-    keys = key_of(operands[1]), key_of(operands[2])
+    first, second, third = operands
+    keys = learned.key_beside(first, second), learned.key_beside(first, third)
     found = learned.three(op, keys, operands)
     return written((op, *keys), op, *operands) if found is None else handle(*found)
 
