@@ -493,4 +493,6 @@ class XExpression(
         if wanted != self.dtype:
             made = converted(self, wanted)
             return made if order in ("K", "A", None) else made.copy(order)
-        return self.copy(order) if copy or order not in ("K", "A", None) else self
+        if order not in ("K", "A", None):
+            return self.copy(order)
+        return self.copy() if copy else self
