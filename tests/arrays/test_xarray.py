@@ -425,6 +425,12 @@ class Derived(Reflected):
     """Another one, of which the first is a base."""
 
 
+class OfFixedRank(xl.XTensor):
+    """One of fixed rank."""
+
+    __radd__ = Reflected.__radd__
+
+
 @pytest.mark.parametrize("machine_code", [False, True])
 def test_the_reflected_method_of_a_derived_class_is_asked_first(machine_code: bool) -> None:
     if machine_code:
@@ -432,7 +438,7 @@ def test_the_reflected_method_of_a_derived_class_is_asked_first(machine_code: bo
     row, wanted = xl.asarray([[1.0, 2.0]])[0], np.asarray([2.0, 4.0])
     for left in (row, row + 0, xl.XTensor([1.0, 2.0]), xl.asarray([1.0, 2.0])):
         assert_same_bits(left + row, wanted)  # how to do it is known from now on
-        for cls in (Reflected, Derived):
+        for cls in (Reflected, Derived, OfFixedRank):
             assert left + cls([1.0, 2.0]) == "own"
             assert_same_bits(left * cls([1.0, 2.0]), np.asarray(left) * [1.0, 2.0])
     assert_same_bits(Derived([1.0, 2.0]) + Derived([1.0, 2.0]), wanted)

@@ -93,6 +93,21 @@ def test_what_was_written_is_known(expression: Any, written: list[str]) -> None:
     assert again.tolist() == first.tolist()
 
 
+def test_three_operands_of_which_some_are_stretched_are_known(written: list[str]) -> None:
+    for shape in ((3, 4), (4, 4), (2, 4), (3, 4)):
+        values = np.linspace(0.0, 3.0, shape[0] * 4).reshape(shape)
+        a = xl.asarray(values)
+        for low, high in ((0, (slice(None), slice(1))), ((slice(1), 0), 1), (-1, -1), (..., 0)):
+            x, y = a[low], a[high]
+            for _ in range(3):
+                written.clear()
+                made = xl.eval(xl.where(a > 1, x, y)), xl.eval(xl.clip(a, x, y))
+            assert not written
+            low_, high_ = values[low], values[high]
+            assert_same_bits(made[0], np.where(values > 1, low_, high_))
+            assert_same_bits(made[1], np.minimum(np.maximum(values, low_), high_))
+
+
 @pytest.mark.parametrize("by", [(2.0, 0.5), [1, 2], np.array([2.0, 1.0]), np.float64(1.5)])
 def test_what_is_cast_back_in_place_is_known(by: Any, written: list[str]) -> None:
     values = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)

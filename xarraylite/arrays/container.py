@@ -22,9 +22,9 @@ from ..index import transform as steps
 from ..index.indices import Selection, parse_index
 from ..ir import build
 from ..ir.build import describe
-from ..ir.kind import NODE, Operands, strides_of
+from ..ir.kind import NODE, Operands, owner_class, strides_of
 from ..ir.kind import leaf as leaf_kind
-from ..ir.node import FREE, Leaf, Node
+from ..ir.node import FREE, RANK, Leaf, Node
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import read
@@ -216,6 +216,12 @@ class XContainer(Placed, DescribedMemory, XExpression):
             return read(self._buffer, self._dtype, self._map)
         place = Strided.row_major(self.shape)
         return store(self.node, place).view(self._dtype, place)
+
+    def _few_in_line(self, order: Any) -> Any:
+        if self._kind is NODE or self.size > elements.FEW or tracing.is_active():
+            return None
+        values = elements.array_of(self).flatten(order)
+        return owner_class(min(self._fixed, RANK), self._dtype, values.shape)._adopted(values)
 
     def summary(self) -> str:
         """Return kind, dtype, shape and tiled layout, as error messages show them."""

@@ -18,7 +18,7 @@ from .._lazy_import import later
 from ..assignment import totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.inplace import InPlace
-from ..dtypes.names import NumpyArray, as_dtype, dtype_name
+from ..dtypes.names import NumpyArray, as_dtype, dtype_name, int64
 from ..index import transform as steps
 from ..index.indices import parse_index
 from ..ir import build
@@ -66,7 +66,8 @@ def apply(op: Op, *operands: object) -> XExpression:
         forward = isinstance(left, XExpression)
         key = (op, key_of(right)) if forward else (op.reflected, key_of(left))
         return again(key, op, left, right)
-    keys = key_of(operands[1]), key_of(operands[2])
+    first, second, third = operands
+    keys = learned.key_beside(first, second), learned.key_beside(first, third)
     found = learned.three(op, keys, operands)
     return written((op, *keys), op, *operands) if found is None else handle(*found)
 
@@ -98,6 +99,8 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
         return handle(*known)
     if (power := learned.power_of_form(op, operands, apply)) is not None:
         return power  # type: ignore[no-any-return]
+    if learned.is_square_of_bools(op, operands):
+        return apply(op, converted(operands[0], int64), operands[1])  # type: ignore[arg-type]
     node = build.elementwise(op, *[as_operand(x, op.name) for x in operands])
     if any([isinstance(x, XExpression) and x._kind is NODE for x in operands]):
         return XExpression._of(node)
@@ -489,4 +492,6 @@ class XExpression(
         if wanted != self.dtype:
             made = converted(self, wanted)
             return made if order in ("K", "A", None) else made.copy(order)
-        return self.copy(order) if copy or order not in ("K", "A", None) else self
+        if order not in ("K", "A", None):
+            return self.copy(order)
+        return self.copy() if copy else self

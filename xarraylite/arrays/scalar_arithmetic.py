@@ -203,7 +203,7 @@ def _meant(op: Op, types: tuple[type, ...]) -> Any:
         return np.complex128
     if types == (int,) or (types == (int, int) and op is not POWER and not op.scalars):
         return np.int64
-    return np.float64 if float in types and _FLOATS.issuperset(types) and not op.scalars else None
+    return np.float64 if float in types and _REAL.issuperset(types) and not op.scalars else None
 
 
 def _kernel_for(node: Elementwise, types: tuple[type, ...]) -> Way | None:

@@ -179,8 +179,11 @@ class Invocation:
     def face(self) -> Callable[..., Any]:
         """Return the function of containers."""
         name, signature, plan, flags = self._name, self._signature, self.plan, self.plan[1]
+        names = self._positional[: len(flags)]
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            while len(args) < len(names) and names[len(args)] in kwargs:
+                args = (*args, kwargs.pop(names[len(args)]))
             done = dispatch.handed(plan, args, kwargs)
             if done is NotImplemented and list in map(type, args):
                 given = [

@@ -187,40 +187,39 @@ def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
     return found
 
 
-_ROW_MAJOR = ROW_MAJOR.value
-
 #: Lists of these alone, and of such lists, NumPy reads as we do.
 _NUMBERS = frozenset((int, float, XFloat64))
 
 
 def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
     """Return a few elements in a new container, or a container as it is; None for all others."""
-    cls = values.__class__
+    cls, by_rows = values.__class__, settings.default_layout == ROW_MAJOR.value
     if cls is list or cls is tuple:
         classes = {*map(type, values)}
         if classes == {list}:
             classes = {*map(type, chain(*values))}
         elif dtype is None and classes <= _NUMBERS:
-            return xarray.owned(np.array(values)) if settings.default_layout == _ROW_MAJOR else None
+            return xarray.owned(np.array(values)) if by_rows else None
         values = listed(values, pinned_dtype(dtype), classes <= _NUMBERS)
+    elif isinstance(values, XContainer):
+        wanted = pinned_dtype(dtype)
+        if not copy and (wanted is None or wanted is values._dtype):
+            return values
+        if wanted is None:
+            return xarray.duplicated(values) if by_rows else None
+        values = xarray.few_in(values, wanted)
     elif dtype is not None:
         return None
-    elif isinstance(values, XContainer):
-        if not copy:
-            return values
-        return xarray.duplicated(values) if settings.default_layout == _ROW_MAJOR else None
     elif cls is XExpression:
         if not copy:
             own = _remembered(values) if values._kind is not NODE else None
             return own if isinstance(own, XContainer) else None
         done = results.evaluate(values)
         plain = done is not None and done.static_layout is ROW_MAJOR
-        return done if plain and settings.default_layout == _ROW_MAJOR else None
+        return done if plain and by_rows else None
     elif cls in NUMBERS:
         values = np.asarray(values)
-    if values.__class__ is not np.ndarray or settings.default_layout != _ROW_MAJOR:
-        return None
-    return xarray.owned(values)
+    return xarray.owned(values) if by_rows and values.__class__ is np.ndarray else None
 
 
 def array(

@@ -32,6 +32,7 @@ from .arguments import whole
 from .arrays_of_numpy import Narrow, container, numpy_of
 from .copied import computed_at_once
 from .manipulation import Axes, broadcast_to, expand_dims, flip, moveaxis, permute_dims, reshape
+from .searching import take
 
 Ints: TypeAlias = "SupportsIndex | Iterable[SupportsIndex]"
 
@@ -353,8 +354,7 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
         raise ShapeError(
             f"repeat({describe(array.node)}): {counts.size} repeats for an extent of {extent}"
         )
-    index = index_leaf(np.repeat(np.arange(extent), counts), extent)
-    return XExpression(build.gather(array.node, along, index))
+    return take(array, np.repeat(np.arange(extent), counts), along)
 
 
 PadMode: TypeAlias = (

@@ -15,10 +15,10 @@ from ..arrays import basic_indexing, few
 from ..arrays.advanced_indexing import of_copy
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
+from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..dtypes.names import NumpyArray
 from ..index.broadcast import check_axis
-from ..ir import build
 from ..ir.kind import NODE
 from ..operands.gathers import taken
 from ..operands.moving import moves
@@ -28,6 +28,7 @@ from . import ordering
 from .arrays_of_numpy import into
 from .arrays_of_numpy import numpy as np
 from .computed import computed
+from .manipulation import reshape
 
 Side: TypeAlias = "Literal['left', 'right']"
 
@@ -319,9 +320,9 @@ def take(
         again = of_copy(a, (*before, indices)) if indices.dtype.kind in "iu" else None
         if again is not None:
             return into(out, again, "take", rule="unsafe")
-    node = as_node(a, "take")
     if axis is None:
-        node, axis = build.reshape(node, (-1,)), 0
+        return take(reshape(as_array(a, "take"), (-1,)), indices, 0, out, mode)
+    node = as_node(a, "take")
     axis = check_axis(axis, len(node.shape), "take")
     indices = _inside(indices, node.shape[axis], mode)
     return into(out, XExpression(taken(node, axis, indices)), "take", rule="unsafe")

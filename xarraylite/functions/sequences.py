@@ -21,6 +21,7 @@ from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
+from ..assignment import elements
 from ..assignment.elements import FEW
 from ..dtypes.names import NumpyArray, as_dtype, float64, int64, kind
 from ..dtypes.promotion import result_type
@@ -28,7 +29,7 @@ from ..index.broadcast import as_shape
 from ..ir import build
 from ..ir.node import Iota, Node
 from ..layout.strided import ROW_MAJOR, Strided
-from ..operands.convert import LayoutLike, layout_of, store, values_node
+from ..operands.convert import LayoutLike, layout_of, pinned_dtype, store, values_node
 from ..operands.nodes import HasNode, unwrapped
 from ..operands.non_numeric import array_of, as_other, dtype_of, numbers_of
 from .arguments import check_device, check_numbers
@@ -45,9 +46,11 @@ _MANY = 1 << 16
 
 def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> XArray:
     """Return values, an array that nobody else has or a node, in a container of a dtype."""
-    plain = isinstance(values, np.ndarray) and values.dtype == dtype
-    if plain and _lies_by_rows(layout):
-        return _own(values)
+    if isinstance(values, np.ndarray) and _lies_by_rows(layout):
+        same = values.dtype == dtype
+        made = values if same or values.size > FEW else elements.in_dtype(values, dtype)
+        if made is not None and made.dtype == dtype:
+            return _own(made)
     node = values if isinstance(values, Node) else values_node(values, dtype, name)
     place, policy = layout_of(node.shape, layout, None, dtype, name)
     return XArray._own(store(node, place), place, dtype, policy)
@@ -101,8 +104,8 @@ def arange(
     >>> xl.arange(1, 7, 2)
     XArray([1, 3, 5])
     """
-    usual = dtype is None and device is None and layout is None
-    few = _few(start, stop, step) if usual else None
+    usual = device is layout is None and dtype_of(dtype) is None
+    few = _few(start, stop, step, pinned_dtype(dtype)) if usual else None
     if few is not None:
         return few
     # What is asked for.
@@ -124,23 +127,25 @@ def arange(
     if count is not None:
         check_size(as_shape(count, "arange"), own, "arange")
     # The values: many by a kernel; else by NumPy, which takes start and step in the dtype.
-    first = usual and start == 0 and step == 1
+    first = usual and dtype is None and start == 0 and step == 1
     if first and whole and count is not None and count >= _MANY and _lies_by_rows(layout):
         return cast("XArray", eval_(XExpression(Iota((count,), int64, Strided((count,), (1,))))))
     values = np.arange(start, stop, step, dtype=own if own.isbuiltin == 1 else within)
     return _wrap(values, own, layout, "arange")
 
 
-def _few(start: Any, stop: Any, step: Any) -> Any:
+def _few(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     """Return few numbers between Python's; None of others.  The call takes all of the time."""
     if stop is None:
         start, stop = 0, start
     if not _REAL.issuperset((start.__class__, stop.__class__, step.__class__)):
         return None
+    if dtype is not None and dtype.isbuiltin != 1:
+        return None
     if step == 0 or not abs(stop - start) <= FEW * abs(step):  # of NaN too
         return None
-    values = np.arange(start, stop, step)
-    return xarray.owned(values) if values.dtype in (int64, float64) else None
+    values = numpy.arange(start, stop, step, dtype)
+    return xarray.owned(values) if values.dtype in (int64, float64, dtype) else None
 
 
 def _count(start: Any, stop: Any, step: Any, whole: bool) -> int | None:

@@ -166,8 +166,13 @@ def directed(
             return getattr(np, op.name)(*values, signature=wanted)  # type: ignore[no-any-return]
         nodes = [as_operand(x, op.name) for x in operands]
         *loop, result = _loop(op, nodes, wanted, casting)
-        pairs = zip(nodes, loop, strict=True)
-        made = XExpression(build.elementwise(op, *[build.convert(x, to) for x, to in pairs]))
+        own = [
+            x
+            if isinstance(x, XExpression) and x.dtype == to
+            else XExpression(build.convert(node, to))
+            for x, node, to in zip(operands, nodes, loop, strict=True)
+        ]
+        made = expression.apply(op, *own)
         made = made if result is None else made.astype(result, copy=False)
         if out is None and where is True and all([is_number(x) for x in operands]):
             return XScalar(made)  # type: ignore[return-value]
@@ -376,6 +381,8 @@ def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
     """
 
     def call(array: object, *args: Any, **options: Any) -> Any:
+        if array.__class__ is list:
+            array = elements.container_of(XArray, array)
         plan = _plan(name, method)
         if plan is not None:
             done = dispatch.handed(plan, (array, *args), options)

@@ -182,7 +182,7 @@ def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArr
             return own.astype(dtype) if fits else None
     except (ValueError, OverflowError):
         return None
-    if to in "biuf" and code in "?dD":
+    if to in "biuf" and (code in "?dD" or (code == "f" and to != "f")):
         return own.astype(dtype)
     return cast("NumpyArray", silently(own.astype, dtype)) if to == "f" == code else None
 

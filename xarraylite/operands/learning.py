@@ -41,6 +41,16 @@ def key_of(operand: object) -> object:
     return operand.__class__
 
 
+def key_beside(first: object, operand: object) -> object:
+    """Return what stands for the second or third of three operands in a key; of one shape or not.
+
+    Where it is stretched, its kind would not tell along which extents.
+    """
+    if isinstance(operand, HasNode) and operand._shape != getattr(first, "_shape", None):
+        return operand._kind, operand._shape, getattr(first, "_shape", None)
+    return key_of(operand)
+
+
 def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
     """Remember where an operation leads, where its result has all operands one after the other.
 
@@ -48,11 +58,11 @@ def learn(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasN
     """
     if 0 in made._shape:
         return
-    if isinstance(made._kind.op, Form) or _is_stretched(operands):
-        _learn_stretched(op, operands, made)
-        return
     if len(operands) == 3:
         _learn_three(key, op, operands, made)
+        return
+    if isinstance(made._kind.op, Form) or _is_stretched(operands):
+        _learn_stretched(op, operands, made)
         return
     own = next((x for x in operands if isinstance(x, HasNode)), None)
     if own is None:
@@ -100,10 +110,9 @@ def _follow(operands: tuple[object, ...], made: HasNode) -> bool:
 def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     """Remember where a power leads, by the exponent where that tells what is computed.
 
-    What is remembered has an entry for each such exponent, and one of all others under None. Of
-    bools nothing is: ``**`` of 2 is their square, which `xl.pow` is not.
+    What is remembered has an entry for each such exponent, and one of all others under None.
     """
-    if base._kind is not NODE and base._kind.dtype == bool_:
+    if is_square_of_bools(POWER, (base, exponent)):
         return
     if base._kind is NODE or made._kind is NODE or exponent.__class__ not in NUMBERS:
         return
@@ -118,6 +127,14 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     if entry is not None:
         place = exponent if exponent in POWERS else None
         base._kind.learn(POWER, exponent.__class__, known | {place: entry})
+
+
+def is_square_of_bools(op: Op, operands: tuple[Any, ...]) -> bool:
+    """Tell whether an operation is a power of bools that ``**`` is not, but their square, int8."""
+    if op is not POWER or operands[1].__class__ is not int or operands[1] != 2:
+        return False
+    base = operands[0]
+    return isinstance(base, HasNode) and base._kind is not NODE and base._kind.dtype == bool_
 
 
 def power_of_form(op: Op, operands: tuple[Any, ...], apply: Callable[..., Any]) -> Any:
@@ -201,20 +218,18 @@ def _learn_stretched(op: Op, operands: tuple[object, ...], made: HasNode) -> Non
 
 
 def _learn_three(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], made: HasNode) -> None:
-    """Remember where an operation on three operands of one shape, or numbers, leads.
+    """Remember where an operation on three operands leads, the first of the result's shape.
 
     The first operand's kind has a table for each key of the second, by the key of the third; an
     entry has the kind, and for each of the two None, or a tuple whose last two items are the
     least and the greatest number.
     """
     first, kind = operands[0], made._kind
-    if not isinstance(first, HasNode) or first._shape != made._shape:
+    if not isinstance(first, HasNode) or first._shape != made._shape or isinstance(kind.op, Form):
         return
     bounds: list[Any] = []
     for number, operand in enumerate(operands[1:], 1):
         if isinstance(operand, HasNode):
-            if operand._shape != made._shape:
-                return
             bounds.append(None)
             continue
         leaf = _scalar_of(kind, number)
@@ -223,6 +238,7 @@ def _learn_three(key: tuple[Any, ...], op: Op, operands: tuple[object, ...], mad
         bounds.append((None, *_range(leaf)))
     if _follow(operands, made):
         known = first._kind.leads(op, key[1]) or {}
+        known = known if len(known) < _THIRD else {}
         first._kind.learn(op, key[1], known | {key[2]: (kind, *bounds)})
 
 
@@ -269,6 +285,9 @@ def learn_fold(op: Reduction, x: object, made: object) -> None:
 #: for which BLAS has no threads.
 PRODUCT = "matmul"
 _OF_MATRICES, _OF_VECTORS = 1 << 24, 1 << 18
+
+#: Third operands that are remembered beside two others, then they begin anew.
+_THIRD = 64
 
 #: Shapes of which products of two kinds are remembered.
 _SHAPES = 8
@@ -389,7 +408,7 @@ def _has_forms(operands: tuple[object, ...]) -> bool:
 
 
 def three(op: Op, keys: tuple[object, object], operands: tuple[object, ...]) -> Found | None:
-    """Look up an operation on three operands of one shape, the first of them an array."""
+    """Look up an operation on three operands, the first of them an array of the result's shape."""
     first = operands[0]
     known = first._kind.leads(op, keys[0]) if isinstance(first, HasNode) else None
     entry = None if known is None else known.get(keys[1])
@@ -403,10 +422,8 @@ def three(op: Op, keys: tuple[object, object], operands: tuple[object, ...]) -> 
                 items += (as_item(operand, *bound[1:]),)
             except KeyError:
                 return None
-        elif operand._shape == first._shape:
-            items += operand.now()
         else:
-            return None
+            items += operand.now()
     return kind, first._shape, items
 
 

@@ -213,15 +213,14 @@ def is_lazy(thing: int) -> bool:
 def is_tensor(cls: int) -> bool:
     """Tell whether a class is one of arrays of fixed rank or shape, or directly derived from it."""
     base = load(cls + BASE_CLASS)
-    if base == word(w.TENSOR_FIXED) or base == word(w.TENSOR):
-        return True
-    return cls == word(w.TENSOR) or cls == word(w.TENSOR_VIEW)
+    return cls == word(w.TENSOR) or base == word(w.TENSOR_FIXED) or base == word(w.TENSOR)
 
 
 def is_container(thing: int) -> bool:
     """Tell whether an object is a container with a kind, of a class that does as ours do."""
     cls = load(thing + CLASS)
-    if not (cls == word(w.ARRAY) or cls == word(w.VIEW) or is_tensor(cls)):
+    own = cls == word(w.ARRAY) or cls == word(w.VIEW)
+    if not (own or cls == word(w.TENSOR) or cls == word(w.TENSOR_VIEW)):
         if c.PyType_IsSubtype(cls, word(w.CONTAINER)) == 0:
             return False
         told = c.PyObject_GenericGetAttr(thing, word(w.ASKED_NAME))

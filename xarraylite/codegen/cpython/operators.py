@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, load, load_double, scratch, store, word
+from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
-    DATA,
     EQ,
     LE,
     MOST,
-    call,
-    dtype_of,
     expression,
     get,
     give,
@@ -31,7 +28,7 @@ from .basics import (
     whole,
 )
 from .reuse import note_use, settled
-from .scalars import inside
+from .scalars import in_class, inside, strong_class
 
 
 def is_ordinary(buffer: int) -> bool:
@@ -114,43 +111,41 @@ def put(place: int, thing: int) -> int:
     return count
 
 
-def complex_of(value: int) -> int:
-    """Return a Python number as a complex one; 0 if it does not fit."""
-    if load(value + CLASS) == word(w.COMPLEX):
-        return keep(value)
-    real = c.PyNumber_Float(value)
-    if real == 0:
-        c.PyErr_Clear()
-        return 0
-    made = c.PyComplex_FromDoubles(load_double(real + DATA), 0.0)
-    c.Py_DecRef(real)
-    return made
-
-
 def number_of(value: int, entry: int) -> int:
-    """Return a Python number as it stands among operands; 0 if it does not fit.
+    """Return a number, or the one in a value, as it stands among operands; 0 if it does not fit.
 
     The entry says where it leads: a kind, and the least and greatest whole number, None of floats,
     the class of complex numbers, or of short floats what rounds them and what some are rounded to.
     """
-    cls = load(value + CLASS)
-    low = item(entry, 1)
+    low, high, plain, made = item(entry, 1), item(entry, 2), inside(value), 0
     if low == word(w.NONE):
-        if cls == word(w.FLOAT):
-            return keep(value)
-        made = c.PyNumber_Float(value)
-        if made == 0:
-            c.PyErr_Clear()
+        made = c.PyNumber_Float(plain)
+    elif low == word(w.COMPLEX):
+        made = in_class(plain, low)
+    elif load(high + CLASS) == word(w.DICT):
+        made = keep(c.PyDict_GetItemWithError(high, plain))
+    elif load(low + CLASS) == word(w.INT):
+        made = between(in_class(plain, word(w.INT)), plain, low, high)
+    if made == 0:
+        c.PyErr_Clear()
+    c.Py_DecRef(plain)
+    return made
+
+
+def between(made: int, value: int, low: int, high: int) -> int:
+    """Return an int, the caller's, if it is equal to a number and between two; else 0."""
+    usual = made != 0 and (made == value or c.PyObject_RichCompareBool(made, value, EQ) == 1)
+    usual = usual and c.PyObject_RichCompareBool(low, made, LE) == 1
+    if usual and c.PyObject_RichCompareBool(made, high, LE) == 1:
         return made
-    if low == word(w.COMPLEX):
-        return complex_of(value)
-    if load(item(entry, 2) + CLASS) == word(w.DICT):
-        return keep(c.PyDict_GetItemWithError(item(entry, 2), value))
-    if load(low + CLASS) != word(w.INT) or cls != word(w.INT):
-        return 0
-    if c.PyObject_RichCompareBool(low, value, LE) != 1:
-        return 0
-    return keep(value) if c.PyObject_RichCompareBool(value, item(entry, 2), LE) == 1 else 0
+    c.Py_DecRef(made)
+    return 0
+
+
+def class_of_number(value: int) -> int:
+    """Return by which class kinds know a number, or a value; 0 of anything else."""
+    cls = load(value + CLASS)
+    return cls if is_number(value) or cls == word(w.BOOL) else strong_class(value)
 
 
 def leads(thing: int, key: int, other: int) -> int:
@@ -231,36 +226,15 @@ def stretched(left: int, right: int, key: int) -> int:
 
 def combined(left: int, right: int, key: int) -> int:
     """Return an operation on two operands like two that were met before; 0 if it is not known."""
-    if is_number(right):
-        entry = of_number(leads(left, key, load(right + CLASS)), right)
-        if entry != 0 and load(entry + CLASS) != word(w.TUPLE):
-            return repeated(left, entry)
-        return 0 if entry == 0 else with_number(left, right, entry, False)
-    if load(right + CLASS) == word(w.SCALAR_FLOAT):
-        return with_value(left, right, key)
-    if not is_array(right):
-        return 0
-    kind = leads(left, key, get(right, w.KIND))
-    shape = longer(get(left, w.SHAPE), get(right, w.SHAPE)) if kind != 0 else 0
-    return stretched(left, right, key) if shape == 0 else both(left, right, kind, shape)
-
-
-def is_float_value(left: int, right: int) -> bool:
-    """Tell whether operands are elements of float64 and a value of float64."""
-    if load(right + CLASS) != word(w.SCALAR_FLOAT) or not is_array(left) or is_traced():
-        return False
-    return dtype_of(left) == word(w.FLOAT64)
-
-
-def with_value(left: int, right: int, key: int) -> int:
-    """Return an operation on elements and a value of float64; 0 if it is not known."""
-    entry = leads(left, key, word(w.FLOAT)) if is_float_value(left, right) else 0
-    if entry == 0 or load(entry + CLASS) != word(w.TUPLE):
-        return 0
-    number = inside(right)
-    made = with_number(left, number, entry, False)
-    c.Py_DecRef(number)
-    return made
+    if not is_number(right) and is_array(right):
+        kind = leads(left, key, get(right, w.KIND))
+        shape = longer(get(left, w.SHAPE), get(right, w.SHAPE)) if kind != 0 else 0
+        return stretched(left, right, key) if shape == 0 else both(left, right, kind, shape)
+    cls = class_of_number(right)
+    entry = of_number(leads(left, key, cls), right) if cls != 0 else 0
+    if entry != 0 and load(entry + CLASS) != word(w.TUPLE):
+        return repeated(left, entry)
+    return 0 if entry == 0 else with_number(left, right, entry, False)
 
 
 def after(made: int, thing: int, stands: int) -> int:
@@ -277,14 +251,7 @@ def operand(thing: int) -> int:
 
 def with_known(left: int, right: int, row: int) -> int:
     """``left + right`` of operands that have snapshots; 0 if it is not known."""
-    made = combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
-    if made == 0 and is_float_value(left, right) and word(row) != word(w.POWER):
-        number = inside(right)  # as which Python learns it
-        made = call(word(row + w.FORWARD), left, number, 2)
-        c.Py_DecRef(number)
-        if made == 0:
-            c.PyErr_Clear()
-    return made
+    return combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
 
 
 def forward(left: int, right: int, row: int) -> int:
@@ -299,30 +266,15 @@ def forward(left: int, right: int, row: int) -> int:
 
 def exchanged(left: int, right: int, key: int) -> int:
     """Return an operation on a number and an operand like one met before; 0 if it is not known."""
-    entry = leads(right, key, load(left + CLASS))
+    cls = class_of_number(left) if is_array(right) and not is_traced() else 0
+    entry = leads(right, key, cls) if cls != 0 else 0
     return with_number(right, left, entry, True) if entry != 0 else 0
-
-
-def reflection(right: int, left: int, row: int) -> int:
-    """``left + right`` of a number and an operand that has a snapshot; 0 if it is not known."""
-    if is_number(left) and is_array(right) and not is_traced():
-        return exchanged(left, right, word(row + w.REFLECTION))
-    if not is_float_value(right, left):
-        return 0
-    number = inside(left)
-    made = exchanged(number, right, word(row + w.REFLECTION))
-    if made == 0:
-        made = call(word(row + w.BACKWARD), right, number, 2)  # which learns it
-    c.Py_DecRef(number)
-    if made == 0:
-        c.PyErr_Clear()
-    return made
 
 
 def reflected(right: int, left: int, row: int) -> int:
     """``left + right`` where the left one does not know how."""
     one = operand(right)
-    made = reflection(one, left, row) if one != 0 else 0
+    made = exchanged(left, one, word(row + w.REFLECTION)) if one != 0 else 0
     after(made, right, one)
     return made
 
@@ -344,9 +296,10 @@ def single(thing: int, row: int) -> int:
 
 def key_of(operand: int) -> int:
     """Return what stands for an operand in a kind's table; what is in none if it has no kind."""
-    if is_number(operand):
-        return load(operand + CLASS)
-    return get(operand, w.KIND) if is_array(operand) else word(w.FALSE)
+    if is_array(operand):
+        return get(operand, w.KIND)
+    cls = class_of_number(operand)
+    return cls if cls != 0 else word(w.FALSE)
 
 
 def added(place: int, operand: int, bounds: int, shape: int) -> int:
@@ -395,8 +348,7 @@ def applied_to(items: int, count: int) -> int:
         return chosen(first, second, load(items + 24), key) if is_array(first) else 0
     if is_array(first):
         return combined(first, second, key)
-    usual = is_number(first) and is_array(second)
-    return exchanged(first, second, get(key, w.REFLECTED)) if usual else 0
+    return exchanged(first, second, get(key, w.REFLECTED))
 
 
 def applied(items: int, count: int) -> int:

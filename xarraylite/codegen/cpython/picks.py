@@ -14,10 +14,14 @@ from .basics import (
     DATA,
     DESCRIPTION,
     DIMENSIONS,
+    DTYPE_CLASS,
+    DTYPE_NUMBER,
     EXTENTS,
     FLAGS,
+    OTHERS,
     RANK,
     call,
+    call_method,
     dtype_of,
     expression,
     get,
@@ -406,6 +410,11 @@ def by_numpy(thing: int, key: int) -> int:
         c.PyErr_Clear()  # Python says what is wrong
         return 0
     made = owned(found)
+    if made == 0:  # it does not lie by rows, as its copy does
+        rows = call_method(word(w.COPY_NAME), found, 0, 1)
+        made = owned(rows) if rows != 0 else 0
+        c.Py_DecRef(rows)
+        c.PyErr_Clear()
     c.Py_DecRef(found)
     return made
 
@@ -434,8 +443,8 @@ def listed(thing: int, key: int) -> int:
     return made
 
 
-def double_at(thing: int, key: int) -> int:
-    """Return the element of float64 at as many integers as dimensions; 0 where one is too large."""
+def element_at(thing: int, key: int) -> int:
+    """Return where the element at as many integers as dimensions is; 0 where one is too large."""
     words, many, start = scratch(), load(key + CLASS) == word(w.TUPLE), 0
     rank = steps_of(thing, words, words + 8 * DIMENSIONS)
     for k in range(rank):
@@ -444,9 +453,20 @@ def double_at(thing: int, key: int) -> int:
         if not 0 <= at < extent:
             return 0
         start += at * load(words + 8 * (DIMENSIONS + k))
-    made = new(word(w.SCALAR_FLOAT)) if rank != 0 else 0
-    if made != 0:
-        store(made + DATA, load(begin_of(thing) + 8 * start))
+    return begin_of(thing) + start * itemsize_of(get(thing, w.KIND)) if rank != 0 else 0
+
+
+def value_in(place: int, dtype: int, nbytes: int) -> int:
+    """Return a number in memory, of one of NumPy's own dtypes but bool, as a value."""
+    direct = dtype == word(w.FLOAT64)
+    one = new(word(w.SCALAR_FLOAT) if direct else load(dtype + DTYPE_CLASS))
+    if one == 0:  # the collector does not run for these
+        return 0
+    c.memcpy(one + DATA, place, nbytes)
+    if direct:
+        return one
+    made = value_of(one)
+    c.Py_DecRef(one)
     return made
 
 
@@ -456,10 +476,11 @@ def value_at(thing: int, key: int) -> int:
         return 0
     if given_of(key) != load(get(thing, w.SHAPE) + SIZE):
         return 0
-    if dtype_of(thing) == word(w.FLOAT64):
-        made = double_at(thing, key)
-        if made != 0:
-            return made
+    dtype = dtype_of(thing)
+    own = load(dtype + DTYPE_NUMBER) < OTHERS and dtype != word(w.BOOL_DTYPE)
+    place = element_at(thing, key) if own else 0
+    if place != 0:
+        return value_in(place, dtype, itemsize_of(get(thing, w.KIND)))
     array = get(thing, w.OWN_ARRAY)
     if array == 0 and is_row_major(thing):
         array = array_of(thing)

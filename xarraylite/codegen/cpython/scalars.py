@@ -328,13 +328,18 @@ def class_of(thing: int) -> int:
         number = c.PyLong_AsLongLong(thing)
         c.PyErr_Clear()
         return cls if -SMALL_INT <= number <= SMALL_INT else 0
+    return strong_class(thing)
+
+
+def strong_class(thing: int) -> int:
+    """Return the class of a number of NumPy's, or of that in a value; 0 of anything else."""
+    cls = load(thing + CLASS)
     if cls == word(w.SCALAR_FLOAT):
         return word(w.NUMPY_FLOAT64)
     if cls == word(w.SCALAR_COMPLEX):
         return word(w.NUMPY_COMPLEX128)
-    if c.PyType_IsSubtype(cls, word(w.SCALAR_HELD)) == 0:
-        return 0
-    own = load(get(thing, w.SCALAR_VALUE) + CLASS)
+    held = c.PyType_IsSubtype(cls, word(w.SCALAR_HELD)) != 0
+    own = load(get(thing, w.SCALAR_VALUE) + CLASS) if held else cls
     return own if c.PyType_IsSubtype(own, word(w.NUMPY_GENERIC)) != 0 else 0
 
 
