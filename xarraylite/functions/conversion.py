@@ -25,7 +25,7 @@ from ..ir.kind import NODE, owner_class
 from ..ir.walk import reads_anew
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
-from ..operands.convert import LayoutLike, as_order, listed, pinned_dtype
+from ..operands.convert import SEVERAL, LayoutLike, as_order, listed, pinned_dtype, uniform
 from ..operands.moving import Parted
 from ..operands.nodes import NUMBERS
 from ..operands.non_numeric import array_of, dtype_of, numbers_of, or_numpy
@@ -130,9 +130,9 @@ def _traced(a: object, dtype: object, copy: bool | None) -> XContainer | None:
     array: Any = a
     if writer() is None or a.__class__ is not XExpression or not is_traced(array.node):
         return None
-    if dtype is None:
-        array = array.copy() if copy else array
-    return cast("XContainer", array if dtype is None else array.astype(dtype))
+    if dtype is not None:
+        return cast("XContainer", array.astype(dtype))
+    return cast("XContainer", array.copy() if copy else array)
 
 
 def _made(
@@ -187,40 +187,37 @@ def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
     return found
 
 
-_ROW_MAJOR = ROW_MAJOR.value
-
 #: Lists of these alone, and of such lists, NumPy reads as we do.
 _NUMBERS = frozenset((int, float, XFloat64))
 
 
 def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
     """Return a few elements in a new container, or a container as it is; None for all others."""
-    cls = values.__class__
+    cls, by_rows = values.__class__, settings.default_layout == ROW_MAJOR.value
     if cls is list or cls is tuple:
+        if len(values) > SEVERAL and (many := uniform(values, pinned_dtype(dtype))) is not None:
+            return XArray._adopted(many, own=True) if by_rows else None
         classes = {*map(type, values)}
         if classes == {list}:
             classes = {*map(type, chain(*values))}
         elif dtype is None and classes <= _NUMBERS:
-            return xarray.owned(np.array(values)) if settings.default_layout == _ROW_MAJOR else None
+            return xarray.owned(np.array(values)) if by_rows else None
         values = listed(values, pinned_dtype(dtype), classes <= _NUMBERS)
     elif dtype is not None:
         return None
     elif isinstance(values, XContainer):
         if not copy:
             return values
-        return xarray.duplicated(values) if settings.default_layout == _ROW_MAJOR else None
+        return xarray.duplicated(values) if by_rows else None
     elif cls is XExpression:
         if not copy:
             own = _remembered(values) if values._kind is not NODE else None
             return own if isinstance(own, XContainer) else None
         done = results.evaluate(values)
-        plain = done is not None and done.static_layout is ROW_MAJOR
-        return done if plain and settings.default_layout == _ROW_MAJOR else None
+        return done if by_rows and done is not None and done.static_layout is ROW_MAJOR else None
     elif cls in NUMBERS:
         values = np.asarray(values)
-    if values.__class__ is not np.ndarray or settings.default_layout != _ROW_MAJOR:
-        return None
-    return xarray.owned(values)
+    return xarray.owned(values) if by_rows and values.__class__ is np.ndarray else None
 
 
 def array(
