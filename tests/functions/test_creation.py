@@ -365,3 +365,40 @@ def test_lists_of_folds_are_cast_as_numpy_casts_its_own(number: float) -> None:
             written = xl.zeros(2, dtype=dtype)
             written[:] = [ours.max(), ours.max()]
             assert_same_bits(written, expected)
+
+
+_FLOATS = [k / 8 for k in range(80)]
+_INTS = [-(10**k) for k in range(18)] * 5
+
+
+@pytest.mark.parametrize("wanted", [None, "float64", "float32"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        _FLOATS,
+        tuple(_INTS),
+        [_FLOATS, _FLOATS] * 50,
+        [_INTS] * 70,
+        [*_FLOATS, 1],
+        [*_INTS, True],
+        [*_INTS, 2**63],
+        [[1.5], [2.5]] * 40 + [[3]],
+        [(1, 2)] * 80,
+        [[[1.5]]] * 80,
+        [[]] * 80,
+        [np.float64(1.5)] * 80,
+    ],
+    ids=range(12),
+)
+def test_long_lists_are_the_arrays_that_numpy_makes(values: Any, wanted: Any) -> None:
+    made, theirs = xl.asarray(values, dtype=wanted), np.asarray(values, wanted)
+    np.testing.assert_array_equal(made.numpy(), theirs, strict=True)
+    again = xl.array(values, wanted)
+    again[...] = 0  # memory of its own
+    np.testing.assert_array_equal(made.numpy(), theirs)
+
+
+@pytest.mark.parametrize("values", [[[1.5, 2.5]] * 80 + [[1.5]], [*_INTS, 2**70]])
+def test_long_lists_of_no_array_are_refused(values: Any) -> None:
+    with pytest.raises((xl.ShapeError, xl.DTypeError, OverflowError)):
+        xl.array(values)

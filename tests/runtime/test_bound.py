@@ -24,7 +24,7 @@ def _in_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have every launch and replay refused, so that little work is bound as much is."""
     for module, name in (
         (replay, "PARALLEL_FROM"),
-        (replay, "_FOLD_AT_ONCE"),
+        (replay, "SHARED_FROM"),
         (writes, "PARALLEL_FROM"),
     ):
         monkeypatch.setattr(module, name, 0)

@@ -25,7 +25,7 @@ from ..ir.kind import NODE, owner_class
 from ..ir.walk import reads_anew
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
-from ..operands.convert import LayoutLike, as_order, listed, pinned_dtype
+from ..operands.convert import SEVERAL, LayoutLike, as_order, listed, pinned_dtype, uniform
 from ..operands.moving import Parted
 from ..operands.nodes import NUMBERS
 from ..operands.non_numeric import array_of, dtype_of, numbers_of, or_numpy
@@ -130,9 +130,9 @@ def _traced(a: object, dtype: object, copy: bool | None) -> XContainer | None:
     array: Any = a
     if writer() is None or a.__class__ is not XExpression or not is_traced(array.node):
         return None
-    if dtype is None:
-        array = array.copy() if copy else array
-    return cast("XContainer", array if dtype is None else array.astype(dtype))
+    if dtype is not None:
+        return cast("XContainer", array.astype(dtype))
+    return cast("XContainer", array.copy() if copy else array)
 
 
 def _made(
@@ -195,6 +195,8 @@ def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
     """Return a few elements in a new container, or a container as it is; None for all others."""
     cls, by_rows = values.__class__, settings.default_layout == ROW_MAJOR.value
     if cls is list or cls is tuple:
+        if len(values) > SEVERAL and (many := uniform(values, pinned_dtype(dtype))) is not None:
+            return XArray._adopted(many, own=True) if by_rows else None
         classes = {*map(type, values)}
         if classes == {list}:
             classes = {*map(type, chain(*values))}
@@ -215,8 +217,7 @@ def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
             own = _remembered(values) if values._kind is not NODE else None
             return own if isinstance(own, XContainer) else None
         done = results.evaluate(values)
-        plain = done is not None and done.static_layout is ROW_MAJOR
-        return done if plain and by_rows else None
+        return done if by_rows and done is not None and done.static_layout is ROW_MAJOR else None
     elif cls in NUMBERS:
         values = np.asarray(values)
     return xarray.owned(values) if by_rows and values.__class__ is np.ndarray else None

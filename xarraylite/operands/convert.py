@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -43,6 +44,9 @@ SMALL = 1 << 12
 
 #: Elements from which on a transposing copy is a kernel's.
 CROSSED = 1 << 16
+
+#: Items of a list up to which their classes are gathered at once.
+SEVERAL = 64
 
 #: The static layout of a container.
 Policy: TypeAlias = "Order | Layout"
@@ -185,6 +189,28 @@ def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArr
     if to in "biuf" and (code in "?dD" or (code == "f" and to != "f")):
         return own.astype(dtype)
     return cast("NumpyArray", silently(own.astype, dtype)) if to == "f" == code else None
+
+
+def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
+    """Return floats alone, or ints alone, in a list or in lists of one length; None of all else.
+
+    To count one class takes half as long as to gather classes, and NumPy would look at each number
+    once more to find a dtype.
+    """
+    nested = values[0].__class__ is list
+    rows = values if nested else [values]
+    if nested and ({*map(type, rows)} != {list} or len({*map(len, rows)}) > 1):
+        return None
+    classes = list(map(type, chain.from_iterable(rows)))
+    cls = classes[0] if classes else None
+    wide = dtype is None or dtype is float64
+    if not wide or (cls is not float and cls is not int) or classes.count(cls) < len(classes):
+        return None
+    try:
+        made = np.fromiter(chain.from_iterable(rows), dtype or cls, len(classes))
+    except OverflowError:
+        return None
+    return made.reshape(len(rows), -1) if nested else made
 
 
 def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:

@@ -12,9 +12,14 @@ _X = [-2.5, 0.0, 1.5]
 _Y = [2.0, 4.0, -0.5]
 
 
-def _near(near: str) -> dict[str, tuple[str, str]]:
-    """Return what of 64-bit division is tried first, by type, and what tells where it is wrong."""
-    return {t: (f"division_is_hard_{t}({{0}}, {{1}})", near) for t in ("i64", "u64")}
+def _near(name: str) -> dict[str, tuple[str, str]]:
+    """Return what of a division is tried first, by type, and what tells where it is wrong."""
+    floats = ("fmod_is_hard_f({0}, {1})", f"{name}_near_f({{0}}, {{1}})")
+    near = {"f32": floats, "f64": floats}
+    if name != "fmod":
+        for t in ("i64", "u64"):
+            near[t] = (f"division_is_hard_{t}({{0}}, {{1}})", f"{name}_near({{0}}, {{1}})")
+    return near
 
 
 def power_reference(base: NumpyArray, exponent: NumpyArray) -> NumpyArray:
@@ -105,7 +110,7 @@ ROWS: tuple[Op, ...] = (
         "Quotient of two arrays, rounded down.",
         reference=floor_divide_reference,
         cost=20,
-        near=_near("floor_divide_near({0}, {1})"),
+        near=_near("floor_divide"),
         example=([7, -7, 5], [2, 2, 0]),
         notes="An integer divided by 0 gives 0, and the least integer divided by -1 itself.  An "
         "infinity divided by a number is an infinity, and a number by an infinity a zero, as the "
@@ -117,7 +122,7 @@ ROWS: tuple[Op, ...] = (
         {**dict.fromkeys("iu", "remainder_{t}({0}, {1})"), "f": "remainder_f({0}, {1})"},
         "Remainder of floor division; it has the divisor's sign.",
         cost=20,
-        near=_near("remainder_near({0}, {1})"),
+        near=_near("remainder"),
         aliases=("mod",),
         example=([7, -7, 5], [3, 3, 0]),
         notes="An integer modulo 0 gives 0, a float NaN.",
@@ -133,6 +138,7 @@ ROWS: tuple[Op, ...] = (
         "Remainder of division rounded toward zero; it has the dividend's sign.",
         hlo="remainder",
         cost=20,
+        near=_near("fmod"),
         example=([7, -7, 5], [3, 3, 2]),
         notes="An integer modulo 0 gives 0, a float NaN.",
     ),

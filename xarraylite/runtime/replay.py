@@ -25,7 +25,7 @@ from .._records import record
 from ..codegen.cpython.launching import MOST_WORDS
 from ..codegen.cpython.replay import OPERAND, TARGET
 from ..codegen.kernel import Kernel
-from ..compiler.limits import PARALLEL_FROM
+from ..compiler.limits import PARALLEL_FROM, SHARED_FROM
 from ..compiler.program import BandedStep, KernelStep, Program, Step, Work
 from ..ir.kind import Kind
 from ..ir.node import Shape
@@ -164,12 +164,11 @@ def _policy(layout: Strided) -> Order | None:
     return COLUMN_MAJOR if layout.is_column_major() else None
 
 
-#: Cost of a fold that is run at once: it takes less than waking other threads and the general way.
-_FOLD_AT_ONCE = 2 * PARALLEL_FROM
-
-
 def _is_small(program: Program) -> bool:
-    """Tell whether each step is over before others could help, or the lock would be missed."""
+    """Tell whether each step is over before others could help, or the lock would be missed.
+
+    A fold is run at once up to where threads share it: the general way would take as long.
+    """
     return all(map(_is_brief, program.steps))
 
 
@@ -179,7 +178,7 @@ def _is_brief(step: object) -> bool:
     if not isinstance(step, KernelStep) or len(step.block) > MOST_WORDS:
         return False
     work = step.work
-    return work.outer * work.cost < (_FOLD_AT_ONCE if work.rows else PARALLEL_FROM)
+    return work.outer * work.cost < (SHARED_FROM if work.rows else PARALLEL_FROM)
 
 
 def _runs(step: Step) -> Iterator[tuple[KernelStep, tuple[int, ...]]]:

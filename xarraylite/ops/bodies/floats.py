@@ -33,8 +33,8 @@ def compensate(total: Any, lost: Any) -> Any:
     return total + lost if lost != 0 and lost - lost == 0 else total
 
 
-def fmod_f(a: Any, b: Any) -> Any:
-    """C's fmod: exact remainder with the dividend's sign.
+def fmod_near_f(a: Any, b: Any) -> Any:
+    """`fmod_f` of arguments that are not hard.
 
     While the quotient has no more than 26 bits, its products with the divisor's upper 26 bits and
     with the others are exact, and so are both differences: the first by Sterbenz's lemma, the
@@ -46,21 +46,38 @@ def fmod_f(a: Any, b: Any) -> Any:
     upper = float_f64(bits_f64(y) & np.int64(-(1 << 27)))
     r = (x - quotient * upper) - quotient * (y - upper)
     r = r + math.copysign(y, x) if (r != 0) & ((r < 0) != (x < 0)) else r
-    r = math.copysign(r, x)
-    r = x if abs(x) < abs(y) else r
-    return type(a)(r) if (abs(x) < abs(y)) | (abs(quotient) < 67108864.0) else np.fmod(a, b)
+    return type(a)(x if abs(x) < abs(y) else math.copysign(r, x))
 
 
-def remainder_f(a: Any, b: Any) -> Any:
-    """Remainder with the divisor's sign, a signed zero included."""
-    r = fmod_f(a, b)
+def fmod_is_hard_f(a: Any, b: Any) -> Any:
+    """Whether `fmod_near_f`, and what is made of it, is not for the arguments."""
+    x, y = np.float64(a), np.float64(b)
+    return not ((abs(x) < abs(y)) | (abs(x / y) < 67108864.0))
+
+
+def fmod_f(a: Any, b: Any) -> Any:
+    """C's fmod: exact remainder with the dividend's sign."""
+    return np.fmod(a, b) if fmod_is_hard_f(a, b) else fmod_near_f(a, b)
+
+
+def remainder_of_f(r: Any, b: Any) -> Any:
+    """What fmod leaves with the divisor's sign, a signed zero included."""
     moved = r + b if (b < 0) != (r < 0) else r
     return (moved if r != 0 else math.copysign(r, b)) if b != 0 else r
 
 
-def floor_divide_f(a: Any, b: Any) -> Any:
-    """(a - remainder) / b rounded to the nearest integer; a / b beside a zero or infinities."""
-    r = fmod_f(a, b)
+def remainder_f(a: Any, b: Any) -> Any:
+    """Remainder with the divisor's sign."""
+    return remainder_of_f(fmod_f(a, b), b)
+
+
+def remainder_near_f(a: Any, b: Any) -> Any:
+    """`remainder_f` of arguments that are not hard."""
+    return remainder_of_f(fmod_near_f(a, b), b)
+
+
+def quotient_of_f(a: Any, b: Any, r: Any) -> Any:
+    """(a - fmod) / b rounded to the nearest integer; a / b beside a zero or infinities."""
     quotient = (a - r) / b
     one = type(quotient)(1)
     quotient = quotient - one if (r != 0) & ((b < 0) != (r < 0)) else quotient
@@ -68,6 +85,16 @@ def floor_divide_f(a: Any, b: Any) -> Any:
     floor = floor + one if quotient - floor > type(quotient)(0.5) else floor
     floor = floor if quotient != 0 else math.copysign(quotient, a / b)
     return floor if (b != 0) & (a - a == b - b) else a / b
+
+
+def floor_divide_f(a: Any, b: Any) -> Any:
+    """Quotient rounded down."""
+    return quotient_of_f(a, b, fmod_f(a, b))
+
+
+def floor_divide_near_f(a: Any, b: Any) -> Any:
+    """`floor_divide_f` of arguments that are not hard."""
+    return quotient_of_f(a, b, fmod_near_f(a, b))
 
 
 def fdim_f(a: Any, b: Any) -> Any:
