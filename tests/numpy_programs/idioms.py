@@ -267,6 +267,9 @@ xp.clip(xp.asarray([300, -1]), 0, 100, dtype="u1", casting="unsafe")
 xp.trim_zeros([0, 1, 2.5]), xp.trim_zeros((0, "a", 0)), xp.trim_zeros([0, 2**70, 0], "b")
 xp.concatenate([i.astype("u1"), 3], axis=None, casting="no")
 [hasattr(xp.poly1d, x) for x in ("c", "coeffs", "r", "roots", "o", "order", "variable")]
+v.transpose(-1), v.transpose(i[0]), xp.transpose(v, 0), v.transpose(np.int64(0))
+xp.tensordot(a, a, (xp.asarray([0, 1]), xp.asarray([0, 1])))
+xp.tensordot(a, a.T, xp.asarray([[0], [1]])), xp.tensordot(a, a.T, xp.asarray(1))
 bytes(i[1]), bytes(i.sum()), bytes(v[0]), bytes(xp.asarray(3))
 [isinstance(x, xp.ufunc) for x in (xp.sin, xp.matmul, np.add, xp.frompyfunc(abs, 1, 1), xp.sum, 3)]
 xp.arange(datetime.date(2024, 1, 1), datetime.date(2024, 1, 4))
