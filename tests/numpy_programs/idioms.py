@@ -270,6 +270,7 @@ xp.concatenate([i.astype("u1"), 3], axis=None, casting="no")
 v.transpose(-1), v.transpose(i[0]), xp.transpose(v, 0), v.transpose(np.int64(0))
 xp.tensordot(a, a, (xp.asarray([0, 1]), xp.asarray([0, 1])))
 xp.tensordot(a, a.T, xp.asarray([[0], [1]])), xp.tensordot(a, a.T, xp.asarray(1))
+i.astype(None), i[1].astype(None), xp.dtype(None), xp.frombuffer(bytes(16), None), xp.zeros(1, None)
 bytes(i[1]), bytes(i.sum()), bytes(v[0]), bytes(xp.asarray(3))
 [isinstance(x, xp.ufunc) for x in (xp.sin, xp.matmul, np.add, xp.frompyfunc(abs, 1, 1), xp.sum, 3)]
 xp.arange(datetime.date(2024, 1, 1), datetime.date(2024, 1, 4))

@@ -205,9 +205,8 @@ def transpose(a: object, axes: Axes | None = None) -> XExpression:
     (2, 4, 3)
     """
     array = as_array(a, "transpose")
-    if axes is not None and not is_vector(axes):  # a vector's may be one number
-        axes = (axes,)
-    return permute_dims(array, axes)
+    order: Any = axes if axes is None or is_vector(axes) else (axes,)  # a vector's is one number
+    return permute_dims(array, order)
 
 
 @memoised

@@ -220,7 +220,8 @@ def common_type(*arrays: object) -> type:
     >>> xl.common_type(xl.asarray([1], dtype="float32"), xl.asarray([1.0j]))
     <class 'numpy.complex128'>
     """
-    dtypes = [as_array(x, "common_type").dtype for x in arrays]
+    held = [x if hasattr(x, "dtype") else as_array(x, "common_type") for x in arrays]
+    dtypes = [x.dtype for x in held]
     known = [x if x.isbuiltin == 1 else np.dtype(np.float32) for x in dtypes]
     found: type = np.common_type(*[np.empty(0, x) for x in known])
     return found
