@@ -51,7 +51,8 @@ integrate.cumulative_simpson(v)
 optimize.rosen(v)
 '''
 NUMPYS = "linalg.solve(s, v[:3])", "linalg.svd(a)[1]", "linalg.norm(a)", "integrate.simpson(v)"
-NUMPYS += "signal.czt(v, 8)", "sparse.linalg.funm_multiply_krylov(linalg.expm, sparse.csr_array(s), v[:3])"
+KRYLOV = "sparse.linalg.funm_multiply_krylov(linalg.expm, sparse.csr_array(s), v[:3])"
+NUMPYS += "signal.czt(v, 8)", KRYLOV
 
 a = np.random.default_rng(0).random((20, 3))
 theirs = {"a": a, "v": a[:, 0], "s": a[:3] + 3 * np.eye(3)}
