@@ -16,7 +16,7 @@ import warnings
 import numpy as np
 import xarraylite as xl
 warnings.simplefilter("ignore")
-from scipy import cluster, fft, integrate, linalg, ndimage, optimize, signal, special, stats
+from scipy import cluster, fft, integrate, linalg, ndimage, optimize, signal, sparse, special, stats
 
 CALLS = '''
 special.erf(a)
@@ -51,6 +51,8 @@ integrate.cumulative_simpson(v)
 optimize.rosen(v)
 '''
 NUMPYS = "linalg.solve(s, v[:3])", "linalg.svd(a)[1]", "linalg.norm(a)", "integrate.simpson(v)"
+KRYLOV = "sparse.linalg.funm_multiply_krylov(linalg.expm, sparse.csr_array(s), v[:3])"
+NUMPYS += "signal.czt(v, 8)", KRYLOV
 
 a = np.random.default_rng(0).random((20, 3))
 theirs = {"a": a, "v": a[:, 0], "s": a[:3] + 3 * np.eye(3)}

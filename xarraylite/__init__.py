@@ -61,7 +61,6 @@ _ELSEWHERE = {
         ("float int complex object str", "use Python's type of that name"),
         ("longdouble float128 clongdouble complex256", "use xl.float64 or xl.complex128"),
         ("mat", "use arrays of rank 2 and @, or xl.matrix, which is NumPy's"),
-        ("ufunc", "use xl.vectorize or xl.frompyfunc"),
     )
     for name in names.split()
 }

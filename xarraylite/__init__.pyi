@@ -338,6 +338,7 @@ from .functions.numpy_objects import mask_indices as mask_indices
 from .functions.numpy_objects import ndarray as ndarray
 from .functions.numpy_objects import nditer as nditer
 from .functions.numpy_objects import require as require
+from .functions.numpy_objects import ufunc as ufunc
 from .functions.polynomials import poly as poly
 from .functions.polynomials import poly1d as poly1d
 from .functions.polynomials import polyadd as polyadd

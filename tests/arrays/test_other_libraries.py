@@ -63,6 +63,7 @@ def test_functions_ask_what_has_functions_of_its_own() -> None:
     assert xl.concatenate([a, x]) == "concatenate of 1"
     assert xl.linalg.norm(x) == "norm of 1"
     assert xl.clip(x, 0, 1) == "clip of 3"
+    assert (xl.where(a > 1, x, 0), xl.real(x)) == ("where of 3", "real of 1")
     for made in (a + x, x + a, xl.add(a, x)):
         assert np.asarray(made.values).tolist() == [2, 4, 6]
 

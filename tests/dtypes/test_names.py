@@ -110,7 +110,6 @@ def test_metadata_is_dropped() -> None:
 @together(
     ("given", "reason"),
     [
-        (None, "None given"),
         (object, "references to Python objects"),
         ("O", "references to Python objects"),
         (str, "text is not numeric"),

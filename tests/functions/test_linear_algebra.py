@@ -203,8 +203,8 @@ def test_tensordot_of_single_axes() -> None:
         ((0, 1, 2), xl.ShapeError, "a number or a pair"),
         ("ab", xl.ShapeError, "a number or a pair"),
         (True, xl.ShapeError, "a number or a pair"),
-        (np.array([[0], [1]]), xl.ShapeError, "a number or a pair"),
-        ((np.array([0]), [1]), xl.ShapeError, "whole numbers, got array"),
+        (np.array([[0], [1], [2]]), xl.ShapeError, "a number or a pair"),
+        ((np.array([0.5]), [1]), xl.ShapeError, "whole numbers, got"),
         ((0.5, True), xl.ShapeError, "whole numbers, got 0.5"),
     ],
 )

@@ -246,7 +246,7 @@ INTEGERS: dict[str, tuple[type[Exception], str]] = {
     "xp.array_split(v, (1, 1.5))": (TypeError, "array_split"),
     "xp.zeros('a')": (TypeError, "zeros: an extent"),
     "xp.reshape(v, (1.0, 3))": (TypeError, "reshape: an extent"),
-    "xp.transpose(m, 1.5)": (TypeError, "transpose: axes"),
+    "xp.transpose(m, 1.5)": (TypeError, "transpose: axis"),
     "xp.expand_dims(v, {})": (TypeError, "expand_dims: axis"),
     "xp.average(m, weights=2)": (TypeError, "average"),
     "xp.average(m, 1.5, v)": (TypeError, "average: axis"),

@@ -267,6 +267,18 @@ xp.clip(xp.asarray([300, -1]), 0, 100, dtype="u1", casting="unsafe")
 xp.trim_zeros([0, 1, 2.5]), xp.trim_zeros((0, "a", 0)), xp.trim_zeros([0, 2**70, 0], "b")
 xp.concatenate([i.astype("u1"), 3], axis=None, casting="no")
 [hasattr(xp.poly1d, x) for x in ("c", "coeffs", "r", "roots", "o", "order", "variable")]
+v.transpose(-1), v.transpose(i[0]), xp.transpose(v, 0), v.transpose(np.int64(0))
+xp.tensordot(a, a, (xp.asarray([0, 1]), xp.asarray([0, 1])))
+xp.tensordot(a, a.T, xp.asarray([[0], [1]])), xp.tensordot(a, a.T, xp.asarray(1))
+i.astype(None), i[1].astype(None), xp.dtype(None), xp.frombuffer(bytes(16), None), xp.zeros(1, None)
+bytes(i[1]), bytes(i.sum()), bytes(v[0]), bytes(xp.asarray(3))
+[isinstance(x, xp.ufunc) for x in (xp.sin, xp.matmul, np.add, xp.frompyfunc(abs, 1, 1), xp.sum, 3)]
+xp.arange(datetime.date(2024, 1, 1), datetime.date(2024, 1, 4))
+xp.arange(datetime.date(2024, 1, 1), datetime.date(2024, 1, 4), datetime.timedelta(2))
+xp.ndarray((2,), ">i2", bytearray(b"\0\1\3\2")), xp.ndarray((1,), "S2", b"abcd", 1)
+[xp.matmul(a, a.T, order=o).flags.f_contiguous for o in "CF"]
+xp.multiply.outer(v, v, order="F").flags.f_contiguous, xp.matmul(a, a.T, order="F")
+[xp.einsum("ij,kj->ik", a, a, order=o).flags.f_contiguous for o in "CF"]
 """
 
 WRITING = r"""
@@ -341,6 +353,7 @@ xp.putmask(v, xp.asarray([[True], [False], [True]]), i); xp.putmask(a, [0, 1, 0,
 xp.putmask(i, i > 0, np.float64(2.7)); xp.einsum("ii->i", a[:, :2])[...] = 7
 i.real = 2.7; v.real = [5, 6, 7]; t = i.astype("u1"); t.real = 200; a[...] = t
 b = v > 5; b[1] = [1, 2]; b[0] = [0]; b[2] = (); v[...] = b; b = a > 9; b[0, 1] = [[0]]; a[...] = b
+xp.put(v, [0, 1], ["3", "4.5"]); xp.putmask(i, i > 0, ["7"]); xp.place(a, a > 4, ["8"])
 t = v + 1j; t.imag = 2; t.real = v * 3; v[...] = xp.abs(t)
 """
 
@@ -372,6 +385,9 @@ xp.concatenate([v, v], out=xp.zeros(6), dtype=float)
 xp.stack([v, v], out=xp.zeros((2, 3)), dtype=float)
 xp.putmask(i, i > 0, np.asarray(2.7))
 xp.putmask(i, [True, False], 1)
+xp.putmask(v, v > 1, [2j])
+xp.place(v, v > 1, [1j, 2.0])
+xp.put(v, [0], [2j])
 operator.setitem(a.diagonal(), 0, 3)
 operator.setitem(xp.diag(a), 0, 3)
 operator.setitem(xp.linalg.diagonal(a), 0, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import decimal
 import fractions
 import functools
@@ -39,7 +40,7 @@ from xarraylite.layout.strided import ByteCount
 from xarraylite.transforms import natives
 
 #: Modules that idioms use.
-MODULES = (copy, decimal, fractions, functools, itertools, math, operator, statistics)
+MODULES = (copy, dt, decimal, fractions, functools, itertools, math, operator, statistics)
 
 Program = Callable[[ModuleType], Any]
 

@@ -390,8 +390,13 @@ class ArrayObject(Methods):
         return self._as_numpy().tobytes(order)  # type: ignore[arg-type]
 
     def __bytes__(self) -> bytes:
-        """Return the bytes of the elements in row-major order, as of NumPy's arrays."""
-        return self.tobytes()
+        """Return the bytes of the elements in row-major order, as of NumPy's arrays.
+
+        Of one integer so many zeros, as of Python's.
+        """
+        values: NumpyArray = self._as_numpy()
+        count = not values.ndim and kind(values.dtype) in "iu"
+        return bytes(int(values)) if count else values.tobytes()
 
     def tofile(self, fid: Any, sep: str = "", format: str = "%s") -> None:
         """Write the elements in row-major order to a file, as `numpy.ndarray.tofile` does."""

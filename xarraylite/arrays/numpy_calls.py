@@ -135,7 +135,8 @@ def _by_numpy(
     if outs and "where" in options:  # elements that are not computed keep what is there
         options["out"] = tuple([None if out is None else np.array(out) for out in outs])
     made = getattr(ufunc, method)(*map(_read, inputs), **options)
-    results = [_container(item) for item in (made if isinstance(made, tuple) else (made,))]
+    items = made if isinstance(made, tuple) else (made,)
+    results = [_container(item, options.get("order")) for item in items]
     name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
     rule = options.get("casting", "unsafe" if method in _FOLDS else "same_kind")
     for k, out in enumerate(outs):  # before anything is written
@@ -157,10 +158,13 @@ def _lazily(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     return NotImplemented if function is None else function(*inputs)
 
 
-def _container(made: Any) -> Any:
-    """Return what NumPy computed as a container, or as a value."""
+def _container(made: Any, order: str | None = None) -> Any:
+    """Return what NumPy computed as a container, column-major for an order "F", or as a value."""
     if isinstance(made, np.ndarray):
-        return made if is_not_ours(made) else namespace(None).XArray._adopted(made)
+        if is_not_ours(made):
+            return made
+        held = namespace(None).XArray._adopted(made)
+        return held.copy("F") if order in ("F", "f") else held
     return namespace(None).XScalar(made) if isinstance(made, np.generic) else made
 
 

@@ -222,7 +222,7 @@ def isdtype(dtype: object, kind: Kind) -> bool:
 
 
 def _is_of(dt: DType, kind: object) -> bool:
-    if not isinstance(kind, str):
+    if kind is not None and not isinstance(kind, str):
         return dt == names.as_dtype(kind)
     if kind not in _KINDS:
         raise DTypeError(f"isdtype: {kind!r} is not a kind; known: {', '.join(_KINDS)}")

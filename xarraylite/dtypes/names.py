@@ -177,8 +177,8 @@ def _resolve(x: object) -> DType:
     if isinstance(x, int):
         rule += "; the extents of a shape are one argument, a tuple"
     given = repr(x)[:80]
-    if x is None:  # NumPy would read None as float64
-        raise DTypeError(f"dtype: None given; {rule}")
+    if x is None:  # as in NumPy
+        return float64
     is_array = hasattr(x, "__array_namespace__") and hasattr(x, "__setitem__")  # and no value
     if is_array and not isinstance(x, type):
         raise DTypeError(f"dtype: the array {given} is not the name of a dtype; {rule}")

@@ -42,7 +42,7 @@ from .data_types import astype
 from .lapack import conjugate_dot
 from .manipulation import reshape
 from .reducers import sum as total
-from .ufuncs import as_ufunc, check_options, of_ufunc
+from .ufuncs import as_ufunc, check_options, of_ufunc, ordered
 
 Axes: TypeAlias = "SupportsIndex | Sequence[SupportsIndex]"
 
@@ -419,7 +419,7 @@ def einsum(
     out : container, optional
         Where to write the result.
     optimize, order : optional
-        Of no effect: products are made in the order that costs least, results are row-major.
+        Of no effect, but that an order of "F" makes the result column-major, not row-major.
     dtype : dtype, optional
         To compute in and to return; by default the operands' common one.
     casting : str, default "unsafe"
@@ -428,8 +428,8 @@ def einsum(
     Returns
     -------
     XArray
-        Row-major, products made two at a time in the order that costs least; of one container
-        in which nothing is summed (``"ij->ji"``, ``"ii->i"``) a view.
+        Products are made two at a time in the order that costs least; of one container in which
+        nothing is summed (``"ij->ji"``, ``"ii->i"``) a view.
 
     Raises
     ------
@@ -464,15 +464,15 @@ def einsum(
         )
     if dtype is None and len(operands) > 1:
         subscripts, operands = _summed_alone(subscripts, operands)
-    ranks = labelling.ranks_of_matmul(subscripts) if dtype is None and len(operands) == 2 else None
+    usual = dtype is None and order == "K" and len(operands) == 2
+    ranks = labelling.ranks_of_matmul(subscripts) if usual else None
     if ranks and _meet(operands[0], operands[1], 1) and tuple([x.ndim for x in operands]) == ranks:
         return matmul(operands[0], operands[1], out)
-    made: XArray | XExpression
     if dtype is None:
         made = _values("einsum", subscripts, *operands)
     else:
         made = _einsum_in(as_dtype(dtype), subscripts, operands, casting)
-    return made if out is None else into(out, made, "einsum")
+    return ordered(made, order, out) if out is None else into(out, made, "einsum")
 
 
 def _summed_alone(spec: str, operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

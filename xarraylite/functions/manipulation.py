@@ -181,14 +181,14 @@ def matrix_transpose(x: object, /) -> XExpression:
 
 
 @memoised
-def transpose(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpression:
+def transpose(a: object, axes: Axes | None = None) -> XExpression:
     """Return ``a`` with its dimensions reversed, or in the order ``axes``.
 
     Parameters
     ----------
     a : array or expression
         What to transpose.
-    axes : sequence of int, optional
+    axes : int or sequence of int, optional
         Which dimension of ``a`` each one of the result is.
 
     Returns
@@ -205,7 +205,8 @@ def transpose(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExpres
     (2, 4, 3)
     """
     array = as_array(a, "transpose")
-    return permute_dims(array, range(array.ndim)[::-1] if axes is None else axes)
+    order: Any = axes if axes is None or is_vector(axes) else (axes,)  # a vector's is one number
+    return permute_dims(array, order)
 
 
 @memoised

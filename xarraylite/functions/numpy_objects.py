@@ -19,6 +19,7 @@ from ..assignment.elements import array_of
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE
 from ..layout.strided import ElementStride
+from ..operands.non_numeric import dtype_of
 from .arrays_of_numpy import Narrow, container, numpy_of
 from .conversion import asarray
 from .creation import MemoryOrder, empty
@@ -219,7 +220,8 @@ def common_type(*arrays: object) -> type:
     >>> xl.common_type(xl.asarray([1], dtype="float32"), xl.asarray([1.0j]))
     <class 'numpy.complex128'>
     """
-    dtypes = [as_array(x, "common_type").dtype for x in arrays]
+    held = [x if hasattr(x, "dtype") else as_array(x, "common_type") for x in arrays]
+    dtypes = [x.dtype for x in held]
     known = [x if x.isbuiltin == 1 else np.dtype(np.float32) for x in dtypes]
     found: type = np.common_type(*[np.empty(0, x) for x in known])
     return found
@@ -341,7 +343,8 @@ class ndarray(metaclass=_OfArrays):
         """Return a container."""
         if buffer is None and strides is None:
             return empty(shape, dtype, order=order)
-        kind = as_dtype(dtype)
+        other = dtype_of(dtype)
+        kind = as_dtype(dtype) if other is None else other
         memory = buffer.numpy() if isinstance(buffer, XContainer) else buffer
         given = strides if strides is None or isinstance(strides, Iterable) else (strides,)
         paces = (
@@ -349,8 +352,27 @@ class ndarray(metaclass=_OfArrays):
             if given is None
             else [int(s) * kind.itemsize if isinstance(s, ElementStride) else int(s) for s in given]
         )
-        return adapt(np.ndarray(shape, kind, memory, int(offset), paces, order))
+        made: Any = np.ndarray(shape, kind, memory, int(offset), paces, order)
+        return adapt(made) if other is None else made
 
 
 ndarray.register(XExpression)
 ndarray.register(np.ndarray)  # what text, dates and records are, in the same program
+
+
+class _OfFunctions(type):
+    """What the class of ufuncs is asked for: functions of ours that have their methods, too."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, np.ufunc) or hasattr(value, "reduceat")
+
+
+class ufunc(metaclass=_OfFunctions):
+    """NumPy's name of the class of functions of elements: `add`, `sin`, `frompyfunc`'s results.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> isinstance(xl.add, xl.ufunc), isinstance(xl.sum, xl.ufunc)
+    (True, False)
+    """

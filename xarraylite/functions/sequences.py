@@ -6,6 +6,7 @@ the others need no compiler.
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import math
 import operator
@@ -114,7 +115,9 @@ def arange(
         raise DTypeError("arange: stop is needed")
     if start is None or stop is None:
         start, stop = 0, start if stop is None else stop
-    if array_of(start) is not None or dtype_of(dtype) is not None:
+    dates = isinstance(cast("object", start), (dt.date, dt.timedelta))
+    dates = dates or array_of(start) is not None
+    if dates or dtype_of(dtype) is not None:
         return cast("XArray", np.arange(start, stop, step, dtype))  # type: ignore[call-overload]
     check_numbers("arange", float, start=start, stop=stop, step=step)
     if step == 0:

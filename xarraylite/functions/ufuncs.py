@@ -383,7 +383,7 @@ def of_ufunc(name: str, method: str = "__call__") -> Callable[..., Any]:
     def call(array: object, *args: Any, **options: Any) -> Any:
         if array.__class__ is list:
             array = elements.container_of(XArray, array)
-        plan = _plan(name, method)
+        plan = None if "order" in options else _plan(name, method)
         if plan is not None:
             done = dispatch.handed(plan, (array, *args), options)
             if done is not NotImplemented:

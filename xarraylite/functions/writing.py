@@ -27,7 +27,7 @@ from ..nullable.masked import write_where
 from ..operands import tracing
 from ..operands.convert import check_representable, listed
 from ..operands.nodes import as_node
-from ..operands.non_numeric import or_numpy
+from ..operands.non_numeric import numbers_of, or_numpy
 from ..ops.table import OPS
 from .arrays_of_numpy import COMMON, Narrow, numpy_of, refusal
 
@@ -108,6 +108,9 @@ def _fitting(x: object, to: Memory, operation: str, rule: str = "unsafe") -> Num
     if type(x) is float and to.dtype.char in np.typecodes["AllInteger"]:
         np.empty((), to.dtype)[()] = x  # which NumPy refuses if it is NaN, or beyond all integers
     values = _values(x, operation)
+    numbers = numbers_of(values, to.dtype, operation) if values.dtype.kind in "UST" else None
+    if numbers is not None:
+        return numbers
     if isinstance(x, np.ndarray) or (values.ndim and not several):
         own = x.dtype if isinstance(x, XExpression) else values.dtype  # not that of computing
 

@@ -18,6 +18,7 @@ from ..blas.stacks import Recipe
 from ..dtypes.names import DType, kind
 from ..dtypes.promotion import result_type
 from ..index import transform
+from ..index.box import is_vector
 from ..index.broadcast import broadcast_shapes, check_axis
 from ..index.transform import IndexMap, Transform
 from ..ir import build
@@ -325,7 +326,8 @@ def of_tensordot(left: Node, right: Node, axes: object) -> Labelling:
 def _pairs_of_axes(
     axes: object, rank_left: int, rank_right: int, shown: str
 ) -> tuple[list[int], list[int]]:
-    if isinstance(axes, Sequence) and not isinstance(axes, str):
+    if is_vector(axes):
+        axes = tuple(axes)
         if len(axes) != 2:
             raise ShapeError(f"{shown}: axes are a number or a pair of sequences")
         first, second = [_axes(part, shown) for part in axes]
@@ -344,7 +346,7 @@ def _pairs_of_axes(
 
 def _axes(part: object, shown: str) -> list[int]:
     """Return the axes of one operand: one, or a sequence of them."""
-    axes = part if isinstance(part, Sequence) else (part,)
+    axes = part if is_vector(part) else (part,)
     return [_whole(k, ShapeError(f"{shown}: axes are whole numbers, got {k!r}")) for k in axes]
 
 

@@ -264,12 +264,10 @@ def check_representable(values: object, dtype: DType, operation: str) -> None:
     OverflowError
         If there are any.
     DTypeError
-        For a complex number where the dtype is real.
+        For complex numbers where the dtype is real.
     """
-    real = kind(dtype) in "iuf"
-    if (real and type(values) is complex) or (
-        kind(dtype) in "iu" and type(values) in (int, list, tuple)
-    ):
+    losing = kind(dtype) in "iuf" and type(values) in (complex, list, tuple)
+    if losing or (kind(dtype) in "iu" and type(values) is int):
         plain_array(list(values) if isinstance(values, tuple) else values, dtype, operation)
 
 

@@ -209,7 +209,8 @@ def has_own(value: object, function: str) -> bool:
         return False
     known = getattr(np, function, None) or getattr(np.linalg, function, None)
     said = hasattr(value, "__array_function__") and callable(known)
-    said = function not in OPS and (said or isinstance(known, np.ufunc))
+    asked = function in OPS and (function == "clip" or isinstance(known, np.ufunc))
+    said = not asked and (said or isinstance(known, np.ufunc))
     return said or (function in METHODS and hasattr(value, function))
 
 
