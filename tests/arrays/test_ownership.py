@@ -180,3 +180,21 @@ def test_products_of_matrices_in_the_place_of_scattered_rows() -> None:
     x = xl.view(xl.asarray(rows), xl.keep(0, 1, 3), xl.keep(0, 2, 3))
     x @= xl.ones((3, 3))
     assert np.asarray(x).tolist() == (rows[[0, 1, 3]][:, [0, 2, 3]] @ np.ones((3, 3))).tolist()
+
+
+@pytest.mark.parametrize("engine", ["reference", "compiled"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_loop_over_a_lazy_vector_reads_what_it_has_written(engine: Any, turned: bool) -> None:
+    def run(xp: Any) -> Any:
+        x = xp.asarray([1.0, 2.0, 3.0, 4.0]) * 2
+        x = x[::-1] if turned else x
+        for i, value in enumerate(x):
+            x[i + 1 :] -= value
+        for left, right in zip(x, x[::-1], strict=True):
+            x[...] = x + left + right
+        for (i,), value in xp.ndenumerate(x):
+            x[3 - i] = value + i
+        return np.asarray(x)
+
+    with xl.config(engine=engine):
+        assert run(xl).tolist() == run(np).tolist()

@@ -328,6 +328,9 @@ def test_what_is_asked_for_already_is_not_copied() -> None:
     assert xl.asarray_chkfinite(a) is a
     assert xl.require(a.T, requirements="C").tolist() == [[1.0, 3.0], [2.0, 4.0]]
     assert xl.require(a, "f4").dtype == xl.float32
+    lazy = a * 2
+    xl.require(lazy, "f8")[0] = 7
+    assert lazy.tolist()[0] == [7.0, 7.0], "the memory of a lazy result, as of asarray"
     with pytest.raises(ValueError, match="asarray_chkfinite"):
         xl.asarray_chkfinite(a / 0)
 

@@ -124,3 +124,11 @@ def test_integers_without_a_dtype_are_refused() -> None:
     ):
         with pytest.raises(error):
             refused()
+
+
+@pytest.mark.parametrize("call", ["sum(3)", "max(2.5)", "reshape(3, ())", "nan_to_num(3)"])
+def test_what_is_made_of_a_number_is_no_number_of_python_any_more(call: str) -> None:
+    for dtype in ("int8", "int32", "float32"):
+        a = np.arange(3, dtype=dtype)
+        expected, got = eval(f"np.{call}") + a, eval(f"xl.{call}") + xl.asarray(a)
+        assert got.dtype == expected.dtype

@@ -385,10 +385,10 @@ class XExpression(
         """
         if tracing.is_active():
             return (self[i] for i in range(len(self)))
-        if len(self.shape) < 2 or (self._kind is NODE and reads_late(self.node)):
+        if not self.shape or (self._kind is NODE and reads_late(self.node)):
             len(self)  # which refuses what has no dimension
             return iter(ownership.values_of(self))
-        return iter(ownership.memory_of(self))  # so that rows can be written
+        return iter(ownership.memory_of(self))  # which the loop may write, and then reads
 
     # --- values -------------------------------------------------------------------------------
 

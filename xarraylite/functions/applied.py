@@ -215,4 +215,5 @@ def ndenumerate(arr: object) -> Iterator[tuple[tuple[int, ...], Any]]:
     >>> [(place, int(value)) for place, value in xl.ndenumerate(xl.asarray([[1, 2]]))]
     [((0, 0), 1), ((0, 1), 2)]
     """
+    arr = asarray(arr) if isinstance(arr, XExpression) else arr  # memory, which the loop may write
     return iter(np.ndenumerate(np.asarray(numpy_of(arr, "ndenumerate", Narrow()))))

@@ -275,6 +275,7 @@ def asarray_chkfinite(a: object, dtype: Any = None, order: Any = None) -> XArray
 
 def _unless_as_is(function: Callable[..., Any], a: object, *args: Any, **kwargs: Any) -> Any:
     """Return what NumPy makes of an array: the container itself where that is its memory."""
+    a = asarray(a) if isinstance(a, XExpression) else a
     if isinstance(a, XContainer) and a._kind is not NODE:
         values = array_of(a)
         with suppress(TypeError, ValueError):

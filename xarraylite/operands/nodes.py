@@ -390,9 +390,9 @@ def is_masked(array: object) -> bool:
 
 
 def as_node(value: object, operation: str) -> Node:
-    """Return ``value`` as a node; Python scalars get their default dtype but stay weak."""
+    """Return ``value`` as a node; Python scalars get their default dtype, as NumPy's results."""
     operand = as_operand(value, operation)
-    return operand if isinstance(operand, Node) else weak_scalar(operand)
+    return operand if isinstance(operand, Node) else scalar(operand, weak_scalar(operand).dtype)
 
 
 def borrow_array(array: NumpyArray, operation: str) -> Leaf:
