@@ -39,7 +39,6 @@ class _Run:
     """One evaluation on one device."""
 
     _random: np.random.Generator | None = None
-    _state = 1
 
     def __init__(self, module: str, devices: Seat) -> None:
         self.module, self.devices = module, devices
@@ -68,11 +67,6 @@ class _Run:
 
     def part(self, root: HloInstruction, given: dict[int, NumpyArray]) -> NumpyArray:
         return part_of(self, root, given)
-
-    def step_random(self, delta: int) -> int:
-        before = self._state
-        self._state = (before + delta) % 2**128
-        return before
 
 
 @lru_cache(maxsize=1024)
