@@ -38,16 +38,8 @@ from .rules.inference import verify_instruction
 class _Run:
     """One evaluation on one device."""
 
-    _random: np.random.Generator | None = None
-
     def __init__(self, module: str, devices: Seat) -> None:
         self.module, self.devices = module, devices
-
-    @property
-    def random(self) -> np.random.Generator:
-        if self._random is None:  # few programs ask
-            self._random = np.random.default_rng(self.devices.device)
-        return self._random
 
     def call(self, computation: HloComputation, arguments: list[Value]) -> Value:
         return _program(computation).run(self, arguments)

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.once
 TEXT_ONLY = """\
 r = bf16[4] stochastic-convert(f32[4] x, u32[4] u)
 r = u64[2] rng-get-and-update-state(), delta=3
+r = f32[8] rng(f32[] a, f32[] b), distribution=rng_uniform
 r = f32[7,5] ragged-dot(f32[7,4] x, f32[3,4,5] w, s32[3] g), lhs_contracting_dims={1}, \
 rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}
 r = f32[4,5] scaled-dot(f32[4,6] x, f32[6,5] y, f32[2,3] s, f32[3,1] t), \

@@ -223,20 +223,5 @@ def _rng_bit_generator(run: Runner, instruction: HloInstruction, state: Value) -
     return container(following.reshape(given.shape)), container(values)
 
 
-def _rng(run: Runner, instruction: HloInstruction, first: Value, second: Value) -> Value:
-    """Numbers of a distribution; XLA does not say which."""
-    shape = instruction.shape.dimensions
-    dtype = dtype_of(instruction.shape.element_type, instruction)
-    low, high = array(first), array(second)
-    made: NumpyArray
-    if instruction.get("distribution") == "rng_normal":
-        made = run.random.normal(float(low), float(high), shape)
-    elif dtype.kind in "iu":
-        made = run.random.integers(int(low), int(high), shape)
-    else:
-        made = run.random.uniform(float(low), float(high), shape)
-    return container(np.asarray(made).astype(dtype))
-
-
 #: Evaluators of operations that make random numbers.
-RANDOM: Final[dict[str, Evaluator]] = by_opcode(_rng, _rng_bit_generator)
+RANDOM: Final[dict[str, Evaluator]] = by_opcode(_rng_bit_generator)

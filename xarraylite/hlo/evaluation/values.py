@@ -46,10 +46,6 @@ class Runner(Protocol):
     module: str
     """Name of the program."""
 
-    @property
-    def random(self) -> np.random.Generator:
-        """What gives random numbers whose algorithm is left open."""
-
     def call(self, computation: HloComputation, arguments: list[Value]) -> Value:
         """Return what a computation makes of arguments; the list is emptied."""
 
