@@ -7,8 +7,8 @@ makes it again; whoever changes a scalar body, the table of operations, the func
 same versions.  IR that is that of the sources is kept: then it takes seconds instead of minutes.
 
 Object code is shipped of what is no kernel of an expression, and has the same words in every
-process: the methods in machine code, which LLVM takes seconds for, a launch, and what shares dot
-products; and, for two sets of instructions, of functions that are most of many kernels.
+process: the methods in machine code, which LLVM takes seconds for, and a launch; and, for two sets
+of instructions, of functions that are most of many kernels.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ..codegen.emit.routine import Routine, apply
 from ..codegen.host import LEVELS, any_of_its_kind
 from ..ops.reductions import MAX, MIN, SUM
 from ..ops.table import OPS
-from ..runtime import launch, loops
+from ..runtime import launch
 from . import natives
 
 
 def assemblies() -> tuple[Assembly, ...]:
     """Return what object code is shipped of."""
     launches = [launch.assembly(items) for items in (24, 32)]
-    return *launches, loops.assembly(), natives.assembly()
+    return *launches, natives.assembly()
 
 
 def compiled(assembly: Assembly) -> bytes:

@@ -46,13 +46,6 @@ class Runner(Protocol):
     module: str
     """Name of the program."""
 
-    @property
-    def random(self) -> np.random.Generator:
-        """What gives random numbers whose algorithm is left open."""
-
-    def step_random(self, delta: int) -> int:
-        """Return the state of the program's random numbers, and move it on."""
-
     def call(self, computation: HloComputation, arguments: list[Value]) -> Value:
         """Return what a computation makes of arguments; the list is emptied."""
 
