@@ -38,8 +38,17 @@ from .rules.inference import verify_instruction
 class _Run:
     """One evaluation on one device."""
 
+    _random: np.random.Generator | None = None
+    _state = 1
+
     def __init__(self, module: str, devices: Seat) -> None:
         self.module, self.devices = module, devices
+
+    @property
+    def random(self) -> np.random.Generator:
+        if self._random is None:  # few programs ask
+            self._random = np.random.default_rng(self.devices.device)
+        return self._random
 
     def call(self, computation: HloComputation, arguments: list[Value]) -> Value:
         return _program(computation).run(self, arguments)
@@ -59,6 +68,11 @@ class _Run:
 
     def part(self, root: HloInstruction, given: dict[int, NumpyArray]) -> NumpyArray:
         return part_of(self, root, given)
+
+    def step_random(self, delta: int) -> int:
+        before = self._state
+        self._state = (before + delta) % 2**128
+        return before
 
 
 @lru_cache(maxsize=1024)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
+from tests.cases import together
 from tests.hlo import oracle
 from xarraylite.hlo.evaluation.loops import ahead, trip_count
 
@@ -139,6 +140,82 @@ def test_slices_of_one_array_are_multiplied_at_once(changes, products):
         weights = weights * 2 if options["weights"] == "v" else weights
     for _ in range(2):
         assert np.allclose(module(xs, w, h), want, rtol=1e-5)
+
+
+#: What JAX 0.10.2 makes of 1 to 4 and the carry 100: rows come before what is carried.
+SCANS = [
+    ("s, n", "", [101, 1, 1, 1], -4),
+    ("s, n", "is_reverse=true, ", [-1, -1, -1, 104], -1),
+    ("n, s", "", [-1, -2, -3, -4], 110),
+]
+
+
+@pytest.mark.parametrize(("results", "order", "rows", "last"), SCANS)
+def test_scans_take_rows_first(results: str, order: str, rows: list[float], last: float) -> None:
+    module = xl.hlo.parse(f"""
+        f {{ a = f32[] parameter(0)  b = f32[] parameter(1)  s = f32[] add(a, b)
+             n = f32[] negate(a)  ROOT t = (f32[], f32[]) tuple({results}) }}
+        ENTRY e {{ a = f32[4] parameter(0)  z = f32[] constant(100)
+        ROOT r = (f32[4], f32[]) scan(a, z), dimensions={{0}}, num_carries=1, {order}to_apply=f }}
+    """).verify()
+    found, carried = module([1, 2, 3, 4])
+    assert (found.tolist(), carried.item()) == (rows, last)
+
+
+def test_scans_over_nothing_and_of_what_is_carried_alone() -> None:
+    text = """
+        f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT t = (f32[], f32[]) tuple(b, a) }
+        ENTRY e { a = f32[0] parameter(0)  z = f32[] constant(7)
+        ROOT r = (f32[0], f32[]) scan(a, z), dimensions={0}, num_carries=1, to_apply=f }"""
+    found, carried = xl.hlo.parse(text)([])
+    assert (found.shape, carried.item()) == ((0,), 7)
+    rows, last = xl.hlo.parse("""
+        f { a = f32[] parameter(0)  s = f32[] add(a, a)  ROOT t = (f32[], f32[]) tuple(a, s) }
+        ENTRY e { z = f32[] parameter(0)
+        ROOT r = (f32[3], f32[]) scan(z), dimensions={0}, num_carries=1, to_apply=f }""")(5)
+    assert (rows.tolist(), last.item()) == ([5, 10, 20], 40)
+
+
+SCAN = """
+    two { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT t = (f32[], f32[]) tuple(a, b) }
+    three { a = f32[] parameter(0)  b = f32[] parameter(1)  c = f32[] parameter(2)
+            ROOT t = (f32[], f32[]) tuple(a, c) }
+    kept { a = f32[1] parameter(0)  b = f32[] parameter(1)
+           ROOT t = (f32[1], f32[]) tuple(a, b) }
+    other { a = f32[] parameter(0)  b = f32[] parameter(1)  k = s32[] constant(0)
+            ROOT t = (f32[], s32[]) tuple(a, k) }
+    ENTRY e { v = f32[4] parameter(0)  w = f32[5] parameter(1)  z = f32[] constant(1)
+    ROOT r = """
+
+#: Each is refused by jaxlib 0.10.2 too.
+WRONG_SCANS = {
+    "(f32[4], f32[]) scan(v, w, z), dimensions={0}, num_carries=1, to_apply=three": "one size",
+    "(f32[5], f32[]) scan(v, z), dimensions={0}, num_carries=1, to_apply=two": r"not \(f32\[5",
+    "(f32[], f32[4]) scan(v, z), dimensions={0}, num_carries=1, to_apply=two": r"not \(f32\[\]",
+    "(f32[4], f32[]) scan(v, z), dimensions={}, num_carries=1, to_apply=two": "names one dim",
+    "(f32[4], f32[]) scan(v, z), dimensions={1}, num_carries=1, to_apply=two": "along dimension 1",
+    "(f32[4], f32[]) scan(v, z), dimensions={0}, num_carries=3, to_apply=two": "num_carries=3 of 2",
+    "(f32[4], f32[]) scan(v, z), dimensions={0}, num_carries=-1, to_apply=two": "num_carries=-1",
+    "(f32[], f32[]) scan(z, z), dimensions={0}, num_carries=2, to_apply=two": "how long",
+    "(f32[4], f32[]) scan(v, z), dimensions={0}, num_carries=1, to_apply=kept": r"takes \(f32\[1\]",
+    "(f32[4], s32[]) scan(v, z), dimensions={0}, num_carries=1, to_apply=other": "as it takes it",
+}
+
+
+@together("scan", WRONG_SCANS)
+def test_scans_that_do_not_fit_are_refused_before_they_run(scan: str) -> None:
+    module = xl.hlo.parse(f"{SCAN}{scan} }}")
+    for use in (module.verify, lambda: module(np.zeros(4), np.zeros(5))):
+        with pytest.raises(xl.HloError, match=rf"r: scan\(.*{WRONG_SCANS[scan]}"):
+            use()
+
+
+def test_scans_that_carry_in_front_are_text_only() -> None:
+    line = "(f32[], f32[4]) scan(z, v), dimensions={0}, num_carries=1, to_apply=two"
+    module = xl.hlo.parse(f"{SCAN}{line} }}").verify()
+    assert str(xl.hlo.parse(str(module))) == str(module)
+    with pytest.raises(xl.HloError, match=r"r: scan\(f32\[\], f32\[4\]\): goes along dimension 0"):
+        module(np.zeros(4, np.float32), np.zeros(5, np.float32))
 
 
 @pytest.mark.parametrize("depth", [60, 1200])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -11,29 +13,144 @@ from tests.cases import together
 
 pytestmark = pytest.mark.once
 
+RAGGED = {
+    # Operands and result by the names of dimensions, the ragged one, those of the sizes of groups.
+    "rows": ("mk", "gkn", "mn", "m", "g"),
+    "rows in batches": ("bmk", "gbkn", "bmn", "m", "g"),
+    "other groups in each batch": ("bmk", "gbkn", "bmn", "m", "bg"),
+    "other groups for outer rows": ("omk", "gkn", "omn", "m", "og"),
+    "lying otherwise": ("komb", "kngb", "bomn", "m", "bog"),
+    "contracted": ("mk", "kn", "gmn", "k", "g"),
+    "contracted in batches": ("bmk", "bkn", "gbmn", "k", "bg"),
+    "contracted in outer ones": ("klm", "nlk", "gmn", "l", "kg"),
+    "batches": ("bmk", "bkn", "bmn", "b", "g"),
+}
+SIZES = {"b": 2, "g": 3, "k": 5, "l": 6, "m": 7, "n": 4, "o": 2}
 
-#: Opcodes that no program of JAX's for CPUs has: read, printed, verified and weighed alone.
-TEXT_ONLY = """\
-r = bf16[4] stochastic-convert(f32[4] x, u32[4] u)
-r = u64[2] rng-get-and-update-state(), delta=3
-r = f32[8] rng(f32[] a, f32[] b), distribution=rng_uniform
-r = f32[7,5] ragged-dot(f32[7,4] x, f32[3,4,5] w, s32[3] g), lhs_contracting_dims={1}, \
-rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}
-r = f32[4,5] scaled-dot(f32[4,6] x, f32[6,5] y, f32[2,3] s, f32[3,1] t), \
-lhs_contracting_dims={1}, rhs_contracting_dims={0}
-r = f32[7,2] ragged-all-to-all(f32[6,2] x, f32[7,2] o, s32[2] a, s32[2] b, s32[2] c, s32[2] d), \
-replica_groups={{0,1}}
-""".splitlines()
+
+def ragged_product(x, y, sizes, names):
+    """Add product by product, each in the group that it belongs to."""
+    left, right, result, ragged, outer = names
+    want = np.zeros([SIZES[name] for name in result])
+    every = sorted(set(left + right + result))
+    for numbers in itertools.product(*[range(SIZES[name]) for name in every]):
+        at = dict(zip(every, numbers, strict=True))
+        ends = np.cumsum(sizes[tuple([at[name] for name in outer[:-1]])])
+        own = np.searchsorted(ends, at[ragged], side="right")
+        if ragged == "b" or ("g" in at and own == at["g"]):
+            part = x[tuple([at[n] for n in left])] * y[tuple([at[n] for n in right])]
+            want[tuple([at[n] for n in result])] += part
+    return want
 
 
-@together("line", TEXT_ONLY)
-def test_opcodes_that_are_text_say_so(line: str) -> None:
-    module = xl.hlo.parse(line).verify()
-    assert str(xl.hlo.parse(str(module))) == str(module)
-    assert module.cost().summary
-    given = [np.zeros(p.shape.dimensions, p.shape.dtype) for p in module.entry.parameters]
-    with pytest.raises(xl.HloError, match="is not evaluated"):
-        module(*given)
+@together("names", RAGGED.values(), ids=RAGGED)
+def test_ragged_dot(names):
+    left, right, result, ragged, outer = names
+    rng = np.random.default_rng(len(left))
+    x, y = (
+        rng.integers(-9, 9, [SIZES[name] for name in side]).astype(np.float32)
+        for side in (left, right)
+    )
+    sizes = rng.integers(0, 3, [SIZES[name] for name in outer]).astype(np.int32)
+    batch = [name for name in left if name in right and name in result and name != "g"]
+    batch.sort(key=result.index)
+    contracted = [name for name in left if name in right and name not in result]
+    listed = {
+        "lhs_batch_dims": [left.index(n) for n in batch],
+        "rhs_batch_dims": [right.index(n) for n in batch],
+        "lhs_contracting_dims": [left.index(n) for n in contracted],
+        "rhs_contracting_dims": [right.index(n) for n in contracted],
+        "lhs_ragged_dims": [left.index(ragged)],
+        "rhs_group_dims": [right.index("g")] if "g" in right else [],
+    }
+    dims = [f"{name}={{{','.join(map(str, some))}}}" for name, some in listed.items() if some]
+    spec = [",".join(map(str, part.shape)) for part in (x, y, sizes)]
+    module = xl.hlo.parse(
+        f"ENTRY e {{ x = f32[{spec[0]}] parameter(0)  y = f32[{spec[1]}] parameter(1)  "
+        f"g = s32[{spec[2]}] parameter(2)  ROOT r = ragged-dot(x, y, g), {', '.join(dims)} }}"
+    )
+    got = np.asarray(module(x, y, sizes))
+    assert np.array_equal(got, ragged_product(x, y, sizes, names))
+
+
+def test_scaled_dot():
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-9, 9, shape).astype(np.float32) for shape in ((4, 6), (6, 5)))
+    scales = rng.integers(1, 5, (2, 3)).astype(np.float32), np.float32([[2], [0.5], [4]])
+    module = xl.hlo.parse(
+        "ENTRY e { x = f32[4,6] parameter(0)  y = f32[6,5] parameter(1)  "
+        "s = f32[2,3] parameter(2)  t = f32[3,1] parameter(3)  "
+        "ROOT r = scaled-dot(x, y, s, t), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"
+    )
+    wide = np.kron(scales[0], np.ones((2, 2))), np.kron(scales[1], np.ones((2, 5)))
+    assert np.array_equal(np.asarray(module(x, y, *scales)), (x * wide[0]) @ (y * wide[1]))
+
+
+def test_stochastic_conversion_to_integers():
+    values = np.float32([2.25, -2.25, 2.0, np.nan, np.inf, -np.inf, 300, -300, 2**-30 * 1.5, 127])
+    random = np.uint32([0, 2**30 - 1, 2**30, 2**32 - 1, 5, 6])
+    module = xl.hlo.parse(
+        "ENTRY e { x = f32[10,6] parameter(0)  u = u32[10,6] parameter(1)  "
+        "ROOT r = s8[10,6] stochastic-convert(x, u) }"
+    )
+    given = np.broadcast_to(values[:, None], (10, 6)), np.broadcast_to(random, (10, 6))
+    want = np.zeros((10, 6), np.int8)
+    for (i, j), value in np.ndenumerate(given[0]):
+        size = abs(float(value))
+        if np.isnan(value) or size >= 127:
+            want[i, j] = 0 if np.isnan(value) else 127 if value > 0 else -128
+        else:  # up if the random number is less than the fraction, in 32 binary digits
+            up = int(random[j]) < int((size - int(size)) * 2**32)
+            want[i, j] = np.copysign(int(size) + up, value)
+    assert np.array_equal(np.asarray(module(*map(np.ascontiguousarray, given))), want)
+
+
+def test_stochastic_conversion_to_floats():
+    """Of 65 536 random numbers that are spread evenly as many round up as bits are lost."""
+    bits = np.uint32([0x3F801234, 0xC0490FDB, 0x3F800000, 0x7F800000])
+    random = np.arange(1 << 16, dtype=np.uint32) << 16
+    module = xl.hlo.parse(
+        "ENTRY e { x = f32[65536] parameter(0)  u = u32[65536] parameter(1)  "
+        "ROOT r = bf16[65536] stochastic-convert(x, u) }"
+    )
+    for pattern in bits:
+        x = np.full(1 << 16, pattern).view(np.float32)
+        got = np.asarray(module(x, random)).view(np.uint16)
+        low = pattern >> 16
+        assert set(got) <= {low, low + 1}
+        assert np.count_nonzero(got == low + 1) == pattern & 0xFFFF
+    assert got.view(ml_dtypes.bfloat16)[0] == np.inf
+
+
+def test_ragged_all_to_all():
+    """Device d sends ``sizes[d][k]`` rows from ``offsets[d][k]`` to ``targets[d][k]`` on k."""
+    offsets, sizes, targets = (
+        np.int32(x) for x in ([[0, 3], [1, 2]], [[3, 2], [1, 4]], [[0, 0], [4, 2]])
+    )
+    module = xl.hlo.parse(
+        "ENTRY e { x = f32[6,2] parameter(0)  to = f32[7,2] parameter(1)  a = s32[2] parameter(2)  "
+        "b = s32[2] parameter(3)  c = s32[2] parameter(4)  d = s32[2] parameter(5)  "
+        "ROOT r = f32[7,2] ragged-all-to-all(x, to, a, b, c, d), replica_groups={{0,1}} }"
+    )
+    x = np.arange(24, dtype=np.float32).reshape(2, 6, 2)
+    to = -np.ones((2, 7, 2), np.float32)
+    want = to.copy()
+    for d, k in itertools.product(range(2), repeat=2):
+        start, size, at = offsets[d, k], sizes[d, k], targets[d, k]
+        want[k, at : at + size] = x[d, start : start + size]
+    arguments = [x, to, offsets, sizes, targets, sizes.T.copy()]
+    made = xl.hlo.evaluate(module, *[list(part) for part in arguments], replicas=2)
+    assert np.array_equal([np.asarray(one) for one in made], want)
+
+
+def test_the_state_of_random_numbers_steps_on():
+    module = xl.hlo.parse(
+        "ENTRY e { a = u64[2] rng-get-and-update-state(), delta=3  "
+        "b = u64[2] rng-get-and-update-state(), delta=5  c = u64[2] rng-get-and-update-state(), "
+        "delta=1  ROOT r = (u64[2], u64[2], u64[2]) tuple(a, b, c) }"
+    )
+    first, second, third = [int(low) + (int(high) << 64) for low, high in map(np.asarray, module())]
+    assert (second - first, third - second) == (3, 5)
 
 
 def test_dynamic_reshape():

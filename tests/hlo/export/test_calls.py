@@ -43,6 +43,8 @@ FUNCTIONS: list[tuple[str, Callable[[Any], Any]]] = [
     ("convolution", lambda x: xl.correlate(x[0], x[1][:4], mode="same")),
     ("convolution", lambda x: xl.correlate(x[0][:3], x[1], mode="full")),
     ("convolution", lambda x: xl.correlate(x[0] * 1j, x[1] + 2j)),
+    ("popcnt", lambda x: xl.bitwise_count(xl.astype(x, "int16"))),
+    ("popcnt", lambda x: xl.bitwise_count(xl.astype(x + 2, "uint8"))),
     ("compare", lambda x: xl.searchsorted(xl.sort(x[0]), x[1])),
     ("compare", lambda x: xl.searchsorted(xl.sort(x[0]), x, side="right")),
     ("dot", lambda x: x @ x.T),
@@ -50,6 +52,7 @@ FUNCTIONS: list[tuple[str, Callable[[Any], Any]]] = [
     ("dot", lambda x: xl.tensordot(x, x, 2)),
     ("dot", lambda x: xl.einsum("ij,ik,kl->jl", x, x, x.T @ x)),
     ("dot", lambda x: xl.vecdot(x, x[::-1])),
+    ("dot", lambda x: xl.linalg.matrix_power(x[:, :3], 5)),
     ("dot", lambda x: xl.matvec(x, x[0]) + xl.vecmat(x[:, 0], x)[:3]),
     ("erf", xl.erf),
     ("cholesky", lambda x: xl.linalg.cholesky(x @ x.T + 40 * xl.eye(3, dtype=x.dtype))),
@@ -60,6 +63,9 @@ FUNCTIONS: list[tuple[str, Callable[[Any], Any]]] = [
     ("reduce", lambda x: xl.linalg.norm(x, np.inf)),
     ("reduce", lambda x: xl.linalg.norm(x, 1, axis=0)),
     ("reduce", lambda x: xl.linalg.matrix_norm(x, ord=-1, keepdims=True)),
+    ("multiply", lambda x: xl.polyval([2, -1, 3], x)),
+    ("reduce", xl.trapezoid),
+    ("reduce", lambda x: xl.trapezoid(x, x[0] * 0 + xl.arange(6), axis=1)),
     ("gather", lambda x: x[:, xl.astype(x[0], "int64") % 6 - 6]),
     ("gather", lambda x: xl.take(x, xl.astype(x, "int32") % 3, axis=0)),
     ("gather", lambda x: xl.take(x, xl.astype(xl.sum(x) * 0 + 3, "uint8"))),
@@ -221,12 +227,12 @@ def test_refusals():
         xl.to_hlo(xl.cumulative_sum, "f64[3,2]")
     with pytest.raises(xl.HloError, match="no HLO for unique"):
         xl.to_hlo(xl.unique, "f64[3]")
-    with pytest.raises(xl.HloError, match="no HLO for matrix_power"):
-        xl.to_hlo(lambda x: xl.linalg.matrix_power(x, 3), "f64[3,3]")
     with pytest.raises(xl.HloError, match="no HLO for svd"):
         xl.to_hlo(xl.linalg.svd, "f64[3,3]")
     with pytest.raises(xl.HloError, match="no HLO for the norm 2 along 2 dimensions"):
         xl.to_hlo(lambda x: xl.linalg.norm(x, 2), "f64[3,3]")
+    with pytest.raises(xl.HloError, match="no HLO for the inverse of a matrix"):
+        xl.to_hlo(lambda x: xl.linalg.matrix_power(x, -1), "f64[3,3]")
     with pytest.raises(xl.HloError, match="needs integers of as many, got int32 of 1"):
         xl.to_hlo(lambda x, k: xl.take_along_axis(x, k, axis=0), "f64[3,3]", "s32[3]")
 
@@ -246,10 +252,13 @@ def test_what_is_not_traced_is_called():
     assert module(np.zeros(3)).tolist() == [1, 2, 3]
 
 
-def test_algebra_of_truths_and_of_nothing():
+def test_algebra_of_truths_of_nothing_and_of_what_is_not_finite():
     """Dtypes and values are those that the functions have outside of a module."""
+    infinite = np.array([[np.inf, 1.0], [np.nan, 2.0]])
     truths = np.array([[True, False], [True, True]])
     cases = [
+        (lambda x: xl.linalg.matrix_power(x, 0), (infinite, truths)),
+        (lambda x: xl.polyval(x[0], x), (truths,)),
         (lambda x: xl.vecmat(x[0], x), (truths,)),
         (lambda x: xl.linalg.norm(x, np.inf, axis=0), (np.zeros((0, 2)),)),
         (lambda x: xl.linalg.matrix_norm(x, ord=np.inf), (np.zeros((0, 2)),)),

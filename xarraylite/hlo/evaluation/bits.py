@@ -77,6 +77,28 @@ def reduce_precision(values: NumpyArray, exponent: int, mantissa: int) -> NumpyA
     return np.where(np.isnan(values), values, made)
 
 
+def stochastic_convert(values: NumpyArray, random: NumpyArray, target: np.dtype[Any]) -> NumpyArray:
+    """Round to integers or shorter floats, up as often as the lost fraction is large."""
+    digits = 8 * random.itemsize
+    if target.kind not in "iu" and "int" not in target.name:
+        # The lost bits plus random ones carry into those that stay.
+        drop = 23 - (_mantissa(target) if target.itemsize < 4 else 23)
+        bits = _raw(values.astype(np.float32))
+        lost = random >> random.dtype.type(digits - drop) if drop else random & 0
+        rounded = (bits + lost.astype(np.uint32)) & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)
+        return np.where(np.isfinite(values), rounded.view(np.float32), values).astype(target)
+    limits = np.iinfo(target)
+    wide = values.astype(np.float64)
+    finite = np.abs(np.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0))
+    whole = np.trunc(finite)
+    up = random < np.floor(np.ldexp(finite - whole, digits))
+    signed = np.copysign(whole + up, wide)
+    inside = np.clip(signed, limits.min, limits.max)
+    made = np.where(np.isnan(wide), 0, inside)
+    made = np.where(wide >= limits.max, limits.max, np.where(wide <= limits.min, limits.min, made))
+    return np.asarray(made).astype(target)
+
+
 def bitcast_convert(
     values: NumpyArray, target: np.dtype[Any], bits: tuple[int, int], shape: tuple[int, ...]
 ) -> NumpyArray:
@@ -223,5 +245,28 @@ def _rng_bit_generator(run: Runner, instruction: HloInstruction, state: Value) -
     return container(following.reshape(given.shape)), container(values)
 
 
+def _rng(run: Runner, instruction: HloInstruction, first: Value, second: Value) -> Value:
+    """Numbers of a distribution; XLA does not say which."""
+    shape = instruction.shape.dimensions
+    dtype = dtype_of(instruction.shape.element_type, instruction)
+    low, high = array(first), array(second)
+    made: NumpyArray
+    if instruction.get("distribution") == "rng_normal":
+        made = run.random.normal(float(low), float(high), shape)
+    elif dtype.kind in "iu":
+        made = run.random.integers(int(low), int(high), shape)
+    else:
+        made = run.random.uniform(float(low), float(high), shape)
+    return container(np.asarray(made).astype(dtype))
+
+
+def _rng_get_and_update_state(run: Runner, instruction: HloInstruction) -> Value:
+    """Return the runner's state of random numbers and step on."""
+    delta = int(instruction.get("delta"))
+    before = run.step_random(delta)
+    words = np.array([before % 2**64, before >> 64], _U64)
+    return container(words.astype(dtype_of(instruction.shape.element_type, instruction)))
+
+
 #: Evaluators of operations that make random numbers.
-RANDOM: Final[dict[str, Evaluator]] = by_opcode(_rng_bit_generator)
+RANDOM: Final[dict[str, Evaluator]] = by_opcode(_rng, _rng_bit_generator, _rng_get_and_update_state)

@@ -21,7 +21,7 @@ from ...ir.node import Scalar
 from ...ops.table import OPS
 from ..instruction import HloInstruction
 from ..opcodes import by_opcode
-from .bits import reduce_precision, total_order
+from .bits import reduce_precision, stochastic_convert, total_order
 from .values import Evaluator, Runner, Value, array, container, op, result_dtype, stored
 
 _SMALL: Final = (
@@ -315,6 +315,10 @@ def _reduce_precision(run: Runner, instruction: HloInstruction, x: Value) -> Val
     return container(reduce_precision(array(x), *bits))
 
 
+def _stochastic_convert(run: Runner, instruction: HloInstruction, x: Value, random: Value) -> Value:
+    return container(stochastic_convert(array(x), array(random), result_dtype(instruction)))
+
+
 #: Opcodes that our table names alike, and JAX seldom writes.
 _SAME_NAMES: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh")
 
@@ -357,6 +361,6 @@ def _without_attributes(function: Callable[..., Value]) -> Evaluator:
 #: Evaluators whose result has its operands' shape, which may be any.
 ELEMENTWISE: Final[dict[str, Evaluator]] = {
     **_of_functions(),
-    **by_opcode(_compare, _reduce_precision),
+    **by_opcode(_compare, _reduce_precision, _stochastic_convert),
     "convert": lambda run, made, x: convert(x, result_dtype(made)),
 }

@@ -9,7 +9,7 @@ dimension per place and one per element of the kernel, with the kernel as a matr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -190,6 +190,69 @@ def planned_dot(instruction: HloInstruction) -> Dot | None:
     return _dot_of(instruction, specs[0].dimensions, specs[1].dimensions, (left, right))
 
 
+def _scaled_dot(
+    run: Runner, instruction: HloInstruction, x: Value, y: Value, x_scale: Value, y_scale: Value
+) -> Value:
+    """Product of operands each block of which has a scale."""
+    scaled = []
+    for part, scale in ((x, x_scale), (y, y_scale)):
+        values, factors = array(part).astype(np.float32), array(scale).astype(np.float32)
+        for axis in range(values.ndim):
+            if factors.ndim and factors.shape[axis] != values.shape[axis]:
+                repeats = values.shape[axis] // factors.shape[axis]
+                factors = np.repeat(factors, repeats, axis)
+        scaled.append(container(values * factors))
+    return _dot(run, instruction, *scaled)
+
+
+def _ragged_dot(
+    run: Runner, instruction: HloInstruction, x: Value, y: Value, sizes: Value
+) -> Value:
+    """Product in which groups along one dimension of the first operand are kept apart.
+
+    Groups of rows have matrices of their own, those of a contracted dimension results of their own,
+    and those of a batch change nothing.  Sizes of groups may differ along what lies outside of the
+    dimension: batches, then rows or contracted dimensions before it.
+    """
+    (ragged,) = instruction.get("lhs_ragged_dims")
+    groups = instruction.get("rhs_group_dims") or ()
+    batch = instruction.get("lhs_batch_dims") or (), instruction.get("rhs_batch_dims") or ()
+    if ragged in batch[0]:
+        return _dot(run, instruction, x, y)
+    left, right, counts = array(x), array(y), array(sizes)
+    contracted = instruction.get("lhs_contracting_dims"), instruction.get("rhs_contracting_dims")
+    inner = ragged in contracted[0]
+    kept = [k for k in range(left.ndim) if k not in (*batch[0], *contracted[0])]
+    place = (contracted[0] if inner else kept).index(ragged) + 1
+    around = (*batch[0], *(contracted[0] if inner else kept)[:place])
+    # Which group an element along the ragged dimension belongs to; none behind the last.
+    ends = np.cumsum(counts, axis=-1)[..., None, :]
+    index = np.arange(left.shape[ragged])[:, None]
+    member = (index < ends) & (index >= ends - counts[..., None, :])
+    dtype = result_dtype(instruction)
+    working = working_dtype(left.dtype, right.dtype, dtype)
+    drop = [tuple([k - sum([g < k for g in groups]) for k in c[1]]) for c in (batch, contracted)]
+    parts = []
+    for group in range(counts.shape[-1]):
+        mine = _masked(left, member[..., group], around)
+        matrix = np.take(right, group, axis=groups[0]) if groups else right
+        if inner:
+            matrix = _masked(right, member[..., group], (*batch[1], *contracted[1][:place]))
+        rows = _matrices(mine.shape, batch[0], contracted[0], True)
+        columns = _matrices(matrix.shape, *drop, False)
+        shape = (*[mine.shape[axis] for axis in batch[0]], *rows.free, *columns.free)
+        parts.append(array_of(product(rows.of(mine), columns.of(matrix), working, shape)))
+    made = np.stack(parts) if inner else np.sum(parts, axis=0)
+    return container(made.astype(dtype))
+
+
+def _masked(values: NumpyArray, mask: NumpyArray, axes: Sequence[int]) -> NumpyArray:
+    """Return an array with zeros where a mask along the last of some axes does not hold."""
+    along = axes[len(axes) - mask.ndim :]
+    wide = [n if k in along else 1 for k, n in enumerate(values.shape)]
+    return np.where(mask.transpose(np.argsort(along)).reshape(wide), values, values.dtype.type(0))
+
+
 def _convolution(run: Runner, instruction: HloInstruction, x: Value, kernel: Value) -> Value:
     if instruction.get("sparsity_config") != "{}":
         raise refuse(instruction, "sparse operands are not known here")
@@ -252,4 +315,4 @@ def _grouped(
 
 
 #: Evaluators of sums of products.
-PRODUCTS: Final[dict[str, Evaluator]] = by_opcode(_convolution, _dot)
+PRODUCTS: Final[dict[str, Evaluator]] = by_opcode(_convolution, _dot, _ragged_dot, _scaled_dot)

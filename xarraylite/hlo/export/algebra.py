@@ -27,8 +27,9 @@ from ...dtypes.promotion import result_type
 from ...functions import reducers
 from ...functions.arrays_of_numpy import numpy, refusal
 from ...functions.diagonals import tril, triu
-from ...functions.manipulation import expand_dims, moveaxis, reshape, squeeze
+from ...functions.manipulation import broadcast_to, expand_dims, moveaxis, reshape, squeeze
 from ...functions.rearranging import pad, roll
+from ...functions.sequences import eye
 from ...index.broadcast import check_axis
 from ...linalg import vector_norm
 from ...ops.table import OPS
@@ -78,6 +79,20 @@ def _matrix_norm(export: Export, x: Any, keepdims: bool = False, ord: Any = "fro
     return _norm(export, x, ord, (-2, -1), keepdims)
 
 
+def _matrix_power(export: Export, a: Any, n: int) -> Any:
+    square: Any = as_array(a, "matrix_power")
+    if n < 0:
+        raise HloError("to_hlo: there is no HLO for the inverse of a matrix")
+    made: Any = None
+    while n:
+        if n & 1:
+            made = square if made is None else made @ square
+        n >>= 1
+        square = square @ square if n else square
+    unit = eye(square.shape[-1], dtype=square.dtype)
+    return broadcast_to(unit, square.shape) if made is None else made
+
+
 def _matvec(export: Export, x1: Any, x2: Any) -> Any:
     return squeeze(as_array(x1, "matvec") @ expand_dims(as_array(x2, "matvec"), -1), axis=-1)
 
@@ -86,6 +101,14 @@ def _vecmat(export: Export, x1: Any, x2: Any) -> Any:
     row = as_array(x1, "vecmat")
     row = apply(OPS["conj"], row) if kind(row.dtype) == "c" else row
     return squeeze(expand_dims(row, -2) @ as_array(x2, "vecmat"), axis=-2)
+
+
+def _polyval(export: Export, p: Any, x: Any) -> Any:
+    factors, at = as_array(p, "polyval"), as_array(x, "polyval")
+    made: Any = export.result(export.writer.constant(np.zeros((), at.dtype)).stretched(at.shape))
+    for k in range(factors.shape[0]):
+        made = made * at + factors[k]
+    return made
 
 
 def _slid(export: Export, line: XExpression, short: XExpression, mode: str) -> XExpression:
@@ -123,6 +146,29 @@ def _correlate(export: Export, a: Any, v: Any, mode: str = "valid") -> Any:
     return _slid(export, line, short, mode)
 
 
+def _bitwise_count(export: Export, x: Any) -> Any:
+    term = export.term(as_array(x, "bitwise_count"))
+    if term.kind not in "iu":
+        raise HloError(f"to_hlo: there is no HLO for bitwise_count of {term.dtype}")
+    size = abs(term) if term.kind == "i" else term
+    return export.result(size.apply("popcnt").cast(np.dtype("uint8")))
+
+
+def _trapezoid(export: Export, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    array = as_array(y, "trapezoid")
+    along = check_axis(axis, array.ndim, "trapezoid")
+    before = (slice(None),) * along
+    pairs = array[(*before, slice(1, None))] + array[(*before, slice(None, -1))]
+    if x is None:
+        return reducers.sum(pairs * dx / 2.0, axis=along)
+    at = as_array(x, "trapezoid")
+    if at.ndim == 1:
+        steps = (at[1:] - at[:-1])[(slice(None), *(None,) * (array.ndim - along - 1))]
+    else:
+        steps = at[(*before, slice(1, None))] - at[(*before, slice(None, -1))]
+    return reducers.sum(steps * pairs / 2.0, axis=along)
+
+
 def _take_along_axis(export: Export, arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Gather elements by their numbers in row-major order; those outside mean the nearest."""
     array, index = as_array(arr, "take_along_axis"), as_array(indices, "take_along_axis")
@@ -150,7 +196,8 @@ def _take_along_axis(export: Export, arr: Any, indices: Any, axis: int | None = 
 
 
 _WRITTEN: Final = (
-    _cholesky, _convolve, _correlate, _erf, _matrix_norm, _matvec, _norm, _take_along_axis, _vecmat,
+    _bitwise_count, _cholesky, _convolve, _correlate, _erf, _matrix_norm, _matrix_power, _matvec,
+    _norm, _polyval, _take_along_axis, _trapezoid, _vecmat,
 )  # fmt: skip
 #: What is written for functions by name; takes the export and the arguments.
 ALGEBRA: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(

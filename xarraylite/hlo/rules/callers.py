@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
+from ..._errors import HloError
 from ...xla.spec import ArraySpec
 from ..opcodes import by_opcode
-from .call import Call, Rule, array, one_or_tuple, scalar, with_dimensions
+from .call import Call, Rule, array, one_or_tuple, scalar, similar, with_dimensions
 
 _PRED: Final = array("pred", ())
 
@@ -75,6 +78,100 @@ def _topk(call: Call) -> ArraySpec:
     call.require(0 <= k <= operand.dimensions[-1], f"k={k} is at most {operand.dimensions[-1]}")
     sizes = [*operand.dimensions[:-1], k]
     return ArraySpec.tuple([array(operand.element_type, sizes), array("s32", sizes)])
+
+
+def _scan(call: Call) -> ArraySpec:
+    """Accept what is carried in front too: what only describes a scan may be written so."""
+    try:
+        return scan_shape(call)
+    except HloError as error:
+        if call.result is not None and call.get("num_carries"):
+            with suppress(HloError):
+                return scan_shape(call, rows_first=False)
+        raise error
+
+
+def scan_shape(call: Call, rows_first: bool = True) -> ArraySpec:
+    """Return what a scan gives: rows along one dimension, then what it carries.
+
+    So stand its operands, and so do what the computation takes and gives, where rows are slices
+    without that dimension.  How many there are is said by the result alone where all operands are
+    carried.
+
+    Parameters
+    ----------
+    call : Call
+        The scan.
+    rows_first : bool, default True
+        False for what is carried before rows, which is not evaluated.
+
+    Raises
+    ------
+    HloError
+        If operands, the computation, and what the result is said to be do not fit one another.
+    """
+    carries, callee = call.get("num_carries"), call.computation()
+    axis = _scanned_axis(call, carries)
+
+    def parted(parts: Sequence[ArraySpec]) -> tuple[Sequence[ArraySpec], Sequence[ArraySpec]]:
+        """Return rows, and what is carried."""
+        cut = len(parts) - carries if rows_first else carries
+        return (parts[:cut], parts[cut:]) if rows_first else (parts[cut:], parts[:cut])
+
+    def joined(rows: Sequence[ArraySpec], carried: Sequence[ArraySpec]) -> list[ArraySpec]:
+        return [*rows, *carried] if rows_first else [*carried, *rows]
+
+    rows, carried = parted(call.shapes)
+    call.require(
+        all([row.is_array and row.rank > axis for row in rows]),
+        f"goes along dimension {axis} of all operands but {carries}, the "
+        f"{'last' if rows_first else 'first'}",
+    )
+    slices = [array(row.element_type, _without(row.dimensions, axis)) for row in rows]
+    call.signature(0, joined(slices, carried), None, "the computation")
+    outputs, kept = parted(_parts(callee.root.shape))
+    fits = len(kept) == carries and all(map(similar, kept, carried))
+    call.require(fits, f"{callee.name} gives what is carried as it takes it")
+    call.require(
+        all([made.is_array and made.rank >= axis for made in outputs]),
+        f"{callee.name} gives rows that can lie along dimension {axis}",
+    )
+    said = parted(_parts(call.result))[0] if call.result is not None else ()
+    length = _length(call, axis, rows or said[:1])
+    found = joined([_stacked(made, axis, length) for made in outputs], carried)
+    whole = callee.root.shape if call.result is None else call.result
+    return found[0] if len(found) == 1 and not whole.is_tuple else ArraySpec.tuple(found)
+
+
+def _scanned_axis(call: Call, carries: int) -> int:
+    """Return along which dimension of the operands that it does not carry a scan goes."""
+    call.require(
+        0 <= carries <= len(call.shapes), f"num_carries={carries} of {len(call.shapes)} operands"
+    )
+    axis, *others = (*call.ints("dimensions"), -1)
+    call.require(axis >= 0 and others == [-1], "dimensions names one dimension, counted from 0")
+    return axis
+
+
+def _length(call: Call, axis: int, rows: Sequence[ArraySpec]) -> int:
+    """Return how many slices of rows a scan goes along."""
+    lengths = {row.dimensions[axis] for row in rows if row.is_array and row.rank > axis}
+    call.require(len(lengths) > 0, f"operands or the result say how long dimension {axis} is")
+    call.require(len(lengths) == 1, f"operands have one size along dimension {axis}")
+    return lengths.pop()
+
+
+def _parts(shape: ArraySpec) -> Sequence[ArraySpec]:
+    return shape.tuple_shapes if shape.is_tuple else (shape,)
+
+
+def _without(sizes: Sequence[int], axis: int) -> tuple[int, ...]:
+    return (*sizes[:axis], *sizes[axis + 1 :])
+
+
+def _stacked(shape: ArraySpec, axis: int, length: int) -> ArraySpec:
+    sizes = shape.dimensions
+    return array(shape.element_type, (*sizes[:axis], length, *sizes[axis:]))
 
 
 # Operations on whole arrays.
@@ -184,7 +281,7 @@ def _rng_bit_generator(call: Call) -> ArraySpec:
 #: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
     **by_opcode(_call, _cholesky, _conditional, _fft, _get_tuple_element, _map, _rng),
-    **by_opcode(_rng_bit_generator, _sort, _topk, _triangular_solve, _while),
+    **by_opcode(_rng_bit_generator, _scan, _sort, _topk, _triangular_solve, _while),
     **dict.fromkeys(
         [f"batch-norm-{part}" for part in ("grad", "inference", "training")], _batch_norm
     ),

@@ -42,12 +42,12 @@ _ANYTHING_NAMES = """
 add-dependency after-all all-gather-done all-reduce-done async-done async-start async-update call
 collective-broadcast collective-permute collective-permute-done collective-permute-start conditional
 copy copy-done copy-start domain fusion get-tuple-element infeed opt-barrier outfeed recv recv-done
-select send send-done tuple while
+scan select send send-done tuple while
 """
 #: Operations whose operands need not be arrays.
 _ANYTHING: Final = frozenset(_ANYTHING_NAMES.split())
 
-_NO_OPERANDS: Final = frozenset(("after-all", "async-start", "call", "fusion", "tuple"))
+_NO_OPERANDS: Final = frozenset(("after-all", "async-start", "call", "fusion", "scan", "tuple"))
 #: How many operands there are at least, where there may be any number but not none or one.
 _LEAST: Final = {"dynamic-update-slice": 2, "scatter": 3}
 
