@@ -20,13 +20,13 @@ from ...arrays.expression import XExpression, apply
 from ...arrays.xarray import XArray
 from ...assignment import readers, results
 from ...assignment.elements import array_of
-from ...assignment.readers import OWNED
 from ...dtypes.element_types import ElementType
 from ...dtypes.names import NumpyArray, as_dtype
 from ...ir.kind import NODE, Kind, row_major
 from ...ir.node import Scalar
 from ...layout.strided import ROW_MAJOR
 from ...memory.buffer import COUNTS, Buffer
+from ...memory.snapshots import ALONE
 from ...operands.nodes import as_node
 from ...ops.table import OPS
 from ...xla.spec import ArraySpec
@@ -148,9 +148,9 @@ def stored(value: Value) -> Value:
 
 def is_alone(values: list[Value], k: int = 0) -> bool:
     """Whether a list alone holds one of its values, a container that alone has its memory."""
-    if not COUNTS or not isinstance(values[k], XArray) or sys.getrefcount(values[k]) > OWNED:
+    if not COUNTS or not isinstance(values[k], XArray) or sys.getrefcount(values[k]) > ALONE:
         return False
-    if sys.getrefcount(values[k]._buffer) > OWNED:
+    if sys.getrefcount(values[k]._buffer) > ALONE:
         return False
     buffer = values[k]._buffer
     return not (buffer.shared or buffer.kept or readers.waiting_for(buffer))
