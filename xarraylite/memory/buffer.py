@@ -376,9 +376,11 @@ class Buffer(Memory):
             for snapshot in snapshots:
                 if snapshot.origin is None or self._known() is snapshot:
                     continue
-                if COUNTS and not self.shared and self._known() is None:
+                own = not self.shared or snapshot.origin() is self
+                if COUNTS and own and self._known() is None:
                     self._snapshot = snapshot
-                    continue
+                    if not self.shared:
+                        continue
                 self.share()
                 mark = noted(snapshot)
                 if self._known() is None:  # else another thread has read meanwhile
