@@ -434,8 +434,8 @@ def listed(thing: int, key: int) -> int:
     return made
 
 
-def double_at(thing: int, key: int) -> int:
-    """Return the element of float64 at as many integers as dimensions; 0 where one is too large."""
+def element_place(thing: int, key: int) -> int:
+    """Return where 8 bytes are at as many integers as dimensions; 0 where one is too large."""
     words, many, start = scratch(), load(key + CLASS) == word(w.TUPLE), 0
     rank = steps_of(thing, words, words + 8 * DIMENSIONS)
     for k in range(rank):
@@ -444,10 +444,7 @@ def double_at(thing: int, key: int) -> int:
         if not 0 <= at < extent:
             return 0
         start += at * load(words + 8 * (DIMENSIONS + k))
-    made = new(word(w.SCALAR_FLOAT)) if rank != 0 else 0
-    if made != 0:
-        store(made + DATA, load(begin_of(thing) + 8 * start))
-    return made
+    return begin_of(thing) + 8 * start if rank != 0 else 0
 
 
 def value_at(thing: int, key: int) -> int:
@@ -457,8 +454,11 @@ def value_at(thing: int, key: int) -> int:
     if given_of(key) != load(get(thing, w.SHAPE) + SIZE):
         return 0
     if dtype_of(thing) == word(w.FLOAT64):
-        made = double_at(thing, key)
+        place = element_place(thing, key)
+        bits = load(place) if place != 0 else 0
+        made = new(word(w.SCALAR_FLOAT)) if place != 0 else 0
         if made != 0:
+            store(made + DATA, bits)
             return made
     array = get(thing, w.OWN_ARRAY)
     if array == 0 and is_row_major(thing):
