@@ -370,6 +370,16 @@ def test_references_to_shared_bytes_are_counted_if_they_are_one_buffers() -> Non
     assert whole.shared_waiting() == left.shared_waiting() == 0
 
 
+def test_shared_bytes_whose_readers_have_left_are_not_looked_for_among_all_again() -> None:
+    buffer = Buffer.borrow(np.arange(10.0))
+    assert buffer.shared_waiting() == 0
+    buffer.release()
+    kept = buffer.snapshot()
+    assert buffer.asked is snapshots.newest.mark  # it is the buffer's own
+    assert buffer.shared_waiting() == 1
+    del kept
+
+
 @pytest.mark.parametrize("given", ["data", "array", "share"])
 def test_memory_that_was_given_away_may_be_written_through_another_buffer(given: str) -> None:
     buffer = Buffer.allocate(64)

@@ -11,7 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
-from tests.transforms.test_natives import V, both
+from tests.transforms.test_natives import V, both, outcome
 from xarraylite.runtime import natives as loading
 from xarraylite.testing.counters import count_allocations
 
@@ -231,6 +231,66 @@ def test_memory_that_others_have_is_written_when_nobody_waits(who: str) -> None:
         np.testing.assert_array_equal(memory, v, name)
         for mine, expected in waiting:
             np.testing.assert_array_equal(xl.eval(mine).numpy(), expected, name)
+
+
+#: Numbers that are written to elements, and indices of them, or of none, in a plane.
+NUMBERS = (
+    2.5,
+    -0.0,
+    np.nan,
+    7,
+    -(1 << 70),
+    10**400,
+    True,
+    np.float64(3),
+    np.int64(4),
+    np.True_,
+    1j,
+)
+PLACES: tuple[Any, ...] = ((1, 2), (-1, -4), (0, 4), (1 << 80, 0), (True, 0), 1, (1,), (1, 2, 0), 9)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8", "f4"])
+def test_numbers_are_written_to_elements_where_they_lie(dtype: str) -> None:
+    def made() -> list[Any]:
+        whole = xl.asarray(V.astype(dtype))
+        locked = xl.adapt(V.astype(dtype))
+        locked.numpy()
+        repeated = xl.as_strided(xl.asarray(V.astype(dtype)), (3, 4), (0, 1))
+        frozen = V.astype(dtype)
+        frozen.flags.writeable = False
+        strided = xl.asarray(np.arange(48).astype(dtype).reshape(6, 8))[::-2, 1::2]
+        return [whole, locked, whole[:, ::-1], strided, repeated, xl.adapt(frozen)]
+
+    def work() -> list[Any]:
+        seen = []
+        for k, of in enumerate(made()):
+            for key in PLACES:
+                for number in NUMBERS:
+                    waiting = of * 2 if k % 2 else None
+                    seen.append(str(outcome(lambda: of.__setitem__(key, number))))  # noqa: B023
+                    seen.append(of.numpy().tobytes() + (b"" if waiting is None else b"e"))
+                    if waiting is not None:
+                        seen.append(xl.eval(waiting).numpy().tobytes())
+        return seen
+
+    fast, slow = both(work)
+    assert fast == slow
+
+
+@pytest.mark.parametrize("own", ["seen by NumPy", "adapted"])
+def test_old_values_of_shared_memory_are_copied_once_for_all_who_wait(own: str) -> None:
+    v = np.arange(8.0)
+    x = xl.adapt(v) if own == "adapted" else xl.asarray(v)
+    np.asarray(x)
+    for k in range(5):
+        before, waiting = x.numpy().copy(), [x * 2, x + 1]
+        with count_allocations() as counts:
+            x[k] = 9.0
+            x[:2] = 5.0
+        assert counts.snapshots == 1
+        np.testing.assert_array_equal(xl.eval(waiting[0]).numpy(), before * 2)
+        np.testing.assert_array_equal(xl.eval(waiting[1]).numpy(), before + 1)
 
 
 def test_memory_is_copied_by_what_was_learned_of_other_memory() -> None:

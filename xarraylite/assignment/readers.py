@@ -204,13 +204,13 @@ def waiting_for(buffer: Buffer) -> int:
 def freed(buffer: Buffer, own: int = 0) -> bool:
     """Have nobody wait for a buffer's bytes but so many references to them; tell whether so.
 
-    Others get a copy first, as they would where a write takes the general way, which shared bytes
-    are left to.
+    Others get a copy first, as they would where a write takes the general way, which is left what
+    is special, and shared bytes of which others may have snapshots too beside those references.
     """
     waiting = waiting_for(buffer)
     if waiting == own:
         return True
-    if waiting < 0 or buffer.shared:
+    if buffer.special or (waiting < 0 and own):
         return False
     totals.settle(buffer)
     buffer.release()
@@ -226,7 +226,7 @@ def wrote(
     The ``own`` references are of what is read, and nobody's where another snapshot has taken the
     place of theirs.  What has not written returns False.
     """
-    if not freed(buffer, own):
+    if waiting_for(buffer) != own and not freed(buffer, own):
         return False
     if not are_others():
         return write(*args) is not False

@@ -391,7 +391,8 @@ class Buffer(Memory):
             for snapshot in snapshots:
                 if snapshot.origin is None or self._known() is snapshot:
                     continue
-                if not self.shared and self._known() is None:
+                own = not self.shared or snapshot.origin() is self
+                if own and self._known() is None:
                     self._know(snapshot)
                     continue
                 self.share()

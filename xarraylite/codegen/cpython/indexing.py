@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import CLASS, load, word
+from .api import CLASS, SIZE, load, scratch, store, word
 from .assignment import (
     assigned,
     destination_of,
     is_checked,
     is_part,
     is_promise,
+    overlaps_itself,
     put_result,
     stored,
     unchecked,
 )
 from .basics import (
+    DATA,
+    dtype_of,
     get,
     is_array,
     is_container,
     is_lazy,
+    is_row_major,
     keep,
 )
 from .indices import plain_of_key
 from .operators import applied
-from .picks import by_numpy, listed, picked, value_at
-from .readers import let_go
+from .picks import by_numpy, element_at, listed, picked, value_at
+from .readers import let_go, waiting_for
+from .scalars import is_double, whole_in
 from .scattered import put_by_numpy, put_cast, put_down, stored_value
-from .views import is_index, view_of
+from .views import given_of, is_index, view_of
 
 
 def get_item(thing: int, key: int) -> int:
@@ -53,8 +58,44 @@ def got(thing: int, key: int) -> int:
     return made if made != 0 else listed(thing, key)
 
 
+def has_bits(dtype: int, value: int, place: int) -> bool:
+    """Store the word that a number is as an element of float64 or int64; tell whether it is one."""
+    if dtype == word(w.INT64):
+        return whole_in(value, place)
+    number = 0
+    if dtype == word(w.FLOAT64):
+        whole = load(value + CLASS) == word(w.INT)
+        number = c.PyNumber_Float(value) if whole else keep(value if is_double(value) else 0)
+    if number == 0:
+        c.PyErr_Clear()  # Python says that no float is so large
+        return False
+    store(place, load(number + DATA))
+    c.Py_DecRef(number)
+    return True
+
+
+def put_number_at(to: int, key: int, value: int) -> bool:
+    """Write a number to the one element of float64 or int64 at integers; tell whether it is done.
+
+    What asks who waits, and writes, holds the interpreter's lock all the time.
+    """
+    if not is_index(key, False) or not is_container(to) or waiting_for(get(to, w.OWN_BUFFER)) != 0:
+        return False
+    if given_of(key) != load(get(to, w.SHAPE) + SIZE):
+        return False
+    bits = scratch()
+    if not has_bits(dtype_of(to), value, bits):
+        return False
+    place = element_at(to, key) if is_row_major(to) or not overlaps_itself(to) else 0
+    if place != 0:
+        store(place, load(bits))
+    return place != 0
+
+
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``, of a container or a promise."""
+    if put_number_at(to, key, value):
+        return keep(word(w.NONE))
     plain = plain_of_key(key)
     done = has_set(to, key if plain == 0 else plain, value)
     c.Py_DecRef(plain)

@@ -28,6 +28,7 @@ from .basics import (
 from .evaluation import SNAPSHOTS, address_of, bump, new_buffer
 from .operators import is_listed, is_ordinary
 from .scalars import is_truth
+from .views import is_index
 
 
 def waiting_for(buffer: int) -> int:
@@ -95,7 +96,7 @@ def hidden(buffer: int) -> int:
     return snapshot
 
 
-def shown(buffer: int, snapshot: int) -> bool:
+def shown(buffer: int, snapshot: int) -> None:
     """Have a buffer that is written be read where it is, unless another thread writes too."""
     writes, at = word(w.WRITING), 0
     while at < load(writes + SIZE) and member(writes, at) != buffer:
@@ -104,9 +105,8 @@ def shown(buffer: int, snapshot: int) -> bool:
     # What was given to others meanwhile (`Buffer.share`) has none that is not noted.
     if load(writes + SIZE) != 0 or get(buffer, w.SNAPSHOT) != 0 or is_shared(buffer):
         c.Py_DecRef(snapshot)
-        return False
-    give(buffer, w.SNAPSHOT, snapshot)
-    return True
+    else:
+        give(buffer, w.SNAPSHOT, snapshot)
 
 
 #: Elements up to which NumPy writes under the interpreter's lock.
@@ -123,8 +123,8 @@ def are_others() -> bool:
 
 def put_in(to: int, array: int, key: int, value: int) -> bool:
     """Have NumPy write a container, for which nobody waits; tell whether it did."""
-    small = size_of(get(to, w.SHAPE)) <= UNDER_LOCK and load(key + CLASS) != word(w.NDARRAY)
-    if (small and load(key + CLASS) != word(w.TUPLE)) or not are_others():
+    simple = load(key + CLASS) not in (word(w.TUPLE), word(w.NDARRAY)) or is_index(key, True)
+    if (simple and size_of(get(to, w.SHAPE)) <= UNDER_LOCK) or not are_others():
         done = c.PyObject_SetItem(array, key, value) == 0
     else:
         buffer = keep(get(to, w.OWN_BUFFER))
@@ -210,9 +210,7 @@ def freed(place: int, count: int) -> int:
 
 def moved_away(buffer: int, own: int) -> bool:
     """Have those who wait for a small buffer's bytes, more than its own, read a copy of them."""
-    if is_forgotten(buffer) or is_shared(buffer):  # of shared bytes others may have snapshots
-        return False
-    if waiting_for(buffer) <= own or is_traced():
+    if is_forgotten(buffer) or waiting_for(buffer) <= own or is_traced():
         return False
     nbytes = integer(get(buffer, w.NBYTES))
     if nbytes >= MUCH:
