@@ -435,14 +435,7 @@ class ArrayObject(Methods):
 
     def flatten(self, order: str | None = "C") -> Any:
         """Return the elements in new memory, in the order that `xl.ravel` takes them in."""
-        few = self._few_in_line(order) if order in ("C", "F") else None
-        if few is not None:
-            return few
         return namespace(None).reshape(self._in_order(order, "flatten"), (-1,), copy=True)
-
-    def _few_in_line(self, order: str | None) -> Any:
-        """Return few elements in new memory, in row- or column-major order; None of all others."""
-        return None
 
     def _in_order(self, order: str | None, operation: str) -> Any:
         """Return the array whose row-major order is what ``order`` says of this one's elements."""
