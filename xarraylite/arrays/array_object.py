@@ -185,8 +185,7 @@ class ArrayObject(Methods):
         """The array with its last two dimensions exchanged."""
         if len(self.shape) < 2:
             raise AxisError(f"mT({self.summary().split()[-1]}): rank must be at least 2")
-        axes = (*range(len(self.shape) - 2), len(self.shape) - 1, len(self.shape) - 2)
-        return self._view(steps.permute(self.shape, axes))
+        return function_named("matrix_transpose")(self)
 
     @property
     def real(self) -> Any:
