@@ -164,3 +164,13 @@ def test_a_value_that_reads_the_array_is_stored_without_a_copy(
     v[0] = total
     v[1] = 100.0
     assert float(total) == expected == v[0]
+
+
+def test_numbers_of_every_class_are_written_into_bools() -> None:
+    mask = np.array([True, False, True])
+    for value in (2.5, 0.0, np.nan, 3, 0j, 1j, np.float32(0.5), np.int8(0), True):
+        for key in (0, mask, slice(1, 3), ...):
+            a, v = xl.asarray([False, True, False]), np.array([False, True, False])
+            a[xl.asarray(key) if key is mask else key] = value
+            v[key] = value
+            assert a.tolist() == v.tolist()

@@ -12,7 +12,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
-from tests.transforms.test_natives import V, both
+from tests.transforms.test_natives import V, both, outcome
 from xarraylite.runtime import natives as loading
 from xarraylite.transforms import natives
 
@@ -293,3 +293,37 @@ def test_products_of_vectors_are_values_that_no_operator_changes() -> None:
         assert work() == expected
     natives.remove()
     assert work() == expected
+
+
+def test_the_square_of_bools_is_none_of_their_powers() -> None:
+    values = np.array([True, False])
+
+    def work() -> Any:
+        a = xl.asarray(values)
+        made = [f(a, k) for k in (2, 3, 2.0, 0.5) for f in (xl.pow, operator.pow, xl.pow)]
+        return [(x.dtype, x.tolist()) for x in map(xl.eval, made)]
+
+    wanted = [f(values, k) for k in (2, 3, 2.0, 0.5) for f in (np.power, operator.pow, np.power)]
+    assert both(work) == (outcome(lambda: [(x.dtype, x.tolist()) for x in wanted]),) * 2
+
+
+def test_elements_of_every_dtype_are_the_same() -> None:
+    for dtype in ("bool", "int8", "uint64", "float16", "float32", "complex64", "complex128"):
+        values = V.astype(dtype)
+        a = xl.asarray(values)
+
+        def work(a: Any = a) -> Any:
+            parts = (a, a[:, ::-1], a.T, a[1:, 1:])
+            found = [part[k, -1] for part in parts for k in (0, -1)] + [a[0][1], a[::2, 1][1]]
+            return [(type(x), x.dtype, x.item()) for x in found] + [outcome(lambda: a[0, 9])]
+
+        fast, slow = both(work)
+        assert fast == slow
+        assert fast[0][2] == values[0, -1]
+
+
+def test_masks_of_columns_are_the_same() -> None:
+    a, mask = xl.asarray(V), np.arange(V.shape[1]) != 1
+    fast, slow = both(lambda: [type(x := a[:, xl.asarray(mask)]), x.strides, x.tolist()])
+    assert fast == slow
+    assert fast[2] == V[:, mask].tolist()

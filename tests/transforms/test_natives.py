@@ -101,18 +101,6 @@ def test_powers_and_comparisons_with_numbers_are_the_same() -> None:
             assert fast == slow, (dtype, number)
 
 
-def test_the_square_of_bools_is_none_of_their_powers() -> None:
-    values = np.array([True, False])
-
-    def work() -> Any:
-        a = xl.asarray(values)
-        made = [f(a, k) for k in (2, 3, 2.0, 0.5) for f in (xl.pow, operator.pow, xl.pow)]
-        return [(x.dtype, x.tolist()) for x in map(xl.eval, made)]
-
-    wanted = [f(values, k) for k in (2, 3, 2.0, 0.5) for f in (np.power, operator.pow, np.power)]
-    assert both(work) == (outcome(lambda: [(x.dtype, x.tolist()) for x in wanted]),) * 2
-
-
 KEYS = (
     *(slice(1, -1), slice(None), slice(2, 1), slice(-9, 9), slice(None, None, -2), slice(0, 3, 0)),
     *((slice(1, None), slice(None, -1)), (1, slice(None)), (slice(None), -1), (3, slice(1))),
@@ -136,28 +124,6 @@ def test_views_are_the_same(key: Any) -> None:
 
         fast, slow = both(work)
         assert fast == slow
-
-
-def test_elements_of_every_dtype_are_the_same() -> None:
-    for dtype in ("bool", "int8", "uint64", "float16", "float32", "complex64", "complex128"):
-        values = V.astype(dtype)
-        a = xl.asarray(values)
-
-        def work(a: Any = a) -> Any:
-            parts = (a, a[:, ::-1], a.T, a[1:, 1:])
-            found = [part[k, -1] for part in parts for k in (0, -1)] + [a[0][1], a[::2, 1][1]]
-            return [(type(x), x.dtype, x.item()) for x in found] + [outcome(lambda: a[0, 9])]
-
-        fast, slow = both(work)
-        assert fast == slow
-        assert fast[0][2] == values[0, -1]
-
-
-def test_masks_of_columns_are_the_same() -> None:
-    a, mask = xl.asarray(V), np.arange(V.shape[1]) != 1
-    fast, slow = both(lambda: [type(x := a[:, xl.asarray(mask)]), x.strides, x.tolist()])
-    assert fast == slow
-    assert fast[2] == V[:, mask].tolist()
 
 
 def test_parts_of_parts_write_through() -> None:

@@ -185,8 +185,7 @@ class ArrayObject(Methods):
         """The array with its last two dimensions exchanged."""
         if len(self.shape) < 2:
             raise AxisError(f"mT({self.summary().split()[-1]}): rank must be at least 2")
-        axes = (*range(len(self.shape) - 2), len(self.shape) - 1, len(self.shape) - 2)
-        return self._view(steps.permute(self.shape, axes))
+        return function_named("matrix_transpose")(self)
 
     @property
     def real(self) -> Any:
@@ -440,14 +439,7 @@ class ArrayObject(Methods):
 
     def flatten(self, order: str | None = "C") -> Any:
         """Return the elements in new memory, in the order that `xl.ravel` takes them in."""
-        few = self._few_in_line(order) if order in ("C", "F") else None
-        if few is not None:
-            return few
         return namespace(None).reshape(self._in_order(order, "flatten"), (-1,), copy=True)
-
-    def _few_in_line(self, order: str | None) -> Any:
-        """Return few elements in new memory, in row- or column-major order; None of all others."""
-        return None
 
     def _in_order(self, order: str | None, operation: str) -> Any:
         """Return the array whose row-major order is what ``order`` says of this one's elements."""

@@ -217,10 +217,12 @@ class XContainer(Placed, DescribedMemory, XExpression):
         place = Strided.row_major(self.shape)
         return store(self.node, place).view(self._dtype, place)
 
-    def _few_in_line(self, order: Any) -> Any:
-        if self._kind is NODE or self.size > elements.FEW or tracing.is_active():
-            return None
-        values = elements.array_of(self).flatten(order)
+    def flatten(self, order: str | None = "C") -> Any:
+        """Return the elements in new memory, in the order that `xl.ravel` takes them in."""
+        few = self._kind is not NODE and self.size <= elements.FEW and not tracing.is_active()
+        if not few or order not in ("C", "F"):
+            return super().flatten(order)
+        values: NumpyArray = elements.array_of(self).flatten(order)  # type: ignore[arg-type]
         return owner_class(min(self._fixed, RANK), self._dtype, values.shape)._adopted(values)
 
     def summary(self) -> str:

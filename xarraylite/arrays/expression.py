@@ -15,7 +15,7 @@ import numpy as np
 
 from .._errors import DTypeError, NotWritableError
 from .._lazy_import import later
-from ..assignment import totals
+from ..assignment import elements, totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.inplace import InPlace
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name, int64
@@ -58,6 +58,10 @@ def apply(op: Op, *operands: object) -> XExpression:
     for operand in operands:
         if isinstance(operand, Lifted):
             return operand.lift(op, operands)  # type: ignore[no-any-return]
+        if operand.__class__ is list or operand.__class__ is tuple:
+            own = elements.container_of(XExpression._container, operand)
+            if own is not operand:  # once more, perhaps in machine code
+                return apply(op, *[own if x is operand else x for x in operands])
     operands = tuple([used(x) for x in operands])
     if len(operands) == 1:
         return again((op, None), op, *operands)
@@ -152,22 +156,15 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return an operator's method and its reflected method."""
 
     def forward(self: XExpression, other: Any) -> Any:
-        one = used(self)
-        self, other = one, one if other is self else used(other)
         if not is_operand(other):
-            return by_operator(op, self, other)
+            return by_operator(op, used(self), other)
         asked: Any = getattr(other, "_asked_first", False)
         if asked and op in asked and not isinstance(self, type(other)):
             return NotImplemented
-        return again((op, key_of(other)), op, self, other)
+        return apply(op, self, other)
 
     def reflected(self: XExpression, other: Any) -> Any:
-        self, other = used(self), used(other)
-        if not is_operand(other):
-            return by_operator(op, other, self)
-        if isinstance(other, HasNode):  # only who calls the method by its name
-            return again((op, key_of(self)), op, other, self)
-        return again((op.reflected, key_of(other)), op, other, self)
+        return apply(op, other, self) if is_operand(other) else by_operator(op, other, used(self))
 
     return forward, reflected
 

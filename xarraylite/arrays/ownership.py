@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from ..assignment import elements, results
+from ..assignment import results
 from ..dtypes.names import bool_, float64
 from ..index.broadcast import infer_extent
 from ..index.indices import parse_index
@@ -279,7 +279,7 @@ def kept(e: Any) -> Any:
 def used(plain: type[Any], x: object, find: Callable[[Any], Any] = kept) -> Any:
     """Return what stands behind an operand of which no view is made.
 
-    Of an array of NumPy's a container of its memory, which has a kind; of lists one of theirs.
+    Of an array of NumPy's a container of its memory, which has a kind.
 
     Parameters
     ----------
@@ -290,8 +290,6 @@ def used(plain: type[Any], x: object, find: Callable[[Any], Any] = kept) -> Any:
     find : callable, default kept
         Finds what stands for a lazy result; `standing` notes no use.
     """
-    if x.__class__ in (list, tuple):
-        return elements.container_of(plain._container, x)
     x = unwrapped(x)
     if x.__class__ is np.ndarray and x.dtype.char in _NUMBERS and x.flags.c_contiguous:
         if tracing.is_active() or not x.dtype.isnative:

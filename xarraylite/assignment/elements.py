@@ -68,6 +68,8 @@ def fitting(kind: Any, value: Any) -> Any:
     cls, dtype = value.__class__, kind.dtype
     if cls is bool:
         value, cls = int(value), int
+    if dtype.char == "?" and kind.stored and cls in (int, float, complex):
+        return bool(value)
     if dtype.char in _WHOLE and kind.stored and (cls is float or numpys):
         low, high = int_bounds(dtype)
         return int(value) if cls in (int, float) and low - 1 < value < high + 1 else None

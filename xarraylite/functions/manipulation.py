@@ -176,8 +176,9 @@ def matrix_transpose(x: object, /) -> XExpression:
            [2, 5],
            [3, 6]])
     """
-    turned: XExpression = as_array(x, "matrix_transpose").mT
-    return turned
+    array = as_array(x, "matrix_transpose")
+    build.require_rank(array.node, 2, "matrix_transpose")
+    return permute_dims(array, (*range(array.ndim - 2), -1, -2))
 
 
 @memoised

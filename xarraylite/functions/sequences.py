@@ -48,9 +48,9 @@ _MANY = 1 << 16
 def _wrap(values: Any, dtype: np.dtype[Any], layout: LayoutLike, name: str) -> XArray:
     """Return values, an array that nobody else has or a node, in a container of a dtype."""
     if isinstance(values, np.ndarray) and _lies_by_rows(layout):
-        same = values.dtype == dtype
-        made = values if same or values.size > FEW else elements.in_dtype(values, dtype)
-        if made is not None and made.dtype == dtype:
+        usual = values.dtype == dtype or values.size <= FEW
+        made = elements.in_dtype(values, dtype) if usual else None
+        if made is not None:
             return _own(made)
     node = values if isinstance(values, Node) else values_node(values, dtype, name)
     place, policy = layout_of(node.shape, layout, None, dtype, name)

@@ -166,13 +166,8 @@ def directed(
             return getattr(np, op.name)(*values, signature=wanted)  # type: ignore[no-any-return]
         nodes = [as_operand(x, op.name) for x in operands]
         *loop, result = _loop(op, nodes, wanted, casting)
-        own = [
-            x
-            if isinstance(x, XExpression) and x.dtype == to
-            else XExpression(build.convert(node, to))
-            for x, node, to in zip(operands, nodes, loop, strict=True)
-        ]
-        made = expression.apply(op, *own)
+        pairs = zip(nodes, loop, strict=True)
+        made = XExpression(build.elementwise(op, *[build.convert(x, to) for x, to in pairs]))
         made = made if result is None else made.astype(result, copy=False)
         if out is None and where is True and all([is_number(x) for x in operands]):
             return XScalar(made)  # type: ignore[return-value]

@@ -415,16 +415,14 @@ def three(op: Op, keys: tuple[object, object], operands: tuple[object, ...]) -> 
     if entry is None or not isinstance(first, HasNode) or tracing.running.value:
         return None
     kind, *bounds = entry
-    items = first.now()
-    for operand, bound in zip(operands[1:], bounds, strict=True):
-        if not isinstance(operand, HasNode):
-            try:
-                items += (as_item(operand, *bound[1:]),)
-            except KeyError:
-                return None
-        else:
-            items += operand.now()
-    return kind, first._shape, items
+    pairs = zip(operands[1:], bounds, strict=True)
+    try:
+        parts: list[Operands] = [
+            x.now() if isinstance(x, HasNode) else (as_item(x, *bound[1:]),) for x, bound in pairs
+        ]
+    except KeyError:
+        return None
+    return kind, first._shape, sum(parts, first.now())
 
 
 def stretched(op: Op, left: object, right: object) -> Found | None:

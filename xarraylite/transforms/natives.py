@@ -108,9 +108,7 @@ class _Methods:
             way = "reflected" if entry.reflected else "forward"
             number = self._add(way, XExpression, name, row)
             self.words[row + (w.BACKWARD if entry.reflected else w.FORWARD)] = self.words[number]
-            if self.words[row + w.CODE]:
-                self._add(f"scalar_{way}", XFloat64, name, row)
-            for owner in (XHeld, XComplex128):
+            for owner in (XHeld, XFloat64, XComplex128):
                 self._add(f"held_{way}", owner, name, row)
             in_place = f"__i{name[2:]}"
             if hasattr(InPlace, in_place):
@@ -199,7 +197,7 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("length", XExpression, "__len__"),
     ("total", ArrayObject, "size"),
     ("total_bytes", ArrayObject, "nbytes"),
-    ("flattened", ArrayObject, "flatten"),
+    ("flattened", XContainer, "flatten"),
     ("to_bool", XExpression, "__bool__"),
     ("to_int", XExpression, "__int__"),
     ("to_int", XExpression, "__index__"),

@@ -131,8 +131,6 @@ METHODS = {
     "element": (TWO, "element(a2, a3, False)"),
     "wrapped": (TWO, "element(a2, a3, True)"),
     "valued": (ONE, "value_of(a2)"),
-    "scalar_forward": (ONE, "of_doubles(a1, a2, a4)"),
-    "scalar_reflected": (ONE, "of_doubles(a2, a1, a4)"),
     "held_forward": (ONE, "held(a1, a2, a4)"),
     "held_reflected": (ONE, "held(a2, a1, a4)"),
     "held_single": (NOTHING, "alone_held(a1, a4)"),

@@ -59,7 +59,7 @@ from .indices import (
     line_of,
     selects_few,
 )
-from .scalars import value_of
+from .scalars import truth_of, value_of
 from .views import given_of, steps_of, tuple_from, view_class, view_of
 
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
@@ -457,7 +457,9 @@ def element_at(thing: int, key: int) -> int:
 
 
 def value_in(place: int, dtype: int, nbytes: int) -> int:
-    """Return a number in memory, of one of NumPy's own dtypes but bool, as a value."""
+    """Return a number in memory, of one of NumPy's own dtypes, as a value."""
+    if dtype == word(w.BOOL_DTYPE):
+        return truth_of(load_byte(place) != 0)
     direct = dtype == word(w.FLOAT64)
     one = new(word(w.SCALAR_FLOAT) if direct else load(dtype + DTYPE_CLASS))
     if one == 0:  # the collector does not run for these
@@ -477,8 +479,7 @@ def value_at(thing: int, key: int) -> int:
     if given_of(key) != load(get(thing, w.SHAPE) + SIZE):
         return 0
     dtype = dtype_of(thing)
-    own = load(dtype + DTYPE_NUMBER) < OTHERS and dtype != word(w.BOOL_DTYPE)
-    place = element_at(thing, key) if own else 0
+    place = element_at(thing, key) if load(dtype + DTYPE_NUMBER) < OTHERS else 0
     if place != 0:
         return value_in(place, dtype, itemsize_of(get(thing, w.KIND)))
     array = get(thing, w.OWN_ARRAY)

@@ -144,18 +144,6 @@ def compared_of(code: int, one: float, other: float) -> bool:
     return one == other if code == EQUAL else one != other
 
 
-def of_doubles(left: int, right: int, row: int) -> int:
-    """``left + right`` of two numbers, one a value of float64."""
-    code = word(row + CODE)
-    if code == POWER:
-        made = power_of(left, right)
-    elif is_double(left) and is_double(right):
-        made = of_two(code, load_double(left + DATA), load_double(right + DATA))
-    else:
-        made = of_numbers(code, left, right)
-    return made if made != 0 else by_way(word(row + WAYS), left, right)
-
-
 def of_two(code: int, one: float, other: float) -> int:
     """Return what an operation makes of two floats; 0 where Python has to do it."""
     if code <= DIVIDE:
@@ -165,7 +153,7 @@ def of_two(code: int, one: float, other: float) -> int:
 
 def truth_of(flag: bool) -> int:
     """Return a truth value."""
-    return value_of(word(w.TRUE) if flag else word(w.FALSE))
+    return value_of(word(w.NUMPY_TRUE) if flag else word(w.NUMPY_FALSE))
 
 
 def power_of(base: int, exponent: int) -> int:
@@ -427,13 +415,18 @@ def in_class(number: int, cls: int) -> int:
 
 
 def held(left: int, right: int, row: int) -> int:
-    """``left + right`` of two numbers, one a value of any dtype but float64."""
-    code = word(row + CODE)
-    if code == POWER and load(left + CLASS) == word(w.SCALAR_COMPLEX) and is_two(right):
-        return by_way(word(w.SQUARES), left, 0)
-    made = of_numbers(code, left, right)
-    if made == 0:
-        made = of_truths(code, left, right)
+    """``left + right`` of two numbers, one of them a value."""
+    code, made = word(row + CODE), 0
+    if code == POWER:
+        if load(left + CLASS) == word(w.SCALAR_COMPLEX) and is_two(right):
+            return by_way(word(w.SQUARES), left, 0)
+        made = power_of(left, right)
+    elif is_double(left) and is_double(right):
+        made = of_two(code, load_double(left + DATA), load_double(right + DATA))
+    else:
+        made = of_numbers(code, left, right)
+        if made == 0:
+            made = of_truths(code, left, right)
     return made if made != 0 else by_way(word(row + WAYS), left, right)
 
 

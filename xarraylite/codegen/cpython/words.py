@@ -17,7 +17,6 @@ from ..._config import ENGINES, LAYOUTS, settings
 from ...dtypes.names import Named, bool_, complex64, float16, float32, float64, int64
 from ...ir.kind import NODE as KIND_OF_NODES
 from ...ir.kind import PLACES as KINDS_OF_PLACES
-from ...ir.kind import row_major
 from ...ir.node import FREE
 from ...layout import strided
 from ...memory import slabs
@@ -73,6 +72,7 @@ NONE_TYPE, EXCEPTION, FUNCTION = map(_object, (type(None), Exception, FunctionTy
 NDARRAY, NUMPY_DTYPE, NUMPY_GENERIC, NAMED = map(_object, (np.ndarray, np.dtype, np.generic, Named))
 NUMPY_FLOAT64, UINT8 = map(_object, (np.float64, np.dtype(np.uint8)))
 NUMPY_BOOL, NUMPY_INT64 = map(_object, (np.bool_, np.int64))
+NUMPY_TRUE, NUMPY_FALSE = map(_object, (np.True_, np.False_))
 NUMPY_COMPLEX128 = _object(np.complex128)
 NUMPY_EMPTY, NUMPY_ARRAY = _object(np.empty), _object(np.array)
 AS_STRIDED = _object(np.lib.stride_tricks.as_strided.__code__)
@@ -90,7 +90,6 @@ SETTINGS, SLABS, TAKE, NEWEST = map(_object, (settings, slabs.SLABS, slabs.take,
 REFERENCE, BY_ROWS = map(_object, (ENGINES[2], LAYOUTS[0]))
 ROW_MAJOR, DYNAMIC = map(_object, (strided.ROW_MAJOR, strided.DYNAMIC))
 NODE = _object(KIND_OF_NODES)
-FLOAT64_KIND = _object(row_major(float64, 1))
 ALL_PLACES = _object(KINDS_OF_PLACES[FREE])
 POWER = _object(OPS["pow"])
 
