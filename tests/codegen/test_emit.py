@@ -93,7 +93,7 @@ def _known() -> set[str]:
     conversions = {f"to_{t.value}" for t in tokens}
     operations = {f"{way}{name}" for way in ("", "hard_", "near_") for name in OPS}
     operations |= {f"fold_{name}" for name in REDUCTIONS}
-    others = {"collect_error", "compensate", "entry", "launch", "crew", "user", "i32", "i64"}
+    others = {"collect_error", "compensate", "entry", "launch", "user", "i32", "i64"}
     return {*_KEYWORDS.split()} | storage | conversions | operations | others
 
 

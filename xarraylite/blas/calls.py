@@ -19,27 +19,19 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import math
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._config import available_cores, settings
-from .._lazy_import import later
 from .._locks import ForkLock
 from ..dtypes.names import NumpyArray
 from ..runtime.floating_errors import silently
 from ..runtime.threads import pool
-
-if TYPE_CHECKING:
-    from ..runtime import loops
-else:
-    loops = later(".runtime.loops")
 
 #: Multiplications after which a product is cut: a tenth of a second on a few cores.
 UNINTERRUPTED = 1 << 31
@@ -57,15 +49,6 @@ SHARED_FROM = 1 << 23
 #: Elements that BLAS adds up in one dot product: more would be shared among its threads, and the
 #: sum would depend on how many there are.
 DOT = 1 << 13
-
-#: Such sums that a thread makes at a time without the interpreter's lock, from how many on they are
-#: shared, and how many are made before a look at signals: 10 us, 0.1 and 10 ms.
-_SUMS, _SHARED, _AT_ONCE = 4, 32, 1 << 12
-
-#: Dot products of a process for which LLVM is not loaded.
-_FEW = 100
-
-_asked = itertools.count()
 
 #: Multiplications of a piece that one thread makes where no thread may change a bit.
 PIECE = 1 << 28
@@ -184,8 +167,6 @@ def _is_long(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
 def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     """Write dot products to ``out``: sums over `DOT` elements each, added up in pairs."""
     whole, inner = left.shape[-1] // DOT, left.shape[-1]
-    if not out.shape and _in_machine_code(left, right, out):
-        return
     sums = np.empty((*out.shape, whole + 1), out.dtype)
     a, b = [x[..., : whole * DOT].reshape(*x.shape[:-1], whole, DOT) for x in (left, right)]
 
@@ -201,31 +182,6 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     rest = slice(whole * DOT, inner)
     silently(np.vecdot, left[..., rest], right[..., rest], sums[..., whole])
     silently(np.add.reduce, sums, -1, None, out)
-
-
-def _in_machine_code(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> bool:
-    """Write one dot product, as `long_dot` does; tell whether NumPy's loop could be called."""
-    if settings.engine == "reference" or not (
-        "llvmlite.binding" in sys.modules or next(_asked) > _FEW
-    ):
-        return False  # loading LLVM takes as long as a hundred such products
-    code, size = left.dtype.char, left.itemsize
-    loop = loops.loop_of(np.vecdot, f"{code}{code}->{code}")
-    if not loop[0] or not (left.flags.aligned and right.flags.aligned):
-        return False
-    (a,), (b,), count = left.strides, right.strides, left.size
-    whole = count // DOT
-    sums = np.empty(whole + 1, left.dtype)
-    left_at, right_at, sums_at = [loops.address_of(x) for x in (left, right, sums)]
-    steps = DOT * a, DOT * b, size, a, b
-    for done in range(0, whole, _AT_ONCE):
-        places = left_at + done * steps[0], right_at + done * steps[1], sums_at + done * size
-        some = min(_AT_ONCE, whole - done)
-        rest = count % DOT if done + some == whole else 0
-        threads = settings.threads if some >= _SHARED else 1
-        loops.call(loop, places, (_SUMS, some, DOT, rest), steps, threads)
-    silently(np.add.reduce, sums, -1, None, out)
-    return True
 
 
 def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:

@@ -134,14 +134,8 @@ def _stored(builder: Any, address: Any, value: Any) -> Any:
     return value
 
 
-def _looked(builder: Any, address: Any) -> Any:
-    return builder.load_atomic(_at(builder, address), "seq_cst", 8)
-
-
-def _at_once(operation: str) -> Any:
-    return lambda builder, address, value: builder.atomic_rmw(
-        operation, _at(builder, address), value, "seq_cst"
-    )
+def _added(builder: Any, address: Any, value: Any) -> Any:
+    return builder.atomic_rmw("add", _at(builder, address), value, "seq_cst")
 
 
 def _status(builder: Any, kernel: Any, block: Any) -> Any:
@@ -175,9 +169,7 @@ MEMORY: dict[str, Any] = {
     "load_byte": _memory(1, _loaded_byte),
     "load_double": _memory(1, _loaded_double, types.float64),
     "load_float": _memory(1, _loaded_float),
-    "look": _memory(1, _looked),
-    "add_to": _memory(2, _at_once("add")),
-    "exchange": _memory(2, _at_once("xchg")),
+    "add_to": _memory(2, _added),
     "call_at": _memory(2, _called),
     "run": _memory(2, _status),
     "store": _memory(2, _stored),

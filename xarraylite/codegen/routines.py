@@ -23,7 +23,7 @@ from ..ops.user import described, global_names
 from . import archive, machine, store
 from .emit import routine as routines
 from .emit.builder import Module
-from .emit.routine import CREW, LAUNCH, OBJECTS, Routine
+from .emit.routine import LAUNCH, OBJECTS, Routine
 
 _HELPER = re.compile(r"^declare [^@]*@(numba_\w+)", re.MULTILINE)
 
@@ -120,7 +120,7 @@ def _versions() -> tuple[str, ...]:
 def known() -> dict[Routine, None]:
     """Return every routine that kernels of known operations call, in a fixed order."""
     return dict.fromkeys(
-        [*_storages(), *_conversions(), *_operations(), *_folds(), OBJECTS, LAUNCH, CREW]
+        [*_storages(), *_conversions(), *_operations(), *_folds(), OBJECTS, LAUNCH]
     )
 
 

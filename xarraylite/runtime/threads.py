@@ -51,15 +51,9 @@ _MUCH = 8
 
 
 class _Job(Generic[T]):
-    """Pieces, what to do with them, how many threads may be at work, and who is still at it.
+    """Pieces, what to do with them, how many threads may be at work, and who is still at it."""
 
-    Each thread that is at work on it counts as ``weight`` threads.
-    """
-
-    __slots__ = (
-        *("_helpers", "avoid", "caller", "closed", "error", "make", "pieces", "threads"),
-        "weight",
-    )
+    __slots__ = ("_helpers", "avoid", "caller", "closed", "error", "make", "pieces", "threads")
 
     def __init__(
         self, pieces: deque[T], make: Callable[[], Callable[[T], None]], threads: int
@@ -72,7 +66,6 @@ class _Job(Generic[T]):
         self.closed = False
         self.error: BaseException | None = None
         self._helpers: list[Latch] = []
-        self.weight = 1
 
     def drain(self, crew: _Crew | None = None) -> None:
         """Take pieces until none is left; of a crew, while no more threads are at work than may."""
@@ -143,12 +136,7 @@ class _Crew:
     def busy(self) -> int:
         """Return how many threads are at work; a caller that waits for its helpers is not."""
         known = self.at_work.copy()  # at once: no other thread changes it meanwhile
-        return sum(
-            [
-                0 if job.closed and job.caller == thread else job.weight
-                for thread, job in known.items()
-            ]
-        )
+        return sum([not job.closed or job.caller != thread for thread, job in known.items()])
 
     def inside(self) -> bool:
         """Tell whether the calling thread is in the middle of a piece."""
@@ -220,25 +208,6 @@ class Pool:
         job = _Job(deque(pieces), make, 1 if worker.inside() else threads)
         crew.work(job, lambda: self._spread(job, crew))
 
-    def count(self, work: Callable[[int], None], threads: int) -> None:
-        """Do what has helpers of its own (`loops`), and count these with all that are at work.
-
-        Parameters
-        ----------
-        work : callable
-            Takes how many helpers it may have.
-        threads : int
-            Upper bound on threads, the caller and others that are at work included.
-        """
-        crew = self._crew
-        if threads < 2 or crew.inside() or worker.inside():
-            work(0)
-            return
-        helpers = max(0, threads - crew.busy() - 1)
-        job: _Job[object] = _Job(deque(), _nothing, 1)
-        job.weight += helpers
-        crew.work(job, lambda: work(helpers))
-
     @staticmethod
     def _spread(job: _Job[T], crew: _Crew) -> None:
         try:
@@ -306,12 +275,12 @@ def _cores() -> frozenset[int]:
     return frozenset(os.sched_getaffinity(0)) if sys.platform == "linux" else frozenset()
 
 
-def keep_off(core: int, thread: int = 0) -> None:
-    """Let a thread, this one if 0, run anywhere but on ``core``; of no effect where not allowed."""
+def keep_off(core: int) -> None:
+    """Let this thread run anywhere but on ``core``; of no effect where not allowed."""
     others = _cores() - {core}
     if sys.platform == "linux" and others:
         with contextlib.suppress(OSError):
-            os.sched_setaffinity(thread, others)
+            os.sched_setaffinity(0, others)
 
 
 pool = Pool()

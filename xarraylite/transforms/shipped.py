@@ -27,14 +27,14 @@ from ..codegen.emit.routine import Routine, apply
 from ..codegen.host import LEVELS, any_of_its_kind
 from ..ops.reductions import MAX, MIN, SUM
 from ..ops.table import OPS
-from ..runtime import launch, loops
+from ..runtime import launch
 from . import natives
 
 
 def assemblies() -> tuple[Assembly, ...]:
     """Return what object code is shipped of."""
     launches = [launch.assembly(items) for items in (24, 32)]
-    return *launches, loops.assembly(), natives.assembly()
+    return *launches, natives.assembly()
 
 
 def compiled(assembly: Assembly) -> bytes:

@@ -32,18 +32,8 @@ def store(address: int, value: int) -> int:
     raise NotImplementedError(address, value)
 
 
-def look(address: int) -> int:
-    """Return the word at an address, which other threads change."""
-    raise NotImplementedError(address)
-
-
 def add_to(address: int, value: int) -> int:
     """Add to a word at once, whoever else does; return what it was."""
-    raise NotImplementedError(address, value)
-
-
-def exchange(address: int, value: int) -> int:
-    """Store a word at once, whoever else does; return what it was."""
     raise NotImplementedError(address, value)
 
 

@@ -9,7 +9,6 @@ from . import (
     assignment,
     basics,
     calls,
-    crew,
     evaluation,
     fronts,
     indexing,
@@ -30,7 +29,7 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, crew, evaluation, fronts, indexing, indices, launching),
+    *(assignment, basics, calls, evaluation, fronts, indexing, indices, launching),
     *(lazy_views, operators, picks, places, readers, remembered, replay, reuse, scalars),
     *(scattered, single_values, views),
 )

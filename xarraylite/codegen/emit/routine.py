@@ -161,6 +161,3 @@ OBJECTS = Routine(f"i64({_one_of(METHODS)})", ("i64",) * 5, "i64", hint="entry")
 
 #: One function of it, for processes that launch a few times.
 LAUNCH = Routine("i64(started(a0, a1, a2, a3))", ("i64",) * 4, "i64", hint="launch")
-
-#: What a crew of threads does, its callers and its helpers.
-CREW = Routine("i64(requested(a0))", ("i64",), "i64", hint="crew")
