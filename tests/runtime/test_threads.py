@@ -328,7 +328,7 @@ a = xl.asarray(np.arange(2_000_000.0))
 e, square = a * 2 + 1, float(a @ a)
 expected = np.arange(2_000_000.0) * 2 + 1
 
-def right():  # dot products have threads of their own (`loops`)
+def right():
     both = np.array_equal(xl.eval(e).numpy(), expected) and float(xl.sum(a)) == a.numpy().sum()
     return both and float(a @ a) == square
 

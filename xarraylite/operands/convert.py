@@ -192,7 +192,7 @@ def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArr
 
 
 def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
-    """Return floats alone, or ints alone, in a list or in lists of one length; None of all else.
+    """Return numbers of one class of Python's in a list, or lists of one length; None of all else.
 
     To count one class takes half as long as to gather classes, and NumPy would look at each number
     once more to find a dtype.
@@ -203,8 +203,8 @@ def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
         return None
     classes = list(map(type, chain.from_iterable(rows)))
     cls = classes[0] if classes else None
-    wide = dtype is None or dtype is float64
-    if not wide or (cls is not float and cls is not int) or classes.count(cls) < len(classes):
+    wide = dtype is None or (dtype is float64 and cls is not complex)
+    if not wide or cls not in (float, int, complex) or classes.count(cls) < len(classes):
         return None
     try:
         made = np.fromiter(chain.from_iterable(rows), dtype or cls, len(classes))
