@@ -123,12 +123,15 @@ class ChunkCache:
         self._threads = reading()
         self._pool = Threads(self._threads, self.closed)
 
-    def begin(self, readers: Threads, loads: Sequence[Load]) -> list[Task[NumpyArray]]:
-        """Begin to read what a block needs."""
+    def begin(
+        self, readers: Threads, loads: Sequence[Load], alone: Threads | None = None
+    ) -> list[Task[NumpyArray]]:
+        """Begin to read what a block needs; what libraries read on other threads, if given."""
         if not self._carried:
+            threads = [readers if x.source.shares(x.box) else alone or readers for x in loads]
             return [
-                readers.submit(self.read, x.source, x.box, None, self._asked(x.source, x.box))
-                for x in loads
+                own.submit(self.read, x.source, x.box, None, self._asked(x.source, x.box))
+                for own, x in zip(threads, loads, strict=True)
             ]
         found = []
         for k, load in enumerate(loads):

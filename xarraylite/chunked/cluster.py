@@ -41,8 +41,8 @@ from .extras import imported
 from .grid import Grid, Uneven, grid_of
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
-from .pipeline import Cuts, Maker, Run, over, values_of
-from .plan import Piece, piece_of
+from .piece import Piece, piece_of
+from .pipeline import Cuts, Maker, Run, over, slabs_of, values_of
 from .selection import Box, chunks_text, text_of
 from .stream import reduced
 from .trees import imagined
@@ -161,11 +161,12 @@ class BlockTask:
         box = self.grid.box(block_id)
         if not all(map(len, box)):
             return np.empty([len(s) for s in box], self.parcel.node.dtype)
-        return computed_of(piece_of(self.parcel.node, box))
+        made: NumpyArray = computed_of(piece_of(self.parcel.node, box))
+        return made
 
 
-def computed_of(piece: Piece) -> NumpyArray:
-    """Return the values of a block, on this thread alone."""
+def computed_of(piece: Piece) -> Any:
+    """Return the values of a block, on this thread alone, as `values_of` does."""
     with config(threads=1):
         return values_of(piece, over(piece, [load.source.read(load.box) for load in piece.loads]))
 
@@ -254,6 +255,8 @@ def _kernels_of(piece: Piece) -> dict[str, bytes]:
 
     with config(threads=1):
         node = imagined(piece.node, piece.spread)
+        if piece.along is not None:
+            node = next(slabs_of(piece, node))[1]
         compiled(node if piece.fold is None else piece.fold(node, compiled))
     return {key: image for key in sorted(keys) if (image := store.load(key)) is not None}
 

@@ -27,8 +27,8 @@ from .grid import Grid
 from .idle import Idle, Nowhere, with_least
 from .lengths import chunks_for
 from .loads import Load
+from .piece import Piece, piece_of
 from .pipeline import Maker, Run, measured
-from .plan import Piece, piece_of
 from .selection import chunks_text, owners_of, shape_of, text_of, whole
 from .source import StoredArray, keeps
 from .target import Sink, written_at_once

@@ -15,8 +15,8 @@ from typing import Any, Self
 import numpy as np
 
 from .extras import imported
+from .piece import Piece
 from .pipeline import Clock
-from .plan import Piece
 
 #: Seconds between two pictures in a notebook.
 _REPLACED = 0.25

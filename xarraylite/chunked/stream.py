@@ -34,9 +34,10 @@ from .cut import has_stored, read_by
 from .joins import leaf_of
 from .lengths import chunks_for
 from .parcel import Parcel, identity
+from .piece import Piece
 from .pipeline import Cuts, Run, computed, run_blocks
 from .places import kept_in
-from .plan import Choice, Cutter, Piece, choose
+from .plan import Choice, Cutter, choose
 from .selection import whole, window
 from .source import decodes
 
