@@ -136,6 +136,19 @@ def owners_of(selection: Selection, chunk: int) -> Sequence[int]:
     return range(selection[0] // chunk, selection[-1] // chunk + 1)
 
 
+def parts_of(
+    box: Sequence[Any], chunks: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...], Any]]:
+    """Yield the parts of ranges by chunks: which chunk, where in the box, and which positions."""
+    sides = []
+    for s, c in zip(box, chunks, strict=True):
+        found = [(k, place_of(s, k * c, (k + 1) * c)[0]) for k in owners_of(s, c)]
+        sides.append([(k, at, s[at]) for k, at in found])
+    for part in itertools.product(*sides):
+        index, at, own = zip(*part, strict=True) if part else ((), (), ())
+        yield index, at, own
+
+
 def hull(selection: Selection) -> range:
     """Return all positions from the first to the last one."""
     return range(selection[0], selection[-1] + 1)
@@ -164,14 +177,10 @@ def select(node: Node, box: Box) -> Node:
     """Return the elements of a node that a box selects, as a view of it."""
     if box == whole(node.shape):
         return node
-    shape = tuple(
-        [len(s) if isinstance(s, range) else n for s, n in zip(box, node.shape, strict=True)]
+    sides = zip(box, node.shape, strict=True)
+    made = build.view(
+        node, window(tuple([s if isinstance(s, range) else range(n) for s, n in sides]))
     )
-    maps = [
-        IndexMap(s.start, s.step, k) if isinstance(s, range) else IndexMap(0, 1, k)
-        for k, s in enumerate(box)
-    ]
-    made = build.view(node, Transform(shape, tuple(maps)))
     for axis, selection in enumerate(box):
         if isinstance(selection, Picked):
             made = build.gather(made, axis, index_leaf(selection.values))
