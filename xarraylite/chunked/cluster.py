@@ -206,8 +206,19 @@ def _same(work: Work) -> Work:
     return work
 
 
-def _over(given: Sequence[None]) -> None:
-    """Come after tasks."""
+def _tried(keys: Sequence[Any], work: Work) -> StorageError | None:
+    """Do as `run_keys` does; return what could not be read or written."""
+    try:
+        run_keys(keys, work)
+    except StorageError as error:
+        return error
+    return None
+
+
+def _over(given: Sequence[StorageError | None]) -> None:
+    """Come after tasks, and raise the first error that one of them has returned."""
+    for error in filter(None, given):
+        raise error
 
 
 #: Values of some blocks one after another, and the shapes of these.
@@ -355,7 +366,7 @@ class DaskCluster:
         for low in range(0, len(groups), _BUNDLED):
             some = groups[low : low + _BUNDLED]
             begins = itertools.accumulate(map(len, some[:-1]), initial=0)
-            tasks = {(name, low, at): (run_keys, own, work)
+            tasks = {(name, low, at): (_tried, own, work)
                      for at, own in zip(begins, some, strict=True)}  # fmt: skip
             graph |= tasks | {(name, low): (_over, [*tasks])}
             bundles.append([*itertools.chain(*some)])
@@ -393,7 +404,7 @@ class DaskCluster:
                 failed.result()  # once cancelled, it no longer says what was wrong
             except losses as error:
                 name = getattr(error, "task", ())  # of `_bundled`, which says where it is
-                at = name[2] if isinstance(name, tuple) and name else 0
+                at = name[2] if isinstance(name, tuple) and len(name) > 2 else 0
                 raise _lost(make(groups[futures.index(failed)][at]), error) from error
             finally:
                 self._cancel(futures)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -56,12 +55,7 @@ class Progress:
             self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

@@ -110,19 +110,15 @@ def inside(selection: Selection, low: int, high: int) -> Selection | None:
     if isinstance(selection, Picked):
         found = selection.values[(selection.values >= low) & (selection.values < high)] - low
         return Picked(found) if len(found) else None
-    step = selection.step
-    first = max(0, -((selection.start - low) // step))  # of the first position not below `low`
-    last = min(len(selection), -((selection.start - high) // step))
-    if first >= last:
-        return None
-    return shifted(selection[first:last], -low)[0]
+    own = selection[place_of(selection, low, high)[0]]
+    return shifted(own, -low)[0] if own else None
 
 
 def place_of(selection: range, low: int, high: int) -> tuple[slice, slice]:
     """Return which of the positions lie from ``low`` up to ``high``, and where, counted from it."""
     start, step = selection.start, selection.step
-    first = max(0, -((start - low) // step))
-    last = min(len(selection), -((start - high) // step))
+    first = max(0, -((start - low) // step))  # of the first position not below `low`
+    last = max(first, min(len(selection), -((start - high) // step)))
     at = start + first * step - low
     return slice(first, last), slice(at, at + (last - first - 1) * step + 1, step)
 

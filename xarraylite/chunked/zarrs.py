@@ -127,8 +127,7 @@ class ZarrReader:
     def _files(self, key: Sequence[slice]) -> Iterator[Path]:
         """Yield the files of the chunks that have elements of slices."""
         ranges = [range(s.start, s.stop, s.step) for s in key]
-        sides = [owners_of(s, c) for s, c in zip(ranges, self._array.chunks, strict=True)]
-        for index in itertools.product(*sides):
+        for index, *_ in parts_of(ranges, self._array.chunks):
             yield self._place / self._array.metadata.encode_chunk_key(index)
 
     def parts(
@@ -163,7 +162,7 @@ def refuse_missing(array: Any, key: Sequence[slice]) -> None:
     sync = imported("zarr.core.sync", "zarr").sync
     ranges = [range(s.start, s.stop, s.step) for s in key]
     kept = array.shards or array.chunks
-    for index in itertools.product(*[owners_of(s, c) for s, c in zip(ranges, kept, strict=True)]):
+    for index, *_ in parts_of(ranges, kept):
         name = array.metadata.encode_chunk_key(index)
         place = array.store_path / name
         if not sync(place.exists()):
