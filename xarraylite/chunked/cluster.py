@@ -368,7 +368,7 @@ class DaskCluster:
             begins = itertools.accumulate(map(len, some[:-1]), initial=0)
             tasks = {(name, low, at): (_tried, own, work)
                      for at, own in zip(begins, some, strict=True)}  # fmt: skip
-            graph |= tasks | {(name, low): (_over, [*tasks])}
+            graph |= tasks | {(f"over-{name}", low): (_over, [*tasks])}
             bundles.append([*itertools.chain(*some)])
         ends = [key for key in graph if len(key) == 2]
         futures = self.client.get(graph, ends, sync=False, **options) if ends else []
