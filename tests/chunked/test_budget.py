@@ -17,13 +17,22 @@ import xarraylite as xl
 from tests.cases import together
 from tests.chunked.kept import Kept
 from tests.chunked.kept import Sink as Array
-from xarraylite.chunked import division, explaining, leaves, operand, pipeline, plan, source
+from xarraylite.chunked import (
+    division,
+    explaining,
+    leaves,
+    operand,
+    piece,
+    pipeline,
+    plan,
+    source,
+)
 from xarraylite.chunked.budget import BESIDES, BudgetError
 from xarraylite.chunked.folds import without_kept
 from xarraylite.chunked.grid import Grid
 from xarraylite.chunked.idle import Idle, Nowhere
+from xarraylite.chunked.piece import Piece
 from xarraylite.chunked.pipeline import Run
-from xarraylite.chunked.plan import Piece
 from xarraylite.chunked.storing import node_of, run_into
 from xarraylite.chunked.target import Sink
 from xarraylite.chunked.trees import Parts, tree_in_memory
@@ -280,6 +289,7 @@ def test_blocks_that_keep_all_threads_busy_decoding_are_read_one_by_one(
     with (
         xl.config(threads=2),
         mock.patch.object(plan, "ENOUGH", 256),
+        mock.patch.object(piece, "ENOUGH", 256),
         mock.patch.object(pipeline.ChunkCache, "begin", told("read", pipeline.ChunkCache.begin)),
         mock.patch.object(pipeline, "computed", told("compute", pipeline.computed)),
     ):

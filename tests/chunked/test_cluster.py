@@ -182,6 +182,22 @@ def test_blocks_that_need_more_than_workers_declare(client: Any) -> None:
         xl.store(e, Sink(large, large.shape), memory="40 GB", client=client)
 
 
+def test_the_client_hears_of_several_tasks_at_once(client: Any, tmp_path: Path) -> None:
+    """Each block is a task; of those that write, the client is told when some have ended."""
+    e = xl.open(Kept(VALUES, (2, 70))) + 1
+    with (
+        mock.patch.object(cluster, "_SHARED", 1),
+        mock.patch.object(plan, "ENOUGH", 1),
+        mock.patch.object(plan, "SMALLEST", 1),
+        mock.patch.object(client, "get", wraps=client.get) as sent,
+    ):
+        xl.store(e, tmp_path / "a.npy", chunks=(2, 70), client=client)
+    heard = [len(call.args[1]) for call in sent.call_args_list]
+    assert sum(len(call.args[0]) for call in sent.call_args_list) - sum(heard) == 45
+    assert sum(heard) <= 5
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), VALUES + 1)
+
+
 @pytest.mark.usefixtures("compiled")
 def test_a_sum_needs_no_row_of_chunks(client: Any) -> None:
     """Tasks have some chunks of a row each, one at a time."""

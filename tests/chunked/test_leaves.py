@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import xarraylite as xl
 from tests.cases import together
 from tests.chunked.kept import Kept, stored_in
+from xarraylite.chunked import piece
 
 _FOLDS: dict[str, Callable[[Any], Any]] = {
     "columns": lambda a: xl.sum(a * 2 - 1, axis=0),
@@ -27,13 +29,17 @@ _SHAPES = ((3001, 350), (1501, 700), (9001, 70), (700, 1501), (150, 4150))
 @pytest.mark.usefixtures("compiled")
 @together("case", [*zip(_FOLDS, _SHAPES, strict=True)])
 def test_columns_and_products_are_folded_as_chunks_are(case: tuple[str, tuple[int, int]]) -> None:
-    """With a budget of few chunks each is read once; with the least, bits are the same."""
+    """With a budget of few chunks each is read once; with the least, bits are the same.
+
+    However many values are computed at a time.
+    """
     write, shape = _FOLDS[case[0]], case[1]
     values = np.random.default_rng(9).normal(size=shape)
     chunks = (-(-shape[0] // 4), -(-shape[1] // 5))
     expected = np.asarray(xl.eval(write(xl.asarray(values))))
-    for memory in (1, 4_600_000):
+    for memory, slab in ((1, piece.SLAB), (4_600_000, 3 << 12)):
         kept = Kept(values, chunks)
-        found = stored_in(write(xl.open(kept)), expected.shape, memory)
+        with mock.patch.object(piece, "SLAB", slab):
+            found = stored_in(write(xl.open(kept)), expected.shape, memory)
         assert found.tobytes() == expected.tobytes()
     assert kept.moved == values.nbytes

@@ -22,8 +22,8 @@ from xarraylite.chunked import blocks as blocks_
 from xarraylite.chunked import folds, leaves, pipeline, plan, storing
 from xarraylite.chunked.budget import BudgetError
 from xarraylite.chunked.cluster import Work, run_keys
+from xarraylite.chunked.piece import Piece
 from xarraylite.chunked.pipeline import Run
-from xarraylite.chunked.plan import Piece
 from xarraylite.chunked.selection import as_slices
 from xarraylite.ir.node import Node, Reduce
 from xarraylite.ir.walk import postorder

@@ -10,8 +10,8 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink
+from xarraylite.chunked.piece import Piece
 from xarraylite.chunked.pipeline import behind
-from xarraylite.chunked.plan import Piece
 from xarraylite.chunked.tasks import Task, Threads
 from xarraylite.codegen.latch import Latch
 from xarraylite.ir.node import Node

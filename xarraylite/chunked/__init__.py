@@ -5,7 +5,7 @@ an expression is an ordinary expression over memory.
 
 * What is kept elsewhere: `opening`, `source`, `zarrs`, `operand`; which arrays are the same:
   `places`.
-* Blocks: `selection`, `cut`, `loads`, `grid`, `plan`, `budget`.
+* Blocks: `selection`, `cut`, `loads`, `piece`, `grid`, `plan`, `budget`.
 * Reductions: `folds`; in parts `trees` with `splits` and `joins`, `division`; in any blocks
   `blocks`, `leaves`; with what they are in `bands`.
 * Running them: `pipeline`, `cache`, `stream`, `cluster` with `parcel`, `retries`.

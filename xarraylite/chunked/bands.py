@@ -24,7 +24,8 @@ from ..runtime import evaluate as engine
 from . import folds
 from .cut import is_even, read_by
 from .parcel import Parcel
-from .plan import ENOUGH, WORTH, Choice, Compute, Cutter, Piece, choose, piece_of
+from .piece import ENOUGH, Compute, Piece, piece_of
+from .plan import WORTH, Choice, Cutter, choose
 from .selection import Box, whole
 from .trees import in_memory, tree_in_memory
 

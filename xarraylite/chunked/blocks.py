@@ -30,8 +30,9 @@ from .joins import leaf_of
 from .leaves import Places, leaves_of
 from .lengths import lengths_of
 from .parcel import Parcel
+from .piece import Piece, piece_of
 from .pipeline import Cuts, Run, computed, run_blocks
-from .plan import Choice, Cutter, Piece, choose, piece_of
+from .plan import Choice, Cutter, choose
 from .selection import Box, corner, shape_of, size_of, whole
 
 #: Values that joining takes for each result.
@@ -89,8 +90,12 @@ class Folder(Cutter):
             made = piece.node  # in the order in which they lie
         else:
             made = build.view(piece.node, permute(piece.node.shape, self.order))
-        taken = self.places is not None
-        return replace(piece, box=box, node=made, taken=taken, alone=self.alone)
+        made = replace(piece, box=box, node=made, alone=self.alone)
+        if self.places is None:
+            return made
+        own = len(node.shape)
+        k = next((k for k in range(own, len(box)) if len(box[k]) > 1), own)
+        return replace(made, taken=True, along=(k, self.order[k] if self.places.across else k))
 
 
 class Joined:
@@ -224,7 +229,11 @@ class Blocks:
                 yield box, values
             elif not idle:
                 leaves = made[box] = made.get(box) or begun(shape_of(box))
-                (leaves.join if given else leaves.take)(piece, values)
+                take = leaves.join if given else leaves.take
+                with run.clock.timed("compute"):
+                    for part in values if piece.along else [(piece, values)]:
+                        take(*part)
+                        del part
                 if leaves.ended:
                     yield box, made.pop(box).result()
             del values
@@ -254,6 +263,8 @@ def _sums(parcel: Parcel, tree: Tree, places: Places, blocks: Iterable[Any]) -> 
     for block in blocks:
         own = block[0].box[: len(node.shape)]
         made = made or leaves_of(node, tree, places, shape_of(own), len(own) > 0)
-        made.take(*block)
+        for part in block[1]:
+            made.take(*part)
+            del part
         del block  # the next one is computed before it is assigned
     return made.result() if node.shape else made.given()

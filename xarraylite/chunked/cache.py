@@ -80,6 +80,37 @@ class Held:
             return made
 
 
+class Recent:
+    """Chunks that were asked for last, or what is read of them.
+
+    Parameters
+    ----------
+    capacity : int
+        Bytes of these, if there are several; 0 for none.
+    """
+
+    __slots__ = ("_chunks", "_size", "capacity")
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity, self._size = capacity, 0
+        self._chunks: OrderedDict[Key, tuple[Any, int]] = OrderedDict()
+
+    def get(self, key: Key, nbytes: int, make: Callable[[], Any]) -> Any:
+        """Return what there is of a chunk, made if there is none; it is the last to go then."""
+        if key not in self._chunks:
+            self._chunks[key] = make(), nbytes
+            self._size += nbytes
+        self._chunks.move_to_end(key)
+        while self._size > self.capacity and len(self._chunks) > 1:
+            self._size -= self._chunks.popitem(last=False)[1][1]
+        return self._chunks[key][0]
+
+    def clear(self) -> None:
+        """Forget them."""
+        self._chunks.clear()
+        self._size = 0
+
+
 class ChunkCache:
     """Reads blocks through the chunks that were used last.
 
@@ -100,13 +131,11 @@ class ChunkCache:
 
     __slots__ = (
         "_before",
-        "_capacity",
         "_carried",
         "_held",
         "_kept",
         "_lock",
         "_pool",
-        "_size",
         "_threads",
         "closed",
     )
@@ -114,21 +143,21 @@ class ChunkCache:
     def __init__(self, capacity: int, held: Held, carried: bool = False) -> None:
         self._before: list[Before] = []
         self._carried = carried
-        self._capacity = capacity
-        self._held = held
-        self._kept: OrderedDict[Key, tuple[Task[NumpyArray], int]] = OrderedDict()
-        self._size = 0
+        self._held, self._kept = held, Recent(capacity)
         self._lock = new_lock()
         self.closed = Latch()
         self._threads = reading()
         self._pool = Threads(self._threads, self.closed)
 
-    def begin(self, readers: Threads, loads: Sequence[Load]) -> list[Task[NumpyArray]]:
-        """Begin to read what a block needs."""
+    def begin(
+        self, readers: Threads, loads: Sequence[Load], alone: Threads | None = None
+    ) -> list[Task[NumpyArray]]:
+        """Begin to read what a block needs; what libraries read on other threads, if given."""
         if not self._carried:
+            threads = [readers if x.source.shares(x.box) else alone or readers for x in loads]
             return [
-                readers.submit(self.read, x.source, x.box, None, self._asked(x.source, x.box))
-                for x in loads
+                own.submit(self.read, x.source, x.box, None, self._asked(x.source, x.box))
+                for own, x in zip(threads, loads, strict=True)
             ]
         found = []
         for k, load in enumerate(loads):
@@ -192,7 +221,7 @@ class ChunkCache:
     def _asked(self, source: Any, box: Box) -> Asked:
         """Ask for the chunks of a box; for none if it is read without them."""
         ranges = all([isinstance(s, range) for s in box])
-        if not (self._capacity or id(source) in self._held.sources) or not (
+        if not (self._kept.capacity or id(source) in self._held.sources) or not (
             ranges and keeps(source)
         ):
             return deque()
@@ -225,20 +254,10 @@ class ChunkCache:
             return self._pool.submit(source.read, box)
 
         found: Task[NumpyArray] | None = self._held.get(key, nbytes, begin)
-        if found is not None or not self._capacity:
-            return found
-        with self._lock:
-            known = self._kept.get(key)
-            if known is not None:
-                self._kept.move_to_end(key)
-                return known[0]
-            found = begin()
-            self._kept[key] = found, nbytes
-            self._size += nbytes
-            while self._size > self._capacity and len(self._kept) > 1:
-                _, (_, freed) = self._kept.popitem(last=False)
-                self._size -= freed
-            return found
+        if found is None and self._kept.capacity:
+            with self._lock:
+                found = self._kept.get(key, nbytes, begin)
+        return found
 
     def close(self) -> None:
         """Forget the chunks, and read no more."""

@@ -16,6 +16,7 @@ import contextlib
 import functools
 import itertools
 import math
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
@@ -41,14 +42,17 @@ from .extras import imported
 from .grid import Grid, Uneven, grid_of
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
-from .pipeline import Cuts, Maker, Run, over, values_of
-from .plan import Piece, piece_of
+from .piece import Piece, piece_of
+from .pipeline import Cuts, Maker, Run, over, slabs_of, values_of
 from .selection import Box, chunks_text, text_of
 from .stream import reduced
 from .trees import imagined
 
 #: Tasks of a wave for each thread of a cluster: of those that give values back, and that write.
 _AHEAD, _QUEUED = 4, 64
+
+#: Tasks of which the client hears at once: each time it hears, it works for 0.2 ms.
+_BUNDLED = 16
 
 #: Seconds after which tasks are looked at for one that has failed.
 _LOOK = 2.0
@@ -161,11 +165,12 @@ class BlockTask:
         box = self.grid.box(block_id)
         if not all(map(len, box)):
             return np.empty([len(s) for s in box], self.parcel.node.dtype)
-        return computed_of(piece_of(self.parcel.node, box))
+        made: NumpyArray = computed_of(piece_of(self.parcel.node, box))
+        return made
 
 
-def computed_of(piece: Piece) -> NumpyArray:
-    """Return the values of a block, on this thread alone."""
+def computed_of(piece: Piece) -> Any:
+    """Return the values of a block, on this thread alone, as `values_of` does."""
     with config(threads=1):
         return values_of(piece, over(piece, [load.source.read(load.box) for load in piece.loads]))
 
@@ -199,6 +204,21 @@ def _received(make: Any, finish: Any, kernels: Mapping[str, bytes]) -> Work:
 
 def _same(work: Work) -> Work:
     return work
+
+
+def _tried(keys: Sequence[Any], work: Work) -> StorageError | None:
+    """Do as `run_keys` does; return what could not be read or written."""
+    try:
+        run_keys(keys, work)
+    except StorageError as error:
+        return error
+    return None
+
+
+def _over(given: Sequence[StorageError | None]) -> None:
+    """Come after tasks, and raise the first error that one of them has returned."""
+    for error in filter(None, given):
+        raise error
 
 
 #: Values of some blocks one after another, and the shapes of these.
@@ -254,6 +274,8 @@ def _kernels_of(piece: Piece) -> dict[str, bytes]:
 
     with config(threads=1):
         node = imagined(piece.node, piece.spread)
+        if piece.along is not None:
+            node = next(slabs_of(piece, node))[1]
         compiled(node if piece.fold is None else piece.fold(node, compiled))
     return {key: image for key in sorted(keys) if (image := store.load(key)) is not None}
 
@@ -321,6 +343,8 @@ class DaskCluster:
         def started(per: int, tasks: int) -> Wave:
             groups = [list(itertools.islice(keys, per)) for _ in range(tasks)]
             groups = [group for group in groups if group]
+            if opened is None:
+                return self._bundled(groups, sent, options)
             futures = self.client.map(run_keys, groups, work=sent, pure=False, **options)
             return list(zip(groups, futures, strict=True))
 
@@ -335,6 +359,20 @@ class DaskCluster:
         except BaseException:
             self._cancel([future for wave in waves for _, future in wave])
             raise
+
+    def _bundled(self, groups: list[list[Any]], work: Any, options: dict[str, Any]) -> Wave:
+        """Start tasks that give nothing back: the client hears of a bundle when all have ended."""
+        name, graph, bundles = f"run_keys-{uuid.uuid4().hex}", dict[Any, Any](), list[list[Any]]()
+        for low in range(0, len(groups), _BUNDLED):
+            some = groups[low : low + _BUNDLED]
+            begins = itertools.accumulate(map(len, some[:-1]), initial=0)
+            tasks = {(name, low, at): (_tried, own, work)
+                     for at, own in zip(begins, some, strict=True)}  # fmt: skip
+            graph |= tasks | {(f"over-{name}", low): (_over, [*tasks])}
+            bundles.append([*itertools.chain(*some)])
+        ends = [key for key in graph if len(key) == 2]
+        futures = self.client.get(graph, ends, sync=False, **options) if ends else []
+        return list(zip(bundles, futures, strict=True))
 
     def _ended(self, wave: Wave, opened: Any, make: Maker) -> Iterator[tuple[Any, Any]]:
         """Yield the blocks of a wave when all are done, or those that are, before an error.
@@ -365,7 +403,9 @@ class DaskCluster:
             try:
                 failed.result()  # once cancelled, it no longer says what was wrong
             except losses as error:
-                raise _lost(make(groups[futures.index(failed)][0]), error) from error
+                name = getattr(error, "task", ())  # of `_bundled`, which says where it is
+                at = name[2] if isinstance(name, tuple) and len(name) > 2 else 0
+                raise _lost(make(groups[futures.index(failed)][at]), error) from error
             finally:
                 self._cancel(futures)
 

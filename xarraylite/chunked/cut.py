@@ -131,6 +131,14 @@ def joints(root: ir.Node) -> list[Marks]:
     return made[id(root)]
 
 
+def everything(root: ir.Node) -> Iterator[ir.Node]:
+    """Yield the nodes of an expression, and those of the factors of products in it."""
+    for node in postorder(root):
+        yield node
+        for inner, _ in getattr(node.source, "factors", ()) if isinstance(node, ir.Stored) else ():
+            yield from everything(inner)
+
+
 def in_pass(root: ir.Node) -> Iterator[ir.Node]:
     """Yield what a pass over an expression evaluates; what it folds is there, its operands not."""
     return depth_first([root], lambda node: () if isinstance(node, ir.Reduce) else node.args)

@@ -23,8 +23,9 @@ from .cut import Marks, joints
 from .grid import Grid, halved, spaced
 from .idle import Idle
 from .lengths import lengths_of
+from .piece import Piece, piece_of
 from .pipeline import Cuts, Run, run_blocks
-from .plan import TRIED, WORTH, Piece, piece_of
+from .plan import TRIED, WORTH
 from .selection import Box, corner, shape_of, size_of, whole, window_of
 from .source import keeps
 from .trees import Parts, Spans

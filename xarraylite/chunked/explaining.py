@@ -6,6 +6,7 @@ computes nothing (`idle`) and adds up what the blocks would read.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import os
@@ -22,13 +23,13 @@ from ..transforms.explain import Explanation, explain
 from . import storing
 from .blocks import Folder
 from .budget import budget_of
-from .cache import Held, left_of
+from .cache import Held, Recent, left_of
 from .grid import Grid
 from .idle import Idle, Nowhere, with_least
 from .lengths import chunks_for
 from .loads import Load
+from .piece import Piece, piece_of
 from .pipeline import Maker, Run, measured
-from .plan import Piece, piece_of
 from .selection import chunks_text, owners_of, shape_of, text_of, whole
 from .source import StoredArray, keeps
 from .target import Sink, written_at_once
@@ -86,8 +87,7 @@ class Pass:
     steps: tuple[str, ...] = ()
     drawing: str = ""
     _touched: set[tuple[int, Any]] = field(default_factory=set)
-    _chunks: dict[tuple[int, Any], int] = field(default_factory=dict)  # that were kept last
-    _size: int = 0  # of these
+    _recent: Recent = field(default_factory=lambda: Recent(0))
     _kept_in: dict[int, tuple[tuple[int, ...], Any]] = field(default_factory=dict)
     _before: Sequence[Load] = ()
     _times: float = 1.0  # that chunks are read which are kept, where some blocks are looked at
@@ -109,8 +109,7 @@ class Pass:
 
     def anew(self) -> None:
         """Forget what is kept: blocks of results do not share it."""
-        self._chunks.clear()
-        self._before, self._size = (), 0
+        self._recent, self._before = Recent(self.kept), ()
 
     def read_in(self, grid: Grid, make: Maker) -> None:
         """Learn how often chunks are read that are kept."""
@@ -128,7 +127,7 @@ class Pass:
 
         What is kept is ``carried`` on to the next one, or chunks.
         """
-        before, spared, missed = self.needed, 0, 0
+        before, spared, missed = self.needed, 0, list[int]()
         self.written += times * piece.nbytes
         for load in piece.loads:
             for key, nbytes in _pieces(load):
@@ -140,14 +139,14 @@ class Pass:
                         self.held += times * nbytes
                 if mark is not None and (mark is not self or key in self._touched):
                     spared += nbytes
-                elif self.kept and not self._is_kept(key, nbytes):
-                    missed += nbytes
+                elif self.kept:
+                    self._recent.get(key, nbytes, functools.partial(missed.append, nbytes))
                 self._touched.add(key)
             self._kept_in[id(load.source)] = load.source.shape, load.source.dtype
         if times > 1:  # chunks that others touch too were counted for each
             total = [math.prod(n) * dtype.itemsize for n, dtype in self._kept_in.values()]
             self.needed = max(before, min(self.needed, sum(total)))
-        once = missed
+        once = sum(missed)
         if times > 1 or carried:
             once = int(self._times * (self.needed - before))
         if carried and times == 1 and not held.sources:
@@ -163,15 +162,6 @@ class Pass:
             found += int(load.source.moved(rest)) if all(map(len, rest)) else 0
         self._before = loads
         return found
-
-    def _is_kept(self, key: tuple[int, Any], nbytes: int) -> bool:
-        """Tell whether a chunk is there when it is asked for; it is the last to go then."""
-        known = self._chunks.pop(key, 0)
-        self._chunks[key] = nbytes
-        self._size += nbytes - known
-        while self._size > self.kept and len(self._chunks) > 1:
-            self._size -= self._chunks.pop(next(iter(self._chunks)))
-        return known > 0
 
     def __str__(self) -> str:
         times = f", {self.read / self.needed:.2f} times what is needed" if self.again > 0 else ""
@@ -209,12 +199,6 @@ def _pieces(load: Load) -> Iterator[tuple[tuple[int, Any], int]]:
     for chunks in itertools.product(*sides):
         index = tuple([k for k, _ in chunks])
         yield (id(source), index), math.prod([n for _, n in chunks]) * source.dtype.itemsize
-
-
-def _span(load: Load) -> tuple[tuple[int, int], ...]:
-    return tuple(
-        [(s[0] // c, s[-1] // c) for s, c in zip(load.box, load.source.chunks, strict=True)]
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +337,8 @@ def _drawn(load: Load) -> str:
     counts = [-(-n // c) for n, c in zip(source.shape, source.chunks, strict=True)]
     if len(counts) != 2 or max(counts) > _SHOWN:
         return head
-    (top, bottom), (left, right) = _span(load)
+    sides = zip(load.box, source.chunks, strict=True)
+    (top, bottom), (left, right) = [(s[0] // c, s[-1] // c) for s, c in sides]
     inside = "." * left + "#" * (right - left + 1) + "." * (counts[1] - right - 1)
     rows = [inside if top <= i <= bottom else "." * counts[1] for i in range(counts[0])]
     return "\n".join([head, *rows])

@@ -28,8 +28,9 @@ from .division import Begin, Result, divided
 from .joins import leaf_of
 from .loads import gathered
 from .parcel import Parcel
+from .piece import Piece, piece_of
 from .pipeline import Cuts, Run, computed, run_blocks
-from .plan import Choice, Cutter, Piece, choose, piece_of
+from .plan import Choice, Cutter, choose
 from .selection import Box, as_slices, corner, whole, window_of
 from .trees import Parts, in_loop_order, tree_in_memory
 

@@ -11,8 +11,8 @@ from ..dtypes.names import NumpyArray
 from ..ir.node import Node
 from .budget import BudgetError
 from .grid import Grid
+from .piece import Piece
 from .pipeline import Cuts, Run
-from .plan import Piece
 from .selection import Box
 
 #: Blocks of a pass that are cut where the caller does not say.

@@ -33,8 +33,8 @@ from ..ir.node import Reduce
 from ..ops.reductions import undivided
 from .grid import Grid
 from .joins import Join, has_leaves, leaf_of, rest_lengths, ufunc_of
+from .piece import Piece
 from .pipeline import computed
-from .plan import Piece
 
 #: Leaves of neighbours in the blocks of a task, of which two may have values of other tasks.
 _MANY = 128

@@ -37,8 +37,9 @@ from .cache import ChunkCache, Held
 from .frames import new_array
 from .grid import Grid
 from .parcel import Parcel, fingerprint
+from .piece import piece_of
 from .pipeline import Run, over, values_of
-from .plan import TRIED, WORTH, piece_of
+from .plan import TRIED, WORTH
 from .retries import end_of_run
 from .selection import Box, Selection, hull
 from .source import StoredArray, covered, most, reading
@@ -294,9 +295,10 @@ def _again(left: Parcel, mine: Labels, right: Parcel, other: Labels, kept: Label
 
 def _values(node: Node, box: Box, cache: ChunkCache) -> NumpyArray:
     piece = replace(piece_of(node, box), taken=True)
-    return values_of(
+    made: NumpyArray = values_of(
         piece, over(piece, [cache.read(load.source, load.box) for load in piece.loads])
     )
+    return made
 
 
 def _tile(shape: tuple[int, ...], limit: int) -> tuple[int, ...]:

@@ -8,11 +8,11 @@ travels as whatever the pickler of the scheduler makes of it (distributed's take
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from functools import singledispatch
+from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -25,7 +25,7 @@ from ..ir.walk import postorder
 from ..memory.arrays import read
 from ..operands.nodes import borrow_array
 from ..ops.op import Op
-from ..ops.reductions import REDUCTIONS
+from ..ops.reductions import REDUCTIONS, Reduction
 from ..ops.table import OPS
 from ..ops.user import FIXED_MODULES, UserOp, described, global_names, nested
 from .places import is_told_apart
@@ -34,6 +34,9 @@ from .places import is_told_apart
 _KEPT = 32
 
 _known: OrderedDict[str, Parcel] = OrderedDict()
+
+#: Fields of nodes that are arguments: whether each is one, or all.
+_ARGS = {"arg": True, "index": True, "offsets": True, "operands": False, "parts": False}
 
 
 class Parcel:
@@ -69,7 +72,7 @@ def _made(key: str, rows: list[tuple[str, Any, Any, list[int], tuple[Any, ...]]]
         return known
     nodes: list[ir.Node] = []
     for name, shape, dtype, args, told in rows:
-        nodes.append(_MAKE[name](shape, dtype, [nodes[k] for k in args], *told))
+        nodes.append(_node(name, shape, dtype, [nodes[k] for k in args], told))
     made = Parcel(nodes[-1], key)
     if key:
         _known[key] = made
@@ -78,15 +81,15 @@ def _made(key: str, rows: list[tuple[str, Any, Any, list[int], tuple[Any, ...]]]
     return made
 
 
-@singledispatch
 def _told(node: ir.Node) -> tuple[Any, ...]:
-    """Return what a node is made of besides its shape, dtype and arguments."""
-    raise TypeError(f"{type(node).__name__} cannot be sent to another process")
-
-
-@_told.register
-def _(node: ir.Leaf) -> tuple[Any, ...]:
-    return (_own(node),)
+    """Return what a node is made of besides its shape, dtype and arguments; operations by name."""
+    if isinstance(node, ir.Leaf):
+        return (_own(node),)
+    fields = [field.name for field in dataclasses.fields(node)[2:] if field.name not in _ARGS]
+    made = [getattr(node, name) for name in fields]
+    known = REDUCTIONS if isinstance(node, ir.Reduce) else OPS
+    return tuple([x.name if isinstance(x, Op | Reduction) and known.get(x.name) is x else x
+                  for x in made])  # fmt: skip
 
 
 def _own(node: ir.Leaf) -> NumpyArray:
@@ -94,42 +97,6 @@ def _own(node: ir.Leaf) -> NumpyArray:
     values = read(node.snapshot, node.dtype, node.map)
     once = [slice(None if step else 1) for step in values.strides]
     return np.array(values[tuple(once)], order="C", copy=None, ndmin=values.ndim)
-
-
-@_told.register
-def _(node: ir.Stored) -> tuple[Any, ...]:
-    return (node.source,)
-
-
-@_told.register
-def _(node: ir.Scalar) -> tuple[Any, ...]:
-    return node.value, node.weak, node.parameter
-
-
-@_told.register
-def _(node: ir.Iota) -> tuple[Any, ...]:
-    return (node.map,)
-
-
-@_told.register
-def _(node: ir.Elementwise) -> tuple[Any, ...]:
-    return (node.op.name if OPS.get(node.op.name) is node.op else node.op,)
-
-
-@_told.register
-def _(node: ir.View) -> tuple[Any, ...]:
-    return (node.step,)
-
-
-@_told.register
-def _(node: ir.Gather | ir.Concat) -> tuple[Any, ...]:
-    return (node.axis,)
-
-
-@_told.register
-def _(node: ir.Reduce) -> tuple[Any, ...]:
-    known = REDUCTIONS.get(node.op.name) is node.op
-    return node.op.name if known else node.op, node.axes, node.keepdims
 
 
 #: Operands by their names, and what tells each from others, or from what it was before a change.
@@ -239,24 +206,18 @@ def identity(node: ir.Node) -> tuple[Any, ...]:
     return _told(node)
 
 
-def _leaf(shape: Any, dtype: Any, args: list[ir.Node], values: Any) -> ir.Node:
-    return borrow_array(np.broadcast_to(values, shape), "parcel")
-
-
-def _elementwise(shape: Any, dtype: Any, args: list[ir.Node], op: str | Op) -> ir.Node:
-    return ir.Elementwise(shape, dtype, OPS[op] if isinstance(op, str) else op, tuple(args))
-
-
-_MAKE: dict[str, Callable[..., ir.Node]] = {
-    "Leaf": _leaf,
-    "Stored": lambda shape, dtype, args, source: ir.Stored(shape, dtype, source),
-    "Scalar": lambda shape, dtype, args, *told: ir.Scalar(shape, dtype, *told),
-    "Iota": lambda shape, dtype, args, place: ir.Iota(shape, dtype, place),
-    "Elementwise": _elementwise,
-    "View": lambda shape, dtype, args, step: ir.View(shape, dtype, args[0], step),
-    "Gather": lambda shape, dtype, args, axis: ir.Gather(shape, dtype, args[0], axis, args[1]),
-    "Concat": lambda shape, dtype, args, axis: ir.Concat(shape, dtype, tuple(args), axis),
-    "Reduce": lambda shape, dtype, args, op, axes, kept: ir.Reduce(
-        shape, dtype, REDUCTIONS[op] if isinstance(op, str) else op, args[0], axes, kept
-    ),
-}
+def _node(kind: str, shape: Any, dtype: Any, args: list[ir.Node], told: Sequence[Any]) -> ir.Node:
+    """Return a node again."""
+    if kind == "Leaf":
+        return borrow_array(np.broadcast_to(told[0], shape), "parcel")
+    cls: Any = getattr(ir, kind)
+    left, inner, own = iter(told), iter(args), list[Any]()
+    for field in dataclasses.fields(cls)[2:]:
+        if field.name in _ARGS:
+            own.append(next(inner) if _ARGS[field.name] else tuple(inner))
+        else:
+            value = next(left)
+            known: Any = REDUCTIONS if issubclass(cls, ir.Reduce) else OPS
+            own.append(known[value] if field.name == "op" and isinstance(value, str) else value)
+    made: ir.Node = cls(shape, dtype, *own)
+    return made

@@ -14,7 +14,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,11 +31,11 @@ from ..memory.target import Target
 from ..operands.nodes import borrow_array
 from ..runtime import evaluate as engine
 from .cache import ChunkCache, Held
-from .cut import bind
+from .cut import bind, cut
 from .frames import new_array
 from .loads import Load, within
-from .plan import Piece
-from .selection import Box, select
+from .piece import Piece
+from .selection import Box, select, whole
 from .source import READERS
 from .tasks import Task, Threads
 
@@ -251,7 +251,7 @@ def _run_here(
     room = run.budget - pieces.need
     pool.trim(max(0, room))  # what other passes have used has other sizes, often
     cache = ChunkCache(0 if pieces.carried else pieces.kept, run.held, pieces.carried)
-    readers = Threads(READERS, cache.closed)
+    readers, single = Threads(READERS, cache.closed), Threads(1, cache.closed)
     writers = Threads(writing, ended)
     coming: deque[tuple[Piece, list[Task[NumpyArray]]]] = deque()
     leaving: deque[tuple[Piece, Task[None]]] = deque()
@@ -263,7 +263,8 @@ def _run_here(
         spare = 0 if run.held.sources else room  # which chunks that are held have otherwise
         while coming or following:
             while following and following.is_read_with([piece for piece, _ in coming]):
-                coming.append((following, cache.begin(readers, following.loads)))
+                begun = cache.begin(readers, following.loads, single if following.alone else None)
+                coming.append((following, begun))
                 following = next(left, None)
             piece, reads = coming.popleft()
             with clock.timed("read"):
@@ -288,6 +289,7 @@ def _run_here(
         patient = isinstance(error, Exception)  # what was computed is written, as far as it goes
         cache.close()
         readers.close(cancel=True)
+        single.close(cancel=True)
         writers.close(cancel=not patient)
         until = math.inf if patient else time.perf_counter() + GRACE
         for _, task in leaving:
@@ -296,6 +298,7 @@ def _run_here(
         raise
     finally:
         readers.close(cancel=True)
+        single.close(cancel=True)
         writers.close(cancel=False)
         cache.close()
         ended.set()
@@ -345,13 +348,29 @@ def part_of(load: Load, whole: Leaf, user: Any) -> Node:
     return whole if own == load.box else select(whole, within(load.box, own))
 
 
-def values_of(piece: Piece, node: Node) -> NumpyArray:
-    """Return the values of a block's expression over memory, which may be what was read for it."""
+def values_of(piece: Piece, node: Node) -> Any:
+    """Return the values of a block's expression over memory, which may be what was read for it.
+
+    Where they are taken along a dimension, an iterator over parts of the block with theirs.
+    """
     if piece.taken and isinstance(node, Leaf):
         found = read(node.snapshot, node.dtype, node.map)
         if found.flags.c_contiguous:
-            return found
-    return computed(node)
+            return found if piece.along is None else iter([(piece, found)])
+    if piece.along is None:
+        return computed(node)
+    return ((part, computed(own)) for part, own in slabs_of(piece, node))
+
+
+def slabs_of(piece: Piece, node: Node) -> Iterator[tuple[Piece, Node]]:
+    """Yield the parts of a block whose values are computed at a time, with their expressions."""
+    k, axis = piece.along or (0, 0)
+    for low in range(0, node.shape[axis], piece.slab):
+        place, box = list[Any](whole(node.shape)), list[Any](piece.box)
+        place[axis] = place[axis][low : low + piece.slab]
+        box[k] = box[k][low : low + piece.slab]
+        part = node if place[axis] == range(node.shape[axis]) else cut(node, tuple(place))
+        yield replace(piece, box=tuple(box)), part
 
 
 def computed(node: Node) -> NumpyArray:

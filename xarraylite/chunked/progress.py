@@ -9,14 +9,13 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 
 from .extras import imported
+from .piece import Piece
 from .pipeline import Clock
-from .plan import Piece
 
 #: Seconds between two pictures in a notebook.
 _REPLACED = 0.25
@@ -56,12 +55,7 @@ class Progress:
             self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import errno
 import functools
-import itertools
 import math
 import threading
 from collections.abc import Callable, Sequence
@@ -29,7 +28,7 @@ from typing import Any, TypeVar
 from .._config import settings
 from .._errors import StorageError
 from ..codegen.latch import Latch
-from .selection import Box, chunks_text, owners_of, place_of, text_of
+from .selection import Box, chunks_text, owners_of, parts_of, text_of
 
 T = TypeVar("T")
 
@@ -187,17 +186,16 @@ def chunk_by_chunk(
     StorageError
         If a chunk cannot be read or written.
     """
-    sides = [_divided(s, c) for s, c in zip(box, chunks, strict=True)]
-    count, passing = math.prod(map(len, sides)), is_passing(error)
+    count = math.prod([len(owners_of(s, c)) for s, c in zip(box, chunks, strict=True)])
+    passing, parts = is_passing(error), parts_of(box, chunks)
     if not apart or count > _SEARCHED or (passing and not settings.retries):
-        sides, count = [[(slice(None), s)] for s in box], 1
+        count, parts = 1, iter([((), (slice(None),) * len(box), box)])
     tries = 1
     if passing and count > 1:
         _wait(_pause(tries))
         tries += 1
-    for parts in itertools.product(*sides):
-        part = tuple([own for _, own in parts])
-        again = functools.partial(work, tuple([at for at, _ in parts]), part)
+    for _, at, part in parts:
+        again = functools.partial(work, at, part)
         found = error if count == 1 or end_of_run().is_set else _tried(again)
         if found is None:
             continue
@@ -219,10 +217,3 @@ def _tried(work: Callable[[], None]) -> Exception | None:
     except Exception as error:
         return error
     return None
-
-
-def _divided(selection: Any, chunk: int) -> list[tuple[slice, Any]]:
-    """Return the parts of a range by chunks: where they lie in it, and which positions."""
-    owners = owners_of(selection, chunk)
-    found = [place_of(selection, k * chunk, (k + 1) * chunk)[0] for k in owners]
-    return [(at, selection[at]) for at in found]

@@ -110,19 +110,15 @@ def inside(selection: Selection, low: int, high: int) -> Selection | None:
     if isinstance(selection, Picked):
         found = selection.values[(selection.values >= low) & (selection.values < high)] - low
         return Picked(found) if len(found) else None
-    step = selection.step
-    first = max(0, -((selection.start - low) // step))  # of the first position not below `low`
-    last = min(len(selection), -((selection.start - high) // step))
-    if first >= last:
-        return None
-    return shifted(selection[first:last], -low)[0]
+    own = selection[place_of(selection, low, high)[0]]
+    return shifted(own, -low)[0] if own else None
 
 
 def place_of(selection: range, low: int, high: int) -> tuple[slice, slice]:
     """Return which of the positions lie from ``low`` up to ``high``, and where, counted from it."""
     start, step = selection.start, selection.step
-    first = max(0, -((start - low) // step))
-    last = min(len(selection), -((start - high) // step))
+    first = max(0, -((start - low) // step))  # of the first position not below `low`
+    last = max(first, min(len(selection), -((start - high) // step)))
     at = start + first * step - low
     return slice(first, last), slice(at, at + (last - first - 1) * step + 1, step)
 
@@ -134,6 +130,19 @@ def owners_of(selection: Selection, chunk: int) -> Sequence[int]:
     if selection.step > chunk:
         return sorted({p // chunk for p in selection})
     return range(selection[0] // chunk, selection[-1] // chunk + 1)
+
+
+def parts_of(
+    box: Sequence[Any], chunks: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...], Any]]:
+    """Yield the parts of ranges by chunks: which chunk, where in the box, and which positions."""
+    sides = []
+    for s, c in zip(box, chunks, strict=True):
+        found = [(k, place_of(s, k * c, (k + 1) * c)[0]) for k in owners_of(s, c)]
+        sides.append([(k, at, s[at]) for k, at in found])
+    for part in itertools.product(*sides):
+        index, at, own = zip(*part, strict=True) if part else ((), (), ())
+        yield index, at, own
 
 
 def hull(selection: Selection) -> range:
@@ -164,14 +173,10 @@ def select(node: Node, box: Box) -> Node:
     """Return the elements of a node that a box selects, as a view of it."""
     if box == whole(node.shape):
         return node
-    shape = tuple(
-        [len(s) if isinstance(s, range) else n for s, n in zip(box, node.shape, strict=True)]
+    sides = zip(box, node.shape, strict=True)
+    made = build.view(
+        node, window(tuple([s if isinstance(s, range) else range(n) for s, n in sides]))
     )
-    maps = [
-        IndexMap(s.start, s.step, k) if isinstance(s, range) else IndexMap(0, 1, k)
-        for k, s in enumerate(box)
-    ]
-    made = build.view(node, Transform(shape, tuple(maps)))
     for axis, selection in enumerate(box):
         if isinstance(selection, Picked):
             made = build.gather(made, axis, index_leaf(selection.values))

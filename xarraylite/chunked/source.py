@@ -26,7 +26,7 @@ from ..index.broadcast import as_shape
 from .frames import new_array
 from .places import Carried, chunks_in, identity_of, library_of, refuse_shortened
 from .retries import chunk_by_chunk, patiently
-from .selection import Box, Selection, as_slices, hull, owners_of, place_of, runs, shape_of, size_of
+from .selection import Box, Selection, as_slices, hull, owners_of, parts_of, runs, shape_of, size_of
 from .zarrs import ZarrReader, refuse_missing
 
 _NOTHING = np.empty(0)
@@ -187,15 +187,12 @@ class StoredArray:
     def _piecewise(self, box: tuple[range, ...]) -> NumpyArray:
         """Return the elements in a box, of few large chunks at a time."""
         lengths = (*self.chunks[:-1], self.chunks[-1] * self._at_once)
-        sides = [
-            [place_of(s, k * c, (k + 1) * c)[0] for k in owners_of(s, c)]
-            for s, c in zip(box, lengths, strict=True)
-        ]
-        if math.prod(map(len, sides)) == 1:
+        parts = [*parts_of(box, lengths)]
+        if len(parts) == 1:
             return self._get(box)
         made = new_array(shape_of(box), self.dtype)
-        for place in itertools.product(*sides):
-            made[place] = self._get(tuple([s[at] for s, at in zip(box, place, strict=True)]))
+        for _, at, part in parts:
+            made[at] = self._get(part)
         return made
 
     def parts(

@@ -8,9 +8,10 @@ would be of the whole.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ..index.broadcast import broadcast_shapes
 from ..index.transform import permute
 from ..ir import build
 from ..ir.node import Elementwise, Node
@@ -50,51 +51,34 @@ def split(root: Node, dims: tuple[int, int], start: int, count: int, unit: int) 
         window = select(merged, box)
         return build.reshape(window, (*node.shape[:at], count, unit, *node.shape[end:]))
 
-    made: dict[Node, Node] = {}
     try:
-        for node in depth_first([root], _parts):
-            if isinstance(node, Elementwise):
-                shape = _shape_split(node.shape, rank, dims, count, unit)
-                operands = tuple([made[arg] for arg in node.operands])
-                made[node] = replace(node, shape=shape, operands=operands)
-            else:
-                made[node] = divided(node)
+        return _at_operands(root, divided)
     except _Stretched:
         return None
-    return made[root]
 
 
 def turned(root: Node, order: Sequence[int]) -> Node:
     """Return an expression with its dimensions in another order, done at the operands."""
-    rank, made = len(root.shape), dict[Node, Node]()
-    for node in depth_first([root], _parts):
-        full = (1,) * (rank - len(node.shape)) + node.shape
+
+    def moved(node: Node) -> Node:
+        full = (1,) * (len(root.shape) - len(node.shape)) + node.shape
+        return build.view(build.reshape(node, full), permute(full, order))
+
+    return _at_operands(root, moved)
+
+
+def _at_operands(root: Node, change: Callable[[Node], Node]) -> Node:
+    """Return an expression with the operands of its elementwise operations changed."""
+    made = dict[Node, Node]()
+    for node in depth_first([root], lambda x: x.args if isinstance(x, Elementwise) else ()):
         if isinstance(node, Elementwise):
             operands = tuple([made[arg] for arg in node.operands])
-            shape = tuple([full[k] for k in order])
+            shape = broadcast_shapes(*[arg.shape for arg in operands])
             made[node] = replace(node, shape=shape, operands=operands)
         else:
-            made[node] = build.view(build.reshape(node, full), permute(full, order))
+            made[node] = change(node)
     return made[root]
-
-
-def _parts(node: Node) -> tuple[Node, ...]:
-    return node.operands if isinstance(node, Elementwise) else ()
 
 
 class _Stretched(Exception):
     """An operand does not have all the dimensions that are merged."""
-
-
-def _shape_split(
-    shape: tuple[int, ...], rank: int, dims: tuple[int, int], count: int, unit: int
-) -> tuple[int, ...]:
-    skip = rank - len(shape)
-    first, last = dims
-    if last < skip:
-        return shape
-    if first < skip:
-        shape, skip = (1,) * (skip - first) + shape, first
-    own = shape[first - skip : last - skip + 1]
-    new = (1, 1) if all([n == 1 for n in own]) and count * unit != 1 else (count, unit)
-    return (*shape[: first - skip], *new, *shape[last - skip + 1 :])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from ..operands.nodes import as_node
 from . import folds
 from .budget import BESIDES, BudgetError, budget_of
 from .cluster import DaskCluster
-from .cut import in_pass
+from .cut import everything, in_pass
 from .idle import Nowhere, with_least
 from .journal import Corner
 from .lengths import chunks_for
@@ -241,7 +241,8 @@ def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
     for node in in_pass(swept):
         if isinstance(node, Reduce):
             continue
-        if any([_relation(x, array) is not None for x in _multiplied(node)]):
+        factors = [*everything(node)][1:] if isinstance(node, Stored) else []
+        if any([_relation(x, array) is not None for x in factors]):
             _refuse(node, sink)
         same = _relation(node, array)
         if same is not None:
@@ -259,18 +260,10 @@ def _written(sink: Sink) -> Any:
     return sink.array.instead if isinstance(sink.array, Nowhere) else sink.array
 
 
-def _multiplied(node: Node) -> Iterator[Node]:
-    """Yield what a product reads."""
-    for inner, _ in getattr(node.source, "factors", ()) if isinstance(node, Stored) else ():
-        for x in postorder(inner):
-            yield x
-            yield from _multiplied(x)
-
-
 def _folds(root: Node, array: Any) -> bool:
     """Tell whether what is folded in an expression reads a target."""
     folded = [node.arg for node in postorder(root) if isinstance(node, Reduce)]
-    read = [part for arg in folded for x in postorder(arg) for part in (x, *_multiplied(x))]
+    read = [x for arg in folded for x in everything(arg)]
     return array is not None and any([_relation(x, array) is not None for x in read])
 
 
@@ -294,16 +287,12 @@ def _relation(node: Node, array: Any) -> bool | None:
 
 
 def _refuse_replacing(root: Node, place: Path | str) -> None:
-    for node in postorder(root):
-        if not isinstance(node, Stored):
-            continue
-        source: Any = node.source
-        for inner, _ in getattr(source, "factors", ()):
-            _refuse_replacing(inner, place)
-        if any([holds(place, array) for array in kept_in(getattr(source, "array", None))]):
+    for node in everything(root):
+        inside = kept_in(getattr(node.source, "array", None)) if isinstance(node, Stored) else ()
+        if isinstance(node, Stored) and any([holds(place, array) for array in inside]):
             raise OverlapError(
-                f"store: {place} holds the operand {source}, which would be removed before it has "
-                "been read; store elsewhere"
+                f"store: {place} holds the operand {node.source}, which would be removed before it "
+                "has been read; store elsewhere"
             )
 
 

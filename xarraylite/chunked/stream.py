@@ -30,13 +30,14 @@ from ..operands.gathers import FEW
 from ..runtime import evaluate as engine
 from . import bands, folds
 from .budget import BudgetError, budget_of, too_small
-from .cut import has_stored, read_by
+from .cut import everything, has_stored, read_by
 from .joins import leaf_of
 from .lengths import chunks_for
 from .parcel import Parcel, identity
+from .piece import Piece
 from .pipeline import Cuts, Run, computed, run_blocks
 from .places import kept_in
-from .plan import Choice, Cutter, Piece, choose
+from .plan import Choice, Cutter, choose
 from .selection import whole, window
 from .source import decodes
 
@@ -63,14 +64,12 @@ def fill(node: Node, target: Target, noalias: bool) -> None:
 
 def _overlaps(root: Node, target: Target) -> bool:
     low, high, _ = target.span()
-    for node in postorder(root):
+    for node in everything(root):
         spans: list[tuple[int, int]] = []
         if isinstance(node, Leaf):
             spans.append(byte_span(node.snapshot, node.map, node.dtype.itemsize)[:2])
         elif isinstance(node, Stored):
             source: Any = node.source
-            if any([_overlaps(inner, target) for inner, _ in getattr(source, "factors", ())]):
-                return True
             kept = kept_in(getattr(source, "array", None))
             spans.extend([byte_bounds(x) for x in kept if isinstance(x, np.ndarray)])
         if any([first <= high and low <= last for first, last in spans]):

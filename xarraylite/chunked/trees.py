@@ -32,8 +32,8 @@ from .cut import Request, bind, cut, is_even, requests
 from .joins import Join, leaf_of
 from .loads import gathered
 from .parcel import Parcel
+from .piece import Compute, Piece
 from .pipeline import part_of
-from .plan import Compute, Piece
 from .selection import Box, shape_of, whole
 from .splits import split, turned
 

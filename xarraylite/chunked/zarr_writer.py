@@ -10,7 +10,6 @@ value, which it leaves out where they are nothing else, unless the array is to h
 
 from __future__ import annotations
 
-import itertools
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from ..dtypes.names import NumpyArray
 from .extras import imported
 from .frames import new_array
 from .places import library_of
-from .selection import Box
+from .selection import Box, as_slices, parts_of
 from .zarrs import compression_of, is_local
 
 #: How numcodecs calls what zarr calls by words.
@@ -67,22 +66,15 @@ class ZarrWriter:
             If a chunk cannot be written; what was there before it then is there still.
         """
         chunks, shape = self._array.chunks, self._array.shape
-        sides: list[list[tuple[int, slice]]] = []
         for s, c, n in zip(box, chunks, shape, strict=True):
             if s[0] % c or (s[-1] + 1 != n and len(s) % c):
                 return False
-            lows = range(0, len(s), c)
-            sides.append([((s[0] + at) // c, slice(at, min(at + c, len(s)))) for at in lows])
-        for part in itertools.product(*sides):
-            own = values[tuple([inside for _, inside in part])]
-            name = self._array.metadata.encode_chunk_key(tuple([k for k, _ in part]))
+        for index, at, part in parts_of(box, chunks):
+            own = values[at]
             if own.flat[0].tobytes() == self._fill.tobytes():
-                at = [
-                    slice(s[0] + k.start, s[0] + k.stop)
-                    for s, (_, k) in zip(box, part, strict=True)
-                ]
-                self._array[tuple(at)] = own
+                self._array[as_slices(part)] = own
             else:
+                name = self._array.metadata.encode_chunk_key(index)
                 self._put(self._folder / name, own, chunks)
         return True
 

@@ -27,7 +27,7 @@ from ..dtypes.names import NumpyArray
 from ..memory.pool import POOL_FROM
 from .extras import imported
 from .frames import SIZES, decode, file_of, new_array, refuse_short, rows_at_once
-from .selection import owners_of
+from .selection import owners_of, parts_of
 
 #: Where elements of a chunk go in what is read, and what reads them there if it can.
 Part = tuple[tuple[slice, ...], Callable[[], bool]]
@@ -127,8 +127,7 @@ class ZarrReader:
     def _files(self, key: Sequence[slice]) -> Iterator[Path]:
         """Yield the files of the chunks that have elements of slices."""
         ranges = [range(s.start, s.stop, s.step) for s in key]
-        sides = [owners_of(s, c) for s, c in zip(ranges, self._array.chunks, strict=True)]
-        for index in itertools.product(*sides):
+        for index, *_ in parts_of(ranges, self._array.chunks):
             yield self._place / self._array.metadata.encode_chunk_key(index)
 
     def parts(
@@ -141,19 +140,10 @@ class ZarrReader:
         if not self.direct or any([s.step != 1 for s in key]):
             return np.empty(0, self._dtype), []
         made = new_array(shape, self._dtype) if made is None else made
-        chunks = self._array.chunks
-        sides = [
-            [(k, max(s.start, k * c), min(s.stop, (k + 1) * c))
-             for k in range(s.start // c, -(-s.stop // c))]
-            for s, c in zip(key, chunks, strict=True)
-        ]  # fmt: skip
-        found: list[Part] = []
-        for part in itertools.product(*sides):
-            name = self._array.metadata.encode_chunk_key(tuple([k for k, _, _ in part]))
-            at = tuple(
-                [slice(a - s.start, b - s.start) for (_, a, b), s in zip(part, key, strict=True)]
-            )
-            low = [a - k * c for (k, a, _), c in zip(part, chunks, strict=True)]
+        chunks, found = self._array.chunks, list[Part]()
+        for index, at, part in parts_of(tuple([range(s.start, s.stop) for s in key]), chunks):
+            name = self._array.metadata.encode_chunk_key(index)
+            low = [s[0] - k * c for s, k, c in zip(part, index, chunks, strict=True)]
             fill = functools.partial(decode, self._codec) if self._codec else _fill
             found.append((at, functools.partial(fill, made, at, self._place / name, low, chunks)))
         return made, found
@@ -172,7 +162,7 @@ def refuse_missing(array: Any, key: Sequence[slice]) -> None:
     sync = imported("zarr.core.sync", "zarr").sync
     ranges = [range(s.start, s.stop, s.step) for s in key]
     kept = array.shards or array.chunks
-    for index in itertools.product(*[owners_of(s, c) for s, c in zip(ranges, kept, strict=True)]):
+    for index, *_ in parts_of(ranges, kept):
         name = array.metadata.encode_chunk_key(index)
         place = array.store_path / name
         if not sync(place.exists()):
