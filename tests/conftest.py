@@ -27,6 +27,7 @@ from xarraylite._config import config as configure
 from xarraylite._config import settings
 from xarraylite.arrays import memo
 from xarraylite.runtime.counting import reuses
+from xarraylite.runtime.natives import can_load
 from xarraylite.transforms import natives
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -182,8 +183,13 @@ def compiled() -> None:
 
 
 @pytest.fixture
-def installed() -> Iterator[None]:
-    """Use the methods in machine code, which many launches would load."""
+def installed(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Use the methods in machine code, which many launches would load.
+
+    Where this interpreter cannot, tests that are about them are left out.
+    """
+    if "compiled" in request.fixturenames and not can_load():
+        pytest.skip("another interpreter")
     natives.install()
     yield
     natives.remove()

@@ -14,6 +14,7 @@ import xarraylite as xl
 from xarraylite.arrays import memo
 from xarraylite.functions import reducers
 from xarraylite.memory.snapshots import Copy
+from xarraylite.runtime.launch import can_launch
 from xarraylite.testing import assert_same_bits
 
 RNG = np.random.default_rng(5)
@@ -81,7 +82,8 @@ def test_bits_are_those_of_a_plan(
             FOLDS[fold](x, axis)
             made = FOLDS[fold](x, axis)
             at_once = any([isinstance(item, Copy) for item in made._operands])
-            if engine == "compiled" and fold in RULED and place != "one row" and axes < x.ndim:
+            ruled = fold in RULED and place != "one row" and axes < x.ndim
+            if ruled and engine == "compiled" and can_launch():
                 assert at_once
             values = xl.eval(made)
             in_a_loop(False)
@@ -95,7 +97,8 @@ def test_it_is_computed_when_it_is_written(in_a_loop: Callable[[bool], None], en
         one, several = xl.sum(x * 2, axis=0), xl.sum(x, axis=0, where=x > 0)
         mean = xl.mean(x * 2, axis=1, keepdims=True)
     for made in (one, several, mean):
-        assert isinstance(made._operands[0], Copy) is (engine != "reference")
+        if can_launch() or engine == "reference":
+            assert isinstance(made._operands[0], Copy) is (engine != "reference")
     before, late = xl.eval(one), [xl.late(made) for made in (one, several, mean)]
     x[0, 0] += 5000.0
     assert_same_bits(one, before)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
-from collections import OrderedDict
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from .._config import is_too_large, settings
 from .._errors import SizeError, XarrayliteError
 from .._lazy_import import later
 from .._locks import ForkLock
+from .._tables import kept
 from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..ir.build import describe
 from ..ir.node import Leaf, Node, Shape, Source
@@ -50,7 +50,7 @@ CAPACITY = 2048
 #: Longer expressions are planned anew each time: their signatures would fill memory.
 SIGNATURE_NODES = 2000
 
-_programs: OrderedDict[Key, Program] = OrderedDict()
+_programs: dict[Key, Program] = {}
 _lock = ForkLock()
 
 
@@ -157,9 +157,7 @@ def program_of(graph: Graph, target: Target, noalias: bool) -> Program:
     if program is None:
         program = planning.plan(graph, target, noalias)
         with _lock.held:
-            _programs[key] = program
-            while len(_programs) > CAPACITY:
-                _programs.popitem(last=False)
+            kept(_programs, key, program, CAPACITY)
     return program
 
 

@@ -18,7 +18,6 @@ the trace (`stages`).
 from __future__ import annotations
 
 import functools
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -26,6 +25,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import numpy as np
 
 from .._errors import DTypeError
+from .._tables import kept
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
@@ -67,7 +67,7 @@ class Jitted(Generic[P, R]):
         functools.update_wrapper(self, function)
         self._function: Callable[..., Any] = function
         self._name = getattr(function, "__name__", "jit")
-        self._traced: OrderedDict[tuple[object, ...], _Traced] = OrderedDict()
+        self._traced: dict[tuple[object, ...], _Traced] = {}
         self._last = None
         self.traces = 0
 
@@ -94,8 +94,8 @@ class Jitted(Generic[P, R]):
             found = self._retrace(key, arrays, joins)
             fresh = [NONE] * len(found.planned())  # they have just been read
         quick = found.outputs[0].quick if found.pack is _first and not found.stages else None
-        kept = key in self._traced and quick is not None and quick.kinds
-        self._last = quick if kept else None
+        lasts = key in self._traced and quick is not None and bool(quick.kinds)
+        self._last = quick if lasts else None
         for stage in found.stages:
             stage.run(arrays, fresh[: len(stage.inputs)])
             fresh = fresh[len(stage.inputs) :]
@@ -116,10 +116,7 @@ class Jitted(Generic[P, R]):
         if not constant:  # a value, say, of what the function closes over
             self._traced.pop(key, None)
             return found
-        self._traced[key] = found
-        while len(self._traced) > CAPACITY:
-            self._traced.popitem(last=False)
-        return found
+        return kept(self._traced, key, found, CAPACITY)
 
     def _trace(self, arrays: list[Any], joins: Joins) -> tuple[_Traced, bool]:
         self.traces += 1
