@@ -16,26 +16,8 @@ from .functions.arrays_of_numpy import container, numpy
 from .functions.computed import computed
 from .functions.partials import sibling
 
-__all__ = [
-    "fft",
-    "fft2",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfft2",
-    "irfftn",
-    "rfft",
-    "rfft2",
-    "rfftfreq",
-    "rfftn",
-]
+#: All of NumPy's names, each of which has a function here.
+__all__ = numpy.fft.__all__
 
 Norm = Literal["backward", "ortho", "forward"] | None
 Axes = int | Sequence[int] | None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from numpy.linalg import LinAlgError
+from numpy.linalg import LinAlgError as LinAlgError
 
 from ._errors import ShapeError
 from .arrays.expression import XExpression, apply
@@ -22,75 +22,39 @@ from .functions import diagonals, linear_algebra, reducers
 from .functions.arrays_of_numpy import numpy
 from .functions.computed import computed
 from .functions.groups import Axis
-from .functions.lapack import (
-    EighResult,
-    EigResult,
-    QRResult,
-    SlogdetResult,
-    SVDResult,
-    cholesky,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    inv,
-    lstsq,
-    pinv,
-    qr,
-    slogdet,
-    solve,
-    svd,
-    svdvals,
-    tensorinv,
-    tensorsolve,
-)
-from .functions.linear_algebra import matmul, tensordot, vecdot
-from .functions.manipulation import matrix_transpose
+from .functions.lapack import EighResult as EighResult
+from .functions.lapack import EigResult as EigResult
+from .functions.lapack import QRResult as QRResult
+from .functions.lapack import SlogdetResult as SlogdetResult
+from .functions.lapack import SVDResult as SVDResult
+from .functions.lapack import cholesky as cholesky
+from .functions.lapack import eig as eig
+from .functions.lapack import eigh as eigh
+from .functions.lapack import eigvals as eigvals
+from .functions.lapack import eigvalsh as eigvalsh
+from .functions.lapack import inv as inv
+from .functions.lapack import lstsq as lstsq
+from .functions.lapack import pinv as pinv
+from .functions.lapack import qr as qr
+from .functions.lapack import slogdet as slogdet
+from .functions.lapack import solve as solve
+from .functions.lapack import svd as svd
+from .functions.lapack import svdvals as svdvals
+from .functions.lapack import tensorinv as tensorinv
+from .functions.lapack import tensorsolve as tensorsolve
+from .functions.linear_algebra import matmul as matmul
+from .functions.linear_algebra import tensordot as tensordot
+from .functions.linear_algebra import vecdot as vecdot
+from .functions.manipulation import matrix_transpose as matrix_transpose
 from .index.broadcast import check_axis
 from .ir import build
 from .operands.nodes import HasNode, as_node
 from .operands.non_numeric import or_numpy
 from .ops.table import OPS
 
-__all__ = [
-    "EigResult",
-    "EighResult",
-    "LinAlgError",
-    "QRResult",
-    "SVDResult",
-    "SlogdetResult",
-    "cholesky",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "lstsq",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "multi_dot",
-    "norm",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "tensorinv",
-    "tensorsolve",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+#: All of NumPy's names, each of which is here, and those of results.
+__all__ = ["EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult"]
+__all__ += numpy.linalg.__all__
 
 
 def cross(x1: object, x2: object, /, *, axis: int = -1) -> XExpression:

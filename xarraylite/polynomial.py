@@ -18,22 +18,7 @@ import numpy as np
 from .functions.foreign import called, value_of
 
 #: The names that there are.
-_NAMES = [
-    "Chebyshev",
-    "Hermite",
-    "HermiteE",
-    "Laguerre",
-    "Legendre",
-    "Polynomial",
-    "chebyshev",
-    "hermite",
-    "hermite_e",
-    "laguerre",
-    "legendre",
-    "polynomial",
-    "polyutils",
-    "set_default_printstyle",
-]
+_NAMES = sorted([*np.polynomial.__all__, "polyutils"])
 
 #: Methods of a series that take or return arrays.
 _METHODS = ("__call__", "linspace", "roots")

@@ -25,46 +25,23 @@ of ``OPCODES[opcode].calls``: a ``while`` has its body first and then its condit
 
 from __future__ import annotations
 
-from .evaluate import evaluate
-from .evaluation.custom_calls import register_custom_call
-from .instruction import HloComputation, HloInstruction
-from .module import HloModule
-from .opcodes import OPCODES, Opcode
-from .text.literals import HloLiteral
-from .text.parser import parse
-from .text.tables import StackFrame
-from .values import (
-    Alias,
-    ConvolutionLabels,
-    Domain,
-    OpMetadata,
-    PadDimension,
-    ReplicaGroups,
-    ResultAccuracy,
-    Signature,
-    SliceDimension,
-    WindowDimension,
-)
-
-__all__ = [
-    "OPCODES",
-    "Alias",
-    "ConvolutionLabels",
-    "Domain",
-    "HloComputation",
-    "HloInstruction",
-    "HloLiteral",
-    "HloModule",
-    "OpMetadata",
-    "Opcode",
-    "PadDimension",
-    "ReplicaGroups",
-    "ResultAccuracy",
-    "Signature",
-    "SliceDimension",
-    "StackFrame",
-    "WindowDimension",
-    "evaluate",
-    "parse",
-    "register_custom_call",
-]
+from .evaluate import evaluate as evaluate
+from .evaluation.custom_calls import register_custom_call as register_custom_call
+from .instruction import HloComputation as HloComputation
+from .instruction import HloInstruction as HloInstruction
+from .module import HloModule as HloModule
+from .opcodes import OPCODES as OPCODES
+from .opcodes import Opcode as Opcode
+from .text.literals import HloLiteral as HloLiteral
+from .text.parser import parse as parse
+from .text.tables import StackFrame as StackFrame
+from .values import Alias as Alias
+from .values import ConvolutionLabels as ConvolutionLabels
+from .values import Domain as Domain
+from .values import OpMetadata as OpMetadata
+from .values import PadDimension as PadDimension
+from .values import ReplicaGroups as ReplicaGroups
+from .values import ResultAccuracy as ResultAccuracy
+from .values import Signature as Signature
+from .values import SliceDimension as SliceDimension
+from .values import WindowDimension as WindowDimension
