@@ -271,6 +271,9 @@ v.transpose(-1), v.transpose(i[0]), xp.transpose(v, 0), v.transpose(np.int64(0))
 xp.tensordot(a, a, (xp.asarray([0, 1]), xp.asarray([0, 1])))
 xp.tensordot(a, a.T, xp.asarray([[0], [1]])), xp.tensordot(a, a.T, xp.asarray(1))
 i.astype(None), i[1].astype(None), xp.dtype(None), xp.frombuffer(bytes(16), None), xp.zeros(1, None)
+[f(3) * i.astype("u1") for f in (xp.sum, xp.max, xp.min, xp.prod, xp.amax, xp.ravel, xp.squeeze)]
+[(f(0.5) + v.astype("f4")).dtype for f in (xp.sum, xp.max, xp.nanmax, xp.mean, xp.copy, xp.real)]
+xp.reshape(3, ()) * i.astype("u1"), xp.real(True), xp.sum(3, axis=0) * xp.uint8(2)
 bytes(i[1]), bytes(i.sum()), bytes(v[0]), bytes(xp.asarray(3))
 [isinstance(x, xp.ufunc) for x in (xp.sin, xp.matmul, np.add, xp.frompyfunc(abs, 1, 1), xp.sum, 3)]
 xp.arange(datetime.date(2024, 1, 1), datetime.date(2024, 1, 4))

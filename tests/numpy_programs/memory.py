@@ -337,6 +337,20 @@ def modules_by_their_names(xp: Xp) -> Any:
     return series.polyval(2.0, [1.0, 2.0]), series.polyfromroots([1, 2]), names, saved, loaded
 
 
+def views_of_a_copy(xp: Xp) -> Any:
+    a = xp.arange(6.0).reshape(2, 3)
+    turned = a.T * 1  # which lies as `a` does, so that what follows are copies
+    flat, rows = turned.reshape(-1), turned.reshape(2, 3)
+    part, pairs, row, upside = flat[1:], flat.reshape(3, 2), rows[0], rows[::-1]
+    part[0] = 9
+    row[...] = 7
+    turned[0] = -1
+    pairs[2] += 1
+    first, second = turned.ravel()[1:], turned.ravel()[1:]
+    first[0] = 5
+    return a, turned, flat, rows, part, pairs, row, upside, first, second
+
+
 PROGRAMS = [
     value
     for name, value in list(globals().items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._errors import ShapeError
-from ..ir.build import describe
+from ..ir.build import convert, describe
 from ..operands.moving import Parted
 from ..operands.nodes import as_node, unwrapped
 from .expression import XExpression
@@ -14,7 +14,10 @@ def as_array(x: object, operation: str) -> XExpression:
     x = unwrapped(x)
     if isinstance(x, Parted):  # which has views as an array has
         return x  # type: ignore[return-value]
-    return x if isinstance(x, XExpression) else XExpression(as_node(x, operation))
+    if isinstance(x, XExpression):
+        return x
+    node = as_node(x, operation)
+    return XExpression(convert(node, node.dtype))  # a number's dtype is settled
 
 
 def as_matrix(x: object, operation: str) -> XExpression:

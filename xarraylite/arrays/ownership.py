@@ -33,7 +33,6 @@ for the sum from then on, still lazy.
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Callable
 from math import prod
@@ -44,18 +43,17 @@ import numpy as np
 from ..assignment import results
 from ..dtypes.names import bool_, float64
 from ..index.broadcast import infer_extent
-from ..index.indices import parse_index
-from ..index.transform import Transform, permute
+from ..index.transform import Transform
 from ..ir.kind import NODE
 from ..ir.walk import is_long, twin
 from ..layout.strided import DYNAMIC, Strided
 from ..memory.block import Memory
-from ..memory.snapshots import NAMED, Snapshot
+from ..memory.snapshots import Snapshot
 from ..operands import tracing
 from ..operands.convert import computed
-from ..operands.gathers import is_index_array
 from ..operands.nodes import borrowed, unwrapped
 from ..runtime.counting import evaluations, reuses
+from .families import Owning, indexed_by
 from .recomputed import Recomputed, depth_of, outlined, unchanged
 
 #: Operations up to which an updated expression stays lazy.
@@ -81,68 +79,6 @@ _LITTLE = 1 << 16
 
 #: Members from which those that are gone are looked for.
 _MANY = 16
-
-
-class Owning:
-    """What a handle has to do with writing; see the module docstring.
-
-    Attributes
-    ----------
-    memory : XContainer or None
-        What the handle stands for since it was written.
-    root : XExpression or None
-        The result that the handle is a view of.
-    origin : tuple of int
-        Shape of the result that the first of the views was of, whoever holds it.
-    path : tuple of (Transform, shape, part or list)
-        The views that lead from there to it: under another index, of another shape, or a part
-        of complex elements; machine code notes an index as it was written (`_indexed`).
-    begin : int
-        How many of them lead to ``root``.
-    family : list of weak references
-        The result and its views.
-    seen : int
-        Elements of its views, as far as they were counted.
-    """
-
-    __slots__ = ("begin", "family", "memory", "origin", "path", "root", "seen")
-    seen: int
-
-    def __init__(self) -> None:
-        self.memory: Any = None
-        self.root: Any = None
-        self.origin: tuple[int, ...] = ()
-        self.path: tuple[Any, ...] = ()
-        self.begin = 0
-        self.family: list[weakref.ref[Any]] = []
-
-    def source(self) -> Any:
-        """Return the result that the handle is a view of, if others hold it or a view of it."""
-        root = self.root
-        if root is not None and sys.getrefcount(root) <= NAMED and len(self.members()) <= 2:
-            mark = weakref.ref(root)
-            self.root = root = None  # the two of them are all there is
-            self.root = mark()  # where it was counted rightly it is gone
-        return self.root
-
-    def place(self) -> Strided:
-        """Return where a view's elements would lie in the memory of its family."""
-        place = Strided.row_major(self.origin)
-        for step in self.path:
-            if isinstance(step, int):
-                place = Strided(place.shape, tuple([2 * stride for stride in place.strides]))
-            elif isinstance(step, Transform):
-                place = place.apply(step)
-            elif isinstance(step, list):
-                place = place.apply(_indexed(place.shape, step))
-            else:
-                place = place.reshape(step) or Strided.row_major(step)
-        return place
-
-    def members(self) -> list[Any]:
-        """Return the handles of the family that are alive."""
-        found = [member() for member in self.family]
-        return [member for member in found if member is not None]
 
 
 def owning(e: Any) -> Owning:
@@ -204,23 +140,37 @@ def _source(e: Any, its: Owning) -> Any:
 def memory_of(e: Any) -> Any:
     """Return the container that a handle stands for, made of its values if there is none yet."""
     mine = owning(e)
-    root = _source(e, mine)
-    if mine.memory is None and root is not None and memory(root) is None:
-        memory_of(root)  # which gives its views theirs
+    while mine.memory is None and (root := _source(e, mine)) is not None and memory(root) is None:
+        memory_of(root)  # which gives its views theirs, or has them be views of a copy
     if mine.memory is not None:
         return mine.memory
     known = _noted(e)
     made = _evaluated(e) if known is None else known[2].copy()
     _stand_for(e, made)
+    copies: dict[tuple[int, ...], Any] = {}
     for member in mine.members():
         its = owning(member)
         if its.source() is e:
-            view = made
-            for step in its.path[its.begin :]:
-                view = _viewed(view, step)
-            if hasattr(view, "buffer"):  # else it is a copy in NumPy too
+            view, count = made, its.begin
+            while count < len(its.path) and hasattr(view, "buffer"):
+                view, count = _viewed(view, its.path[count]), count + 1
+            if hasattr(view, "buffer"):
                 _stand_for(member, view)
+            else:  # a copy in NumPy too
+                rest = its.path[count:]
+                copy = copies.setdefault(tuple(map(id, its.path[:count])), None if rest else member)
+                _set_apart(member, its, copy, rest)
     return made
+
+
+def _set_apart(e: Any, mine: Owning, copy: Any, path: tuple[Any, ...]) -> None:
+    """Have a handle be, or be a view of, a copy of the result that it was said to be a view of."""
+    mine.root, mine.path, mine.begin = None, (), 0
+    mine.family = [weakref.ref(e)]
+    if copy is not None and copy is not e:
+        mine.root, mine.origin, mine.path = copy, copy._shape, path
+        mine.family = owning(copy).family
+        mine.family.append(weakref.ref(e))
 
 
 def values_of(e: Any) -> Any:
@@ -341,16 +291,9 @@ def _are_often_reused() -> bool:
     return reuses.value > _OFTEN
 
 
-def _indexed(shape: tuple[int, ...], step: list[Any]) -> Transform:
-    """Return a view that machine code made: of the index in a list, or turned if there is none."""
-    if step:
-        return parse_index(step[0], shape, is_index_array).transform
-    return permute(shape, tuple(reversed(range(len(shape)))))
-
-
 def _viewed(of: Any, step: Any) -> Any:
     if isinstance(step, list):
-        step = _indexed(of.shape, step)
+        step = indexed_by(of.shape, step)
     if isinstance(step, Transform):
         return of._view(step)
     if isinstance(step, int):

@@ -421,7 +421,7 @@ def _part(function: Unary, number: int) -> Unary:
             return x.imag if number else x.real  # type: ignore[no-any-return]
         if plain and not number and isinstance(x, XExpression) and kind(x.dtype) != "c":
             return x  # what is written to the real parts of real elements is written to these
-        if plain and type(x) in (int, float, complex):
+        if plain and type(x) in (bool, int, float, complex):
             return getattr(x, ("real", "imag")[number])  # type: ignore[no-any-return]
         viewed = regular.part(unwrapped(x), number) if plain else None
         if viewed is not None:

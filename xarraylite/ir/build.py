@@ -206,7 +206,7 @@ def _broadcast(name: str, operands: Sequence[Operand]) -> Shape:
 
 
 def convert(operand: Operand, dtype: DType) -> Node:
-    """Return ``operand`` as a node of exactly ``dtype``."""
+    """Return ``operand`` as a node of exactly ``dtype``; Python's numbers have one from then on."""
     if not isinstance(operand, Node):
         return scalar(operand, dtype)
     if isinstance(operand, Scalar) and operand.weak is not None:
@@ -247,7 +247,7 @@ def reshape(node: Node, shape: Sequence[int]) -> Node:
     """
     target = infer_extent(shape, math.prod(node.shape))
     if target == node.shape:
-        return node
+        return convert(node, node.dtype)
     if isinstance(node, Leaf | Iota):
         layout = node.map.reshape(target)
         if layout is not None:
@@ -267,7 +267,7 @@ def broadcast_to(node: Node, shape: Shape, operation: str = "broadcast_to") -> N
         If ``node`` does not stretch to ``shape``.
     """
     if node.shape == shape:
-        return node
+        return convert(node, node.dtype)
     try:
         fits = broadcast_shapes(node.shape, shape) == shape
     except BroadcastError:
@@ -322,7 +322,7 @@ def reduce(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> 
         If nothing is folded and the operation has no identity.
     """
     if not axes:
-        return node
+        return convert(node, node.dtype)
     shape = folded(node.shape, axes, keepdims)
     if any(node.shape[axis] == 0 for axis in axes):
         if op.identity is None:

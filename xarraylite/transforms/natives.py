@@ -17,9 +17,9 @@ from ..arrays import evaluation, expression, few, ownership, scalar, xarray
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.families import Owning
 from ..arrays.memo import ValuesTable
 from ..arrays.numpy_interface import DescribedMemory
-from ..arrays.ownership import Owning
 from ..arrays.recipes import Recipe
 from ..arrays.recomputed import Recomputed, unchanged
 from ..arrays.scalar import CLASSES, XComplex128, XFloat64, XHeld, XInteger
