@@ -198,3 +198,39 @@ def test_a_loop_over_a_lazy_vector_reads_what_it_has_written(engine: Any, turned
 
     with xl.config(engine=engine):
         assert run(xl).tolist() == run(np).tolist()
+
+
+def test_numpy_is_given_the_memory_of_a_result_that_was_written() -> None:
+    e = xl.asarray([[1.0, 2.0], [3.0, 4.0]]) * 2
+    assert not hasattr(e, "__array_struct__")
+    e[0, 0] = 0
+    for view in (e, e.T, e[:, ::-1]):
+        memory = np.asarray(view)
+        view[0] = 5
+        assert memory[0].tolist() == [5.0, 5.0]
+        memory[1] = 6
+        assert view.tolist()[1] == [6.0, 6.0]
+    memory = np.asarray(e)
+    e.resize(300_000)
+    assert memory.tolist() == [[5.0, 5.0], [6.0, 6.0]], "kept alive"
+    total = e.sum()
+    total += 1
+    np.asarray(total)[...] = 0
+    assert float(total) != 0, "a value"
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_lazy_result_that_is_stretched_cannot_be_written(written: bool) -> None:
+    e = xl.asarray([1.0, 2.0, 3.0]) * 1
+    if written:
+        e[0] = 1
+    view = xl.broadcast_to(e, (2, 3))
+    for write in (
+        lambda: view.__setitem__(0, 5.0),
+        lambda: view[1].__setitem__(0, 5.0),
+        lambda: xl.add(view, 1, out=view),
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            write()
+    e[1] = 7
+    assert view.tolist() == [[1.0, 7.0, 3.0]] * 2

@@ -156,6 +156,16 @@ class Described:
         return values if dtype is None else values.astype(dtype, copy=False)
 
     @property
+    def __array_struct__(self) -> Any:
+        """The memory of a result that was written, which NumPy asks for first; others have none."""
+        e: Any = self
+        own = ownership.memory(e) if e._shape else None
+        if own is None:
+            raise AttributeError("__array_struct__: a lazy result has no memory")
+        check_asker(sys._getframe(1))
+        return own.__array_struct__
+
+    @property
     def __array_interface__(self) -> dict[str, Any]:
         """New memory with the values as NumPy describes it, kept alive by the description.
 

@@ -295,7 +295,10 @@ def _viewed(of: Any, step: Any) -> Any:
     if isinstance(step, list):
         step = indexed_by(of.shape, step)
     if isinstance(step, Transform):
-        return of._view(step)
+        view = of._view(step)
+        if view.size > of.size:  # stretched: one element stands in many places
+            view._shield()
+        return view
     if isinstance(step, int):
         return of.imag if step else of.real
     return of._reshaped(step)
