@@ -44,11 +44,10 @@ import numpy as np
 from ..assignment import elements, results
 from ..assignment.readers import NAMED
 from ..dtypes.names import bool_, float64
-from ..index.broadcast import infer_extent
 from ..index.indices import parse_index
 from ..index.transform import Transform, permute
 from ..ir.kind import NODE
-from ..ir.walk import is_long, twin
+from ..ir.walk import is_long, reads_anew, twin
 from ..layout.strided import DYNAMIC, Strided
 from ..memory.block import Memory
 from ..memory.buffer import COUNTS
@@ -213,7 +212,7 @@ def memory_of(e: Any) -> Any:
         return mine.memory
     known = _noted(e)
     made = _evaluated(e) if known is None else known[2].copy()
-    _stand_for(e, made)
+    stand_for(e, made)
     for member in mine.members():
         its = owning(member)
         if its.source() is e:
@@ -221,8 +220,18 @@ def memory_of(e: Any) -> Any:
             for step in its.path[its.begin :]:
                 view = _viewed(view, step)
             if hasattr(view, "buffer"):  # else it is a copy in NumPy too
-                _stand_for(member, view)
+                stand_for(member, view)
     return made
+
+
+def remembered(e: Any) -> Any:
+    """Return the memory of a lazy array, which is its own from now on; others as they are.
+
+    Those are values, what reads anew each time, and all while a function is traced.
+    """
+    if not hasattr(e, "_operands") or hasattr(e, "buffer") or tracing.is_active() or is_value(e):
+        return e
+    return e if e._kind is NODE and reads_anew(e.node) else memory_of(e)
 
 
 def values_of(e: Any) -> Any:
@@ -434,30 +443,12 @@ def _is_viewed(e: Any, size: int) -> bool:
     return _OFTEN * its.seen > int(e.size)
 
 
-def _stand_for(e: Any, container: Any) -> None:
+def stand_for(e: Any, container: Any) -> None:
     """Have a handle stand for a container: it has no kind of its own and no snapshot."""
     owning(e).memory = container
     if hasattr(e, "_used"):
         del e._used
     e._kind, e._operands, e._node = NODE, (), None
-
-
-def assign_shape(e: Any, shape: Any) -> None:
-    """Have a handle stand for its values under another shape of the same size.
-
-    Raises
-    ------
-    ShapeError
-        If the sizes differ.
-    AttributeError
-        If the values do not lie so that strides could say it.
-    """
-    target = infer_extent(shape, e.size)
-    made = memory_of(e)._reshaped(target)
-    if not hasattr(made, "buffer"):
-        raise AttributeError(f"shape: {e.summary()} is no view under {target}; use reshape")
-    _stand_for(e, made)
-    e._shape = target
 
 
 def is_value(e: Any) -> bool:
