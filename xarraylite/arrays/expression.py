@@ -26,7 +26,6 @@ from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Node
 from ..ir.translation import node_of
 from ..ir.translation import of as kind_of
-from ..ir.walk import reads_late
 from ..memory.snapshots import ALONE, Snapshot
 from ..operands import learning as learned
 from ..operands import tracing
@@ -382,10 +381,9 @@ class XExpression(
         """
         if tracing.is_active():
             return (self[i] for i in range(len(self)))
-        if not self.shape or (self._kind is NODE and reads_late(self.node)):
-            len(self)  # which refuses what has no dimension
-            return iter(ownership.values_of(self))
-        return iter(ownership.memory_of(self))  # which the loop may write, and then reads
+        len(self)  # which refuses what has no dimension
+        own = ownership.remembered(self)  # which the loop may write, and then reads
+        return iter(ownership.values_of(self) if own is self else own)
 
     # --- values -------------------------------------------------------------------------------
 

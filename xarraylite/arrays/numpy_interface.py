@@ -12,6 +12,7 @@ import numpy as np
 from .._errors import LayoutError
 from ..assignment import elements, results
 from ..dtypes.names import DType, NumpyArray
+from ..index.broadcast import infer_extent
 from ..ir.build import describe
 from ..ir.kind import NODE, Kind
 from ..ir.node import Stored
@@ -74,7 +75,13 @@ class Described:
 
     @shape.setter
     def shape(self, shape: SupportsIndex | Iterable[SupportsIndex]) -> None:
-        ownership.assign_shape(self, shape)
+        e: Any = self
+        target = infer_extent(shape, e.size)
+        made = ownership.memory_of(e)._reshaped(target)
+        if not hasattr(made, "buffer"):
+            raise AttributeError(f"shape: {e.summary()} is no view under {target}; use reshape")
+        ownership.stand_for(e, made)
+        e._shape = target
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
         """Change the shape in place as NumPy does: a lazy result gets memory of its own for it.

@@ -42,10 +42,9 @@ import numpy as np
 
 from ..assignment import results
 from ..dtypes.names import bool_, float64
-from ..index.broadcast import infer_extent
 from ..index.transform import Transform
 from ..ir.kind import NODE
-from ..ir.walk import is_long, twin
+from ..ir.walk import is_long, reads_anew, twin
 from ..layout.strided import DYNAMIC, Strided
 from ..memory.block import Memory
 from ..memory.snapshots import Snapshot
@@ -146,7 +145,7 @@ def memory_of(e: Any) -> Any:
         return mine.memory
     known = _noted(e)
     made = _evaluated(e) if known is None else known[2].copy()
-    _stand_for(e, made)
+    stand_for(e, made)
     copies: dict[tuple[int, ...], Any] = {}
     for member in mine.members():
         its = owning(member)
@@ -155,7 +154,7 @@ def memory_of(e: Any) -> Any:
             while count < len(its.path) and hasattr(view, "buffer"):
                 view, count = _viewed(view, its.path[count]), count + 1
             if hasattr(view, "buffer"):
-                _stand_for(member, view)
+                stand_for(member, view)
             else:  # a copy in NumPy too
                 rest = its.path[count:]
                 copy = copies.setdefault(tuple(map(id, its.path[:count])), None if rest else member)
@@ -171,6 +170,16 @@ def _set_apart(e: Any, mine: Owning, copy: Any, path: tuple[Any, ...]) -> None:
         mine.root, mine.origin, mine.path = copy, copy._shape, path
         mine.family = owning(copy).family
         mine.family.append(weakref.ref(e))
+
+
+def remembered(e: Any) -> Any:
+    """Return the memory of a lazy array, which is its own from now on; others as they are.
+
+    Those are values, what reads anew each time, and all while a function is traced.
+    """
+    if not hasattr(e, "_operands") or hasattr(e, "buffer") or tracing.is_active() or is_value(e):
+        return e
+    return e if e._kind is NODE and reads_anew(e.node) else memory_of(e)
 
 
 def values_of(e: Any) -> Any:
@@ -373,30 +382,12 @@ def _is_viewed(e: Any, size: int) -> bool:
     return _OFTEN * its.seen > int(e.size)
 
 
-def _stand_for(e: Any, container: Any) -> None:
+def stand_for(e: Any, container: Any) -> None:
     """Have a handle stand for a container: it has no kind of its own and no snapshot."""
     owning(e).memory = container
     if hasattr(e, "_used"):
         del e._used
     e._kind, e._operands, e._node = NODE, (), None
-
-
-def assign_shape(e: Any, shape: Any) -> None:
-    """Have a handle stand for its values under another shape of the same size.
-
-    Raises
-    ------
-    ShapeError
-        If the sizes differ.
-    AttributeError
-        If the values do not lie so that strides could say it.
-    """
-    target = infer_extent(shape, e.size)
-    made = memory_of(e)._reshaped(target)
-    if not hasattr(made, "buffer"):
-        raise AttributeError(f"shape: {e.summary()} is no view under {target}; use reshape")
-    _stand_for(e, made)
-    e._shape = target
 
 
 def is_value(e: Any) -> bool:

@@ -46,7 +46,8 @@ class Progress:
         self._bytes = 0
         self.clock = Clock()
         if wanted is None:
-            wanted = _somebody_looks() and importlib.util.find_spec("rich") is not None
+            seen = sys.stderr.isatty() or "ipykernel" in sys.modules
+            wanted = seen and importlib.util.find_spec("rich") is not None
         if wanted:
             self._bar = _bar()
 
@@ -75,10 +76,6 @@ class Progress:
             stages = ", ".join([f"{k} {v / total:.0%}" for k, v in self.clock.waited.items()])
             moved = f"{self._bytes / 1e9:.2f} GB, {rate:,.0f} MB/s\n{stages}"
             self._bar.update(self._task, advance=1, moved=moved)
-
-
-def _somebody_looks() -> bool:
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 class _Notebook:

@@ -146,10 +146,6 @@ def _refine(chain: Chain, level: Level) -> Chain:
     return tuple([q for at in chain for q in ((at,) if at < keep else (at, at + count))])
 
 
-def _merges(level: Level) -> bool:
-    return any([len(parts) > 1 for parts in level.merged])
-
-
 def _virtual(count: int) -> list[tuple[int, ...]]:
     """Return axes that only a tile has."""
     return [()] * count
@@ -180,7 +176,8 @@ def _cut(
 ) -> Frame:
     """Return the frame of an array over its axes, of which the first tile merges none."""
     levels = tiled.levels
-    depth = next((k for k, level in enumerate(levels) if _merges(level)), len(levels))
+    merging = [any([len(parts) > 1 for parts in level.merged]) for level in levels]
+    depth = merging.index(True) if any(merging) else len(levels)
     chains: list[Chain] = [(axis,) for axis in range(len(physical))]
     tile_chains: list[Chain] = []
     inside: list[Chain] = []  # of each axis, the digits inside a tile of the first level

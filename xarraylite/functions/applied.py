@@ -15,6 +15,7 @@ from ..arrays.evaluation import eval_
 from ..arrays.expression import XExpression, apply
 from ..arrays.few import values_of
 from ..arrays.operand import as_array
+from ..arrays.ownership import remembered
 from ..arrays.xarray import XArray
 from ..assignment.elements import FEW
 from ..dtypes.names import bool_
@@ -215,5 +216,5 @@ def ndenumerate(arr: object) -> Iterator[tuple[tuple[int, ...], Any]]:
     >>> [(place, int(value)) for place, value in xl.ndenumerate(xl.asarray([[1, 2]]))]
     [((0, 0), 1), ((0, 1), 2)]
     """
-    arr = asarray(arr) if isinstance(arr, XExpression) else arr  # memory, which the loop may write
-    return iter(np.ndenumerate(np.asarray(numpy_of(arr, "ndenumerate", Narrow()))))
+    own = remembered(arr)  # which the loop may write
+    return iter(np.ndenumerate(np.asarray(numpy_of(own, "ndenumerate", Narrow()))))

@@ -16,20 +16,19 @@ from ..arrays import xarray
 from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
-from ..arrays.ownership import is_value, memory_of
+from ..arrays.ownership import remembered
 from ..arrays.scalar import XFloat64
 from ..arrays.xarray import XArray
 from ..assignment import results
 from ..dtypes.names import as_dtype
 from ..ir.kind import NODE, owner_class
-from ..ir.walk import reads_anew
 from ..layout.strided import DYNAMIC, ROW_MAJOR
 from ..memory.dlpack import imported
 from ..operands.convert import SEVERAL, LayoutLike, as_order, listed, pinned_dtype, uniform
 from ..operands.moving import Parted
 from ..operands.nodes import NUMBERS
 from ..operands.non_numeric import array_of, dtype_of, numbers_of, or_numpy
-from ..operands.tracing import is_active, is_traced, running, writer
+from ..operands.tracing import is_traced, running, writer
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
 
@@ -149,7 +148,7 @@ def _made(
     # A dtype is asked whether it *is* None: NumPy's float64 equals it.
     own = dtype is None or dtype == getattr(values, "dtype", 0)
     if own and all([x is None for x in (copy, layout, strides, shape)]):
-        values = _remembered(values)
+        values = remembered(values)
     layout = ordered(None if order in ("A", "K", "a", "k") else order, layout, "asarray")
     if shape is not None:
         values, layout = _shaped(values, shape, layout)
@@ -168,15 +167,6 @@ def _made(
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
     return _owner(values, wanted)(values, dtype, layout, strides)
-
-
-def _remembered(values: object) -> object:
-    """Return the memory of a lazy array, which is its own from now on; others as they are."""
-    lazy = isinstance(values, XExpression) and not isinstance(values, XContainer)
-    if not lazy or is_active() or is_value(values):
-        return values
-    anew = values._kind is NODE and reads_anew(values.node)  # type: ignore[attr-defined]
-    return values if anew else memory_of(values)
 
 
 def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
@@ -214,7 +204,7 @@ def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
         return None
     elif cls is XExpression:
         if not copy:
-            own = _remembered(values) if values._kind is not NODE else None
+            own = remembered(values) if values._kind is not NODE else None
             return own if isinstance(own, XContainer) else None
         done = results.evaluate(values)
         return done if by_rows and done is not None and done.static_layout is ROW_MAJOR else None

@@ -70,12 +70,11 @@ def broadcast_to(array: object, shape: Axes, subok: bool = False) -> XExpression
     """
     made, target = as_array(array, "broadcast_to"), as_shape(shape, "broadcast_to")
     build.broadcast_to(made.node, target)
-    stretch = steps.broadcast(made.shape, target)
-    if not isinstance(made, XContainer):
-        return made if made.shape == target else made._view(stretch)
-    stretched: Any = made._view(stretch)
-    stretched._shield()
-    return stretched  # type: ignore[no-any-return]
+    if isinstance(made, XContainer) or made.shape != target:
+        made = made._view(steps.broadcast(made.shape, target))
+    if isinstance(made, XContainer):
+        made._shield()
+    return made
 
 
 @or_numpy

@@ -14,6 +14,7 @@ from ..arrays.adapt import adapt
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
+from ..arrays.ownership import remembered
 from ..arrays.xarray import XArray
 from ..assignment.elements import array_of
 from ..dtypes.names import as_dtype
@@ -275,7 +276,7 @@ def asarray_chkfinite(a: object, dtype: Any = None, order: Any = None) -> XArray
 
 def _unless_as_is(function: Callable[..., Any], a: object, *args: Any, **kwargs: Any) -> Any:
     """Return what NumPy makes of an array: the container itself where that is its memory."""
-    a = asarray(a) if isinstance(a, XExpression) else a
+    a = remembered(a)
     if isinstance(a, XContainer) and a._kind is not NODE:
         values = array_of(a)
         with suppress(TypeError, ValueError):

@@ -230,11 +230,6 @@ def nonzero(a: Any) -> tuple[XArray, ...]:
     return a.nonzero() if isinstance(a, np.ndarray) and a.ndim else np.nonzero(a)
 
 
-def _is_view(a: XContainer, index: object) -> bool:
-    """Tell whether what an index takes is a view, of memory as it is now."""
-    return index.__class__ is int and a._kind is not NODE and not running.value
-
-
 def _positions_in(indices: list[Any]) -> object:
     """Return a list of positions as an array, which machine code takes; ragged ones as they are."""
     try:
@@ -309,7 +304,8 @@ def take(
         indices, mode = _inside(indices, a.shape[axis], mode), "raise"
         before = (slice(None),) * axis
     if isinstance(a, XContainer) and axis is not None:
-        viewed = basic_indexing.part(a, (*before, indices)) if _is_view(a, indices) else None
+        views = indices.__class__ is int and a._kind is not NODE and not running.value
+        viewed = basic_indexing.part(a, (*before, indices)) if views else None  # as it is now
         if viewed is not None:
             made = handle(viewed._kind, viewed._shape, viewed.now())
             return into(out, made, "take", rule="unsafe")

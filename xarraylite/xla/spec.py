@@ -156,7 +156,8 @@ class ArraySpec(Making, Bitcasts, Reshapes, Suggestions, Relayouts, Comparisons,
         >>> print(ArraySpec.parse("(f32[2, <=3], token[])"))
         (f32[2,<=3]{1,0}, token[])
         """
-        return (_read_short if _is_short(text) else _read)(text)
+        short = isinstance(text, str) and len(text) <= _CACHED_LENGTH  # type: ignore[redundant-expr]
+        return (_read_short if short else _read)(text)  # which refuses what is no text
 
     @staticmethod
     def tuple(shapes: Iterable[ArraySpec]) -> ArraySpec:
@@ -331,11 +332,6 @@ def _read(text: str) -> ArraySpec:
 
 
 _read_short = lru_cache(maxsize=1024)(_read)
-
-
-def _is_short(text: object) -> bool:
-    """Tell whether a text may be remembered; what is no text is refused by the reader."""
-    return isinstance(text, str) and len(text) <= _CACHED_LENGTH
 
 
 def _as_kind(x: object) -> ElementType:

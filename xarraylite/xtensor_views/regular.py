@@ -14,17 +14,15 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array, as_matrix
-from ..arrays.ownership import memory_of
+from ..arrays.ownership import remembered
 from ..dtypes.names import as_dtype, dtype_name, kind
 from ..index import transform as steps
 from ..index.broadcast import as_shape, check_axis
 from ..index.transform import FIXED
 from ..ir import build
 from ..ir.build import describe
-from ..ir.walk import reads_anew
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import TiledMap
-from ..operands import tracing
 from ..operands.gathers import index_leaf
 from ..operands.moving import moves
 from . import selection  # whose functions machine code replaces
@@ -150,7 +148,7 @@ def sliding_window_view(
            [1, 2],
            [2, 3]])
     """
-    array = as_array(x, "sliding_window_view")
+    array = remembered(as_array(x, "sliding_window_view"))
     extents = as_shape(window_shape, "sliding_window_view")
     given = range(array.ndim) if axis is None else axis
     listed = given if isinstance(given, Iterable) else [given]
@@ -165,8 +163,6 @@ def sliding_window_view(
                 f"sliding_window_view({describe(array.node)}): a window of {extent} along axis "
                 f"{axis_}, which has {array.shape[axis_]} elements"
             )
-    if not isinstance(array, XContainer) and not tracing.is_active() and not reads_anew(array.node):
-        array = memory_of(array)
     if isinstance(array, XContainer) and isinstance(array.map, Strided):
         strides = array.map.strides
         strides += tuple([strides[axis_] for axis_ in axes])

@@ -75,7 +75,7 @@ def opened(computation: HloComputation) -> Flat:
 
 def linked(found: Flat) -> Flat:
     """Return the operations that are needed, which know their users, parameters first."""
-    ends = [found.root, *[site for site in found.sites if _acts(site.instruction)]]
+    ends = [found.root, *[site for site in found.sites if site.instruction.opcode in _ACTS]]
     kept = set(depth_first(ends, attrgetter("operands")))
     listed = [site for site in found.sites if site in kept]
     sites = tuple(sorted(listed, key=_rank))
@@ -256,10 +256,8 @@ def _moves_nothing(instruction: HloInstruction, source: HloInstruction) -> bool:
     return instruction.opcode in ("copy", "reshape") or axes == tuple(range(len(axes)))
 
 
-def _acts(instruction: HloInstruction) -> bool:
-    """Whether it does something even if nobody takes its result."""
-    return instruction.opcode in ("custom-call", "outfeed", "send", "infeed", "recv")
-
+#: What does something even if nobody takes its result.
+_ACTS = ("custom-call", "outfeed", "send", "infeed", "recv")
 
 #: Most instructions of one kernel.
 _LARGEST_GROUP: Final = 48
