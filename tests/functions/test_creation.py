@@ -391,8 +391,9 @@ _INTS = [-(10**k) for k in range(18)] * 5
         [[]] * 80,
         [np.float64(1.5)] * 80,
         [1.5 - 2j] * 80,
+        [True, False] * 40,
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_long_lists_are_the_arrays_that_numpy_makes(values: Any, wanted: Any) -> None:
     if values[0].__class__ is complex and wanted:

@@ -204,7 +204,7 @@ def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
     classes = list(map(type, chain.from_iterable(rows)))
     cls = classes[0] if classes else None
     wide = dtype is None or (dtype is float64 and cls is not complex)
-    if not wide or cls not in (float, int, complex) or classes.count(cls) < len(classes):
+    if not wide or cls not in (float, int, complex, bool) or classes.count(cls) < len(classes):
         return None
     try:
         made = np.fromiter(chain.from_iterable(rows), dtype or cls, len(classes))
