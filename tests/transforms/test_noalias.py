@@ -99,10 +99,13 @@ def test_pending_expressions_keep_their_values_all_the_same() -> None:
         assert_same_bits(f, np.arange(12.0).reshape(3, 4) * 2)
 
 
-def test_what_is_assigned_is_used_up() -> None:
+@pytest.mark.parametrize("shared", [True, False])
+def test_what_is_assigned_is_used_up(shared: bool) -> None:
     """Also when the kernel is known, and what was not assigned keeps its value."""
     for _ in range(4):
         a, _ = fresh()
+        if shared:
+            np.asarray(a)
         e = a + 1
         xl.noalias(a)[...] = -e
         assert_same_bits(a, -(np.arange(12.0).reshape(3, 4) + 1))

@@ -212,8 +212,6 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
         return False
     results.count_use()
     waits = readers.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
-    if not readers.freed(to._buffer, waits):
-        return False
     found = _index(key, False, math.inf)
     values = None if found is None else ready(to, value)
     if found is None or values is None:

@@ -44,7 +44,8 @@ else:
 def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = None) -> bool:
     """Assign an expression, or memory, of the container's shape; tell whether it is done.
 
-    ``used`` is an operand of the expression that nobody else holds.
+    ``used`` is an operand of the expression that nobody else holds.  What is promised is used up,
+    and expires in the general way where others hold it.
     """
     count_launch()
     if not e.lasting:
@@ -55,8 +56,8 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
     if to._shape != e._shape or settings.engine == "reference":
         return False
     buffer = to._buffer
-    own = 0 if held else own_of(buffer, e, used)
-    if e._kind is NODE or not readers.freed(buffer, own):
+    own = own_of(buffer, e, used) if noalias or not held else 0
+    if e._kind is NODE or (held and own) or not readers.freed(buffer, own):
         return False
     size, kind, operands = math.prod(to._shape), e._kind, e._operands  # with no call between
     program: Any = kind.writes.get(to._kind)
@@ -277,8 +278,8 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     kind, buffer = e._kind, to._buffer
     if kind is NODE or uses_reference() or to._shape != e._shape:
         return False
-    program, own = _program(kind, to._kind, None), 0 if held else own_of(buffer, e)
-    return bool(program) and _called(program, to, e._operands, own)
+    program, own = _program(kind, to._kind, None), own_of(buffer, e)
+    return bool(program) and not (held and own) and _called(program, to, e._operands, own)
 
 
 def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> bool:
@@ -299,8 +300,8 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
                 kind, operands = entry, (buffer, to._start) * (entry.items // 2)
         else:
             kind = to._kind.table[op][value._kind]
-            if value._shape != to._shape:
-                return False
+            if value._shape != to._shape or (noalias and held and own_of(buffer, value)):
+                return False  # what was promised expires
             if value.lasting:
                 operands = (buffer, to._start, *value._operands)
                 own = operands.count(buffer._known()) if held else 2 * own_of(buffer, value)

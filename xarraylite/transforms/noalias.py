@@ -11,7 +11,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
 from ..assignment import writes
 from ..assignment.inplace import InPlace
-from ..assignment.readers import HELD_SETITEM, called, is_held
+from ..assignment.readers import HELD_SETITEM, called, is_held, own_of
 from ..jagged.array import XJagged
 from ..labels.labelled import XLabelled
 from ..ops.op import Op
@@ -72,6 +72,7 @@ class NoAlias(InPlace):
         to = to._still() if isinstance(to, XContainer) else to
         plain = value.__class__ is XExpression or isinstance(value, XContainer)
         fast = plain and isinstance(to, XContainer) and not settings.check_noalias
+        fast = fast and not (held and own_of(to._buffer, value))  # which expires
         if not fast or not writes.promised(to, apply(op, to, value), False):
             to._update(op, value, held, True)
 
