@@ -178,6 +178,9 @@ def test_a_cluster_stores_the_same_bits_though_a_worker_dies(
 def test_blocks_that_need_more_than_workers_declare(client: Any) -> None:
     large = np.lib.stride_tricks.as_strided(VALUES, (20_000, 20_000), (0, 0))
     e = xl.open(Kept(large, large.shape)) + 1
+    # One that was killed before comes again, and declares a moment after it is known.
+    while not all(w["resources"] for w in client.scheduler_info()["workers"].values()):
+        time.sleep(0.01)
     with pytest.raises(xl.SizeError, match="no worker of the cluster declares more than"):
         xl.store(e, Sink(large, large.shape), memory="40 GB", client=client)
 
