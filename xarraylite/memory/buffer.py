@@ -239,9 +239,14 @@ class Buffer(Memory):
         return fresh
 
     def _know(self, snapshot: Snapshot) -> None:
-        """Have a snapshot be the current one."""
-        if self.shared or not COUNTS:
-            self._mark = noted(snapshot) if self.shared else weakref.ref(snapshot)
+        """Have a snapshot be the current one, for which writers of this buffer need not ask."""
+        if self.shared:
+            asked = getattr(self, "asked", self) is newest.mark
+            self._mark = noted(snapshot)
+            if asked:
+                self.asked = self._mark
+        elif not COUNTS:
+            self._mark = weakref.ref(snapshot)
         if COUNTS:
             self._snapshot = snapshot
 

@@ -227,12 +227,9 @@ newest.mark = None
 
 
 def noted(snapshot: Snapshot) -> weakref.ref[Snapshot]:
-    """Note a snapshot of a shared buffer, for writers of others: its own need not ask anew."""
+    """Note a snapshot of a shared buffer, for writers of others."""
     mark = weakref.ref(snapshot, shared_snapshots.discard)
     shared_snapshots.add(mark)
-    buffer: Any = None if snapshot.origin is None else snapshot.origin()
-    if getattr(buffer, "asked", snapshot) is newest.mark:
-        buffer.asked = mark
     newest.mark = mark
     return mark
 

@@ -170,7 +170,9 @@ def with_number(thing: int, number: int, entry: int, first: bool) -> int:
 def of_number(entry: int, number: int) -> int:
     """Return where an operation with a number leads, of a power by the number; 0 if unknown."""
     if entry != 0 and load(entry + CLASS) == word(w.DICT):
-        own = c.PyDict_GetItemWithError(entry, number)
+        plain = inside(number)  # no code of Python's runs, and forgets the entry, for its hash
+        own = c.PyDict_GetItemWithError(entry, plain)
+        c.Py_DecRef(plain)
         entry = own if own != 0 else c.PyDict_GetItemWithError(entry, word(w.NONE))
         return 0 if entry == word(w.NONE) else entry
     return entry
