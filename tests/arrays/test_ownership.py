@@ -234,3 +234,15 @@ def test_a_lazy_result_that_is_stretched_cannot_be_written(written: bool) -> Non
             write()
     e[1] = 7
     assert view.tolist() == [[1.0, 7.0, 3.0]] * 2
+
+
+@pytest.mark.parametrize("flatten", [xl.ravel, lambda x: x.ravel("K")])
+def test_a_copy_of_scattered_elements_tells_nothing_of_others_of_the_same_kind(
+    flatten: Any,
+) -> None:
+    for _ in range(40):
+        scattered = xl.asarray([[1j], [2j], [3j], [4j]]) * 2
+        flatten(scattered.real.T)
+    e = xl.asarray([1.0, 2.0, 3.0, 4.0]) * 2
+    flatten(xl.expand_dims(e, 0))[...] = 99
+    assert e.tolist() == [99.0] * 4

@@ -411,3 +411,14 @@ def test_long_lists_are_the_arrays_that_numpy_makes(values: Any, wanted: Any) ->
 def test_long_lists_of_no_array_are_refused(values: Any) -> None:
     with pytest.raises((xl.ShapeError, xl.DTypeError, OverflowError)):
         xl.array(values)
+
+
+def test_a_long_list_that_another_thread_shortens_is_read(monkeypatch: Any) -> None:
+    values, fromiter = [1.5] * 1000, np.fromiter
+
+    def meanwhile(*args: Any) -> Any:
+        values.pop()
+        return fromiter(*args)
+
+    monkeypatch.setattr(np, "fromiter", meanwhile)
+    assert xl.asarray(values).tolist() == [1.5] * 1000

@@ -132,3 +132,14 @@ def test_what_is_made_of_a_number_is_no_number_of_python_any_more(call: str) -> 
         a = np.arange(3, dtype=dtype)
         expected, got = eval(f"np.{call}") + a, eval(f"xl.{call}") + xl.asarray(a)
         assert got.dtype == expected.dtype
+
+
+@pytest.mark.parametrize("number", [3, 2.5, True, 300])
+def test_the_dtype_of_a_number_that_is_clipped_counts(number: Any) -> None:
+    low, high = np.array([1, 2], "i1"), np.array([5, 2], "f4")
+    for bounds in ((low, high), (high, None), (None, low), (low, 5), (0, low)):
+        for _ in range(3):
+            ours = xl.clip(
+                number, *[xl.asarray(x) if isinstance(x, np.ndarray) else x for x in bounds]
+            )
+            assert_same_bits(np.asarray(ours), np.clip(number, *bounds))

@@ -250,7 +250,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
         Parameters
         ----------
         order : {"K", "A", "C", "F"}
-            As they lie (K and A), in row-major (C), or in column-major order (F).
+            As they lie, or those of a view in the default layout (K and A), in row-major (C), or in
+            column-major order (F).
         """
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 

@@ -393,9 +393,9 @@ def _recipe(
         return None if base is None and not own else GathersRecipe(base, made)
     if made.__class__ is not XExpression:
         return _view(arrays, made)
-    owning = getattr(made, "_owning", None)
-    if made._kind is NODE or (owning is not None and owning.source() is not None):
-        return None  # a view of a lazy result that someone has belongs to its family
+    its = getattr(made, "_owning", None)
+    if made._kind is NODE or (its is not None and (not its.path or its.source() is not None)):
+        return None  # it belongs to the family of a lazy result, or is a copy by where that lies
     traced = _traced(function, args, options, arrays)
     found = None if traced is None else described(traced[0])
     if traced is None or found is None:

@@ -115,6 +115,7 @@ def related(of: Any, made: Any, step: Any) -> Any:
     its = owning(of)
     root = _source(of, its)
     if step.__class__ is tuple and _place(of).reshape(step) is None:
+        owning(made)
         return made  # a copy in NumPy too
     mine = made._owning = Owning()
     mine.origin, mine.path = its.origin if its.path else of._shape, (*its.path, step)

@@ -28,7 +28,7 @@ from ..dtypes.names import SUPPORTED, kind
 from ..dtypes.promotion import int_bounds
 from ..ir.build import describe
 from ..operands.moving import maps
-from ..operands.nodes import as_node, has_own, unwrapped
+from ..operands.nodes import NUMBERS, as_node, has_own, unwrapped
 from ..operands.non_numeric import array_of, call_numpy
 from ..ops.table import OPS
 from .arguments import whole
@@ -328,6 +328,7 @@ def _cast(x: object, dtype: object, casting: str) -> XExpression:
 
 
 def _clipped(x: object, min: object, max: object) -> XExpression:
+    x = as_array(x, "clip") if x.__class__ in NUMBERS else x  # its dtype counts, not a bound's
     low, high = _bounds(x)
     if type(min) is int and low is not None and min <= low:
         min = None

@@ -17,7 +17,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised, memoised_values
 from ..arrays.operand import as_array
-from ..arrays.ownership import lies_by_rows
+from ..arrays.ownership import lies_by_rows, owning
 from ..dtypes.names import kind
 from ..index import transform as steps
 from ..index.broadcast import as_shape, check_axis
@@ -242,7 +242,11 @@ def ravel(a: object, order: Literal["C", "F", "A", "K"] = "C") -> XExpression:
         beside = flat.layout is not DYNAMIC
     else:
         beside = lies_by_rows(flat)
-    return flat if beside else XExpression(flat.node)
+    if beside:
+        return flat
+    copy = XExpression(flat.node)
+    owning(copy)  # as where the elements lie decides, which no kind tells
+    return copy
 
 
 @memoised_values

@@ -197,20 +197,23 @@ def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
     To count one class takes half as long as to gather classes, and NumPy would look at each number
     once more to find a dtype.
     """
-    nested = values[0].__class__ is list
-    rows = values if nested else [values]
-    if nested and ({*map(type, rows)} != {list} or len({*map(len, rows)}) > 1):
-        return None
-    classes = list(map(type, chain.from_iterable(rows)))
+    items = list(values)  # which other threads may change
+    count = len(items)
+    nested = count > 0 and items[0].__class__ is list
+    if nested:
+        if {*map(type, items)} != {list} or len({*map(len, items)}) > 1:
+            return None
+        items = list(chain.from_iterable(items))
+    classes = list(map(type, items))
     cls = classes[0] if classes else None
     wide = dtype is None or (dtype is float64 and cls is not complex)
     if not wide or cls not in (float, int, complex, bool) or classes.count(cls) < len(classes):
         return None
     try:
-        made = np.fromiter(chain.from_iterable(rows), dtype or cls, len(classes))
-    except OverflowError:
+        made = np.fromiter(items, dtype or cls, len(items))
+        return made.reshape(count, -1) if nested else made
+    except (OverflowError, ValueError):
         return None
-    return made.reshape(len(rows), -1) if nested else made
 
 
 def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:
