@@ -198,6 +198,8 @@ def test_the_client_hears_of_several_tasks_at_once(client: Any, tmp_path: Path) 
     heard = [len(call.args[1]) for call in sent.call_args_list]
     assert sum(len(call.args[0]) for call in sent.call_args_list) - sum(heard) == 45
     assert sum(heard) <= 5
+    assert len(heard) > 1
+    assert all(call.kwargs["fifo_timeout"] == 0 for call in sent.call_args_list)  # or waves mix
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), VALUES + 1)
 
 

@@ -371,7 +371,8 @@ class DaskCluster:
             graph |= tasks | {(f"over-{name}", low): (_over, [*tasks])}
             bundles.append([*itertools.chain(*some)])
         ends = [key for key in graph if len(key) == 2]
-        futures = self.client.get(graph, ends, sync=False, **options) if ends else []
+        options = {"sync": False, "fifo_timeout": 0, **options}  # earlier waves come first
+        futures = self.client.get(graph, ends, **options) if ends else []
         return list(zip(bundles, futures, strict=True))
 
     def _ended(self, wave: Wave, opened: Any, make: Maker) -> Iterator[tuple[Any, Any]]:
