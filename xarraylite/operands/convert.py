@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -191,24 +191,37 @@ def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArr
     return cast("NumpyArray", silently(own.astype, dtype)) if to == "f" == code else None
 
 
+#: What gives the number of an instance of a class, and refuses all others.
+_NUMBER_OF: dict[Any, Callable[[Any], Any]] = {
+    float: float.conjugate,
+    int: int.conjugate,
+    complex: complex.__complex__,
+}
+
+
 def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
     """Return numbers of one class of Python's in a list, or lists of one length; None of all else.
 
-    To count one class takes half as long as to gather classes, and NumPy would look at each number
-    once more to find a dtype.
+    Numbers are checked on the way into the array, for to gather their classes takes half as long as
+    that, and NumPy would look at each number once more to find a dtype.
     """
     nested = values[0].__class__ is list
     rows = values if nested else [values]
     if nested and ({*map(type, rows)} != {list} or len({*map(len, rows)}) > 1):
         return None
-    classes = list(map(type, chain.from_iterable(rows)))
-    cls = classes[0] if classes else None
-    wide = dtype is None or (dtype is float64 and cls is not complex)
-    if not wide or cls not in (float, int, complex, bool) or classes.count(cls) < len(classes):
+    size = len(rows) * len(rows[0])
+    cls = rows[0][0].__class__ if size else None
+    number = _NUMBER_OF.get(cls)
+    items: Any = chain.from_iterable(rows) if nested else values
+    if not (dtype is None or (dtype is float64 and cls is not complex)):
+        return None
+    if number is not None:
+        items = map(number, items)
+    elif cls is not bool or [*map(type, chain.from_iterable(rows))].count(bool) < size:
         return None
     try:
-        made = np.fromiter(chain.from_iterable(rows), dtype or cls, len(classes))
-    except OverflowError:
+        made = np.fromiter(items, dtype or cls, size)
+    except (OverflowError, TypeError):
         return None
     return made.reshape(len(rows), -1) if nested else made
 
