@@ -40,6 +40,7 @@ from xarraylite.ops.table import OPS
 GOLDEN = Path(__file__).with_name("golden")
 F64 = np.dtype(np.float64)
 I64 = np.dtype(np.int64)
+BOOL = np.dtype(np.bool_)
 
 # --- golden files --------------------------------------------------------------------------------
 
@@ -236,6 +237,17 @@ def fold_of(form: Form, op: Any = SUM, dtype: Any = F64, joins: bool = False) ->
 def test_folds_are_vectorised(form: Form, dtype: str) -> None:
     found = optimised(emit_reduce(fold_of(form, SUM, np.dtype(dtype))))
     assert re.search(r"f?add (nsw )?<\d+ x (double|float|i64)>", found)
+
+
+@pytest.mark.parametrize("op", ["any", "all"])
+@pytest.mark.parametrize("test", ["equal", "not_equal", "bitwise_and"])
+def test_folds_of_truth_values_are_vectorised(op: str, test: str) -> None:
+    read = (Load(0, BOOL), Load(1, BOOL), Apply(OPS[test], (0, 1), (BOOL, BOOL), BOOL))
+    spec = ReduceSpec(
+        Form.ALONG, 0, 0, operands("?", Inner.UNIT, Inner.UNIT), Body(read), REDUCTIONS[op], 0
+    )
+    loaded = {int(n) for n in re.findall(r"load <(\d+) x i8>", optimised(emit_reduce(spec)))}
+    assert max(loaded) >= 16
 
 
 def test_folds_of_segments_are_vectorised() -> None:
