@@ -410,11 +410,18 @@ class Builder:
         return self.make("ptr", f"getelementptr {type}, ptr {base.text}, i64 {_text(index)}").text
 
     def load(
-        self, type: str, address: Value, index: Value | int, scope: str, align: int = 1
+        self,
+        type: str,
+        address: Value,
+        index: Value | int,
+        scope: str,
+        align: int = 1,
+        whole: bool = False,
     ) -> Value:
-        """Load one element."""
+        """Load one element; ``whole`` vectors also where some are not chosen (`Body.chooses`)."""
         at = self.element(type, address, index)
-        return self.make(type, f"load {type}, ptr {at}, align {align}{_tags(scope)}")
+        value = self.make(type, f"load {type}, ptr {at}, align {align}{_tags(scope)}")
+        return self.make(type, f"freeze {type} {value.text}") if whole else value
 
     def store(
         self,
