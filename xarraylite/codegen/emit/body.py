@@ -115,15 +115,12 @@ class Body:
 
         LLVM would load vectors under a mask (AVX-512).  Such a load of memory that was never
         touched (`zeros`), where nothing is chosen, takes 100 ns and touches it as little, so it
-        takes as long at the next call; others take twice as long as loads without a mask.
+        takes as long at the next call.
+        LLVM joins no load with what follows a ``freeze``.
         """
         applied = [s for s in self.instructions if isinstance(s, Apply)]
-        return any(
-            [
-                isinstance(s.op, UserOp) or s.op.name == "heaviside" or np.bool_ in s.loops
-                for s in applied
-            ]
-        )
+        named = [isinstance(s.op, UserOp) or s.op.name == "heaviside" for s in applied]
+        return any(named) or any([np.bool_ in s.loops for s in applied])
 
     @property
     def vector_cost(self) -> int:

@@ -410,18 +410,11 @@ class Builder:
         return self.make("ptr", f"getelementptr {type}, ptr {base.text}, i64 {_text(index)}").text
 
     def load(
-        self,
-        type: str,
-        address: Value,
-        index: Value | int,
-        scope: str,
-        align: int = 1,
-        whole: bool = False,
+        self, type: str, address: Value, index: Value | int, scope: str, align: int = 1
     ) -> Value:
-        """Load one element; ``whole`` vectors also where some are not chosen (`Body.chooses`)."""
+        """Load one element."""
         at = self.element(type, address, index)
-        value = self.make(type, f"load {type}, ptr {at}, align {align}{_tags(scope)}")
-        return self.make(type, f"freeze {type} {value.text}") if whole else value
+        return self.make(type, f"load {type}, ptr {at}, align {align}{_tags(scope)}")
 
     def store(
         self,

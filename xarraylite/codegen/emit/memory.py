@@ -14,23 +14,21 @@ from .builder import Builder, Value
 from .routine import LLVM
 
 
-def fetch(
-    b: Builder, storage: str, address: Value, index: Value | int, scope: str, whole: bool = False
-) -> Value:
-    """Emit the load of element ``index`` from an address; ``whole`` as in `Builder.load`."""
+def fetch(b: Builder, storage: str, address: Value, index: Value | int, scope: str) -> Value:
+    """Emit the load of element ``index`` from an address."""
     if storage == "b1":
-        byte = b.load("i8", address, index, scope, whole=whole)
+        byte = b.load("i8", address, index, scope)
         return b.make("i1", f"icmp ne i8 {byte.text}, 0")
     if storage.startswith(("packed", "truth")):
         return _fetch_packed(b, storage, address, index, scope)
     kind = LLVM[storage]
     if storage.startswith("c"):
         part = "float" if storage == "c64" else "double"
-        real = b.load(part, address, index * 2, scope, whole=whole)
-        imag = b.load(part, address, index * 2 + 1, scope, whole=whole)
+        real = b.load(part, address, index * 2, scope)
+        imag = b.load(part, address, index * 2 + 1, scope)
         half = b.make(kind, f"insertvalue {kind} poison, {part} {real.text}, 0")
         return b.make(kind, f"insertvalue {kind} {half.text}, {part} {imag.text}, 1")
-    return b.load(kind, address, index, scope, whole=whole)
+    return b.load(kind, address, index, scope)
 
 
 def keep(
