@@ -115,12 +115,10 @@ class Body:
 
         LLVM would load vectors under a mask (AVX-512).  Such a load of memory that was never
         touched (`zeros`), where nothing is chosen, takes 100 ns and touches it as little, so it
-        takes as long at the next call.
-        LLVM joins no load with what follows a ``freeze``.
+        takes as long at the next call.  A ``freeze`` behind a load keeps the two apart, but not
+        where what is chosen is one operation on what is loaded.
         """
-        applied = [s for s in self.instructions if isinstance(s, Apply)]
-        named = [isinstance(s.op, UserOp) or s.op.name == "heaviside" for s in applied]
-        return any(named) or any([np.bool_ in s.loops for s in applied])
+        return any([np.bool_ in s.loops for s in self.instructions if isinstance(s, Apply)])
 
     @property
     def vector_cost(self) -> int:
