@@ -40,6 +40,7 @@ from xarraylite.ops.table import OPS
 GOLDEN = Path(__file__).with_name("golden")
 F64 = np.dtype(np.float64)
 I64 = np.dtype(np.int64)
+BOOL = np.dtype(np.bool_)
 
 # --- golden files --------------------------------------------------------------------------------
 
@@ -74,7 +75,7 @@ _KEYWORDS = """
     uno select phi alloca i1 i8 i16 x float double insertvalue extractvalue poison
     zeroinitializer trunc zext sext call fence seq_cst ptrtoint distinct llvm loop unroll
     disable interleave count xarraylite src dst tmp insertelement extractelement
-    shufflevector fadd fmul kernel turned declare void prefetch memcpy p0
+    shufflevector fadd fmul kernel turned declare void prefetch memcpy p0 freeze
 """
 NUMBERED = re.compile(r"(v|l|s|loop|next|done|while|go|then|end|else|start|failed|fine|j)\d*")
 WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -236,6 +237,33 @@ def fold_of(form: Form, op: Any = SUM, dtype: Any = F64, joins: bool = False) ->
 def test_folds_are_vectorised(form: Form, dtype: str) -> None:
     found = optimised(emit_reduce(fold_of(form, SUM, np.dtype(dtype))))
     assert re.search(r"f?add (nsw )?<\d+ x (double|float|i64)>", found)
+
+
+@pytest.mark.parametrize("op", ["any", "all"])
+@pytest.mark.parametrize("test", ["equal", "not_equal", "bitwise_and"])
+def test_folds_of_truth_values_are_vectorised(op: str, test: str) -> None:
+    read = (Load(0, BOOL), Load(1, BOOL), Apply(OPS[test], (0, 1), (BOOL, BOOL), BOOL))
+    spec = ReduceSpec(
+        Form.ALONG, 0, 0, operands("?", Inner.UNIT, Inner.UNIT), Body(read), REDUCTIONS[op], 0
+    )
+    loaded = {int(n) for n in re.findall(r"load <(\d+) x i8>", optimised(emit_reduce(spec)))}
+    assert max(loaded) >= 16
+
+
+@pytest.mark.parametrize("mode", [Mode.DIRECT, Mode.NONTEMPORAL])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_what_is_not_chosen_is_read(dtype: str, mode: Mode) -> None:
+    """Loads under a mask of memory that was never touched take 100 ns, each time."""
+    kind = np.dtype(dtype)
+    read = (Load(0, BOOL), Load(1, kind), Load(2, kind))
+    body = Body((*read, Apply(OPS["where"], (0, 1, 2), (BOOL, kind, kind), kind)))
+    chosen = Operand(BOOL, Inner.UNIT, Access.APART)
+    to, *values = operands(kind, Inner.UNIT, Inner.UNIT)
+    found = optimised(emit_map(MapSpec(mode, 1, (to, chosen, *values), body, 0)))
+    vectors = set(re.findall(r"(%\S+) = freeze <\d+ x (?:double|float|i64)>", found))
+    chosen_of = re.findall(r"= select <.*?> %\S+, <.*?> (%\S+), <.*?> (%[^\s,]+)", found)
+    assert vectors
+    assert {*itertools.chain(*chosen_of)} == vectors
 
 
 def test_folds_of_segments_are_vectorised() -> None:

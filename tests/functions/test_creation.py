@@ -392,8 +392,12 @@ _INTS = [-(10**k) for k in range(18)] * 5
         [np.float64(1.5)] * 80,
         [1.5 - 2j] * 80,
         [True, False] * 40,
+        [True] * 80 + [2],
+        [*_FLOATS, np.float64(0.1), True],
+        [*_FLOATS, np.float64(0.1), np.True_],
+        [*_FLOATS, np.float64(0.1)],
     ],
-    ids=range(14),
+    ids=range(18),
 )
 def test_long_lists_are_the_arrays_that_numpy_makes(values: Any, wanted: Any) -> None:
     if values[0].__class__ is complex and wanted:
@@ -407,7 +411,9 @@ def test_long_lists_are_the_arrays_that_numpy_makes(values: Any, wanted: Any) ->
     np.testing.assert_array_equal(made.numpy(), theirs)
 
 
-@pytest.mark.parametrize("values", [[[1.5, 2.5]] * 80 + [[1.5]], [*_INTS, 2**70]])
+@pytest.mark.parametrize(
+    "values", [[[1.5, 2.5]] * 80 + [[1.5]], [*_INTS, 2**70], [*_FLOATS, 2**70]]
+)
 def test_long_lists_of_no_array_are_refused(values: Any) -> None:
     with pytest.raises((xl.ShapeError, xl.DTypeError, OverflowError)):
         xl.array(values)

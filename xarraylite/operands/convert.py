@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -191,29 +191,40 @@ def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArr
     return cast("NumpyArray", silently(own.astype, dtype)) if to == "f" == code else None
 
 
+#: What gives the number of an instance of a class, and refuses all others.
+_NUMBER_OF: dict[Any, Callable[[Any], Any]] = {
+    float: float.conjugate,
+    int: int.conjugate,
+    complex: complex.__complex__,
+}
+
+
 def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
     """Return numbers of one class of Python's in a list, or lists of one length; None of all else.
 
-    To count one class takes half as long as to gather classes, and NumPy would look at each number
-    once more to find a dtype.
+    Numbers are checked on the way into the array, for to gather their classes takes half as long as
+    that, and NumPy would look at each number once more to find a dtype.
     """
-    items = list(values)  # which other threads may change
+    items: Any = list(values)  # which other threads may change
     count = len(items)
     nested = count > 0 and items[0].__class__ is list
     if nested:
         if {*map(type, items)} != {list} or len({*map(len, items)}) > 1:
             return None
         items = list(chain.from_iterable(items))
-    classes = list(map(type, items))
-    cls = classes[0] if classes else None
-    wide = dtype is None or (dtype is float64 and cls is not complex)
-    if not wide or cls not in (float, int, complex, bool) or classes.count(cls) < len(classes):
+    size, cls = len(items), items[0].__class__ if items else None
+    number = _NUMBER_OF.get(cls)
+    if not (dtype is None or (dtype is float64 and cls is not complex)):
+        return None
+    if number is not None:
+        items = map(number, items)
+    elif cls is not bool or [*map(type, items)].count(bool) < size:
         return None
     try:
-        made = np.fromiter(items, dtype or cls, len(items))
-        return made.reshape(count, -1) if nested else made
-    except (OverflowError, ValueError):
+        made = np.fromiter(items, dtype or cls, size)
+    except (OverflowError, TypeError):
         return None
+    return made.reshape(count, -1) if nested else made
 
 
 def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:

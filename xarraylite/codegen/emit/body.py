@@ -110,6 +110,17 @@ class Body:
         return self.has_near and any([routine.near(s.op, s.loops, s.dtype) for s in steep])
 
     @property
+    def chooses(self) -> bool:
+        """Whether a truth value may choose between what is read, so that all of it must be read.
+
+        LLVM would load vectors under a mask (AVX-512).  Such a load of memory that was never
+        touched (`zeros`), where nothing is chosen, takes 100 ns and touches it as little, so it
+        takes as long at the next call.  A ``freeze`` behind a load keeps the two apart, but not
+        where what is chosen is one operation on what is loaded.
+        """
+        return any([np.bool_ in s.loops for s in self.instructions if isinstance(s, Apply)])
+
+    @property
     def vector_cost(self) -> int:
         """What `VECTOR` elements cost where elements are computed as vectors.
 

@@ -176,25 +176,29 @@ def _once(b: Builder, start: Value, end: Value) -> Iterator[Value]:
 
 
 def _fold_truth(fold: Fold, pointers: list[Value]) -> None:
-    """Fold block by block until nothing can change the result any more."""
+    """Fold block by block until nothing can change the result any more.
+
+    `all` is whether not any value is false: of ``and`` LLVM makes no vectors everywhere.
+    """
     b, words = fold.b, fold.words
     rows, moving = _rows(fold, pointers)
-    instruction, bits = ("or", "0") if fold.spec.op.name == "any" else ("and", "1")
-    total = b.local(Value(b, "i8", bits))
+    turned = int(fold.spec.op.name == "all")
+    total = b.local(Value(b, "i8", "0"))
     with _passes(b, fold.spec.reduced, words["r0"], words["r1"]):
         row = fold.along([pointer.get() for pointer in moving])
         low = b.local(words["j0"])
         with b.repeat() as loop:
             b.stop_unless(loop, low.get() < words["j1"])
-            b.stop_unless(loop, b.make("i1", f"icmp eq i8 {total.get().text}, {bits}"))
+            b.stop_unless(loop, total.get().equals(0))
             end = (low.get() + TRUTHS).least(words["j1"])
             with b.loop(low.get(), end) as j:
-                value = b.make("i8", f"zext i1 {row.value(j).text} to i8")
-                both = f"{instruction} i8 {total.get().text}, {value.text}"
-                total.set(b.make("i8", both))
+                decides = b.make("i1", f"xor i1 {row.value(j).text}, {turned}")
+                value = b.make("i8", f"zext i1 {decides.text} to i8")
+                total.set(total.get() | value)
             low.set(end)
         rows.step()
-    fold.store(b.make("i1", f"trunc i8 {total.get().text} to i1"), pointers[0])
+    decided = b.make("i1", f"trunc i8 {total.get().text} to i1")
+    fold.store(b.make("i1", f"xor i1 {decided.text}, {turned}"), pointers[0])
 
 
 def _across_sizes(spec: ReduceSpec) -> tuple[int, int]:

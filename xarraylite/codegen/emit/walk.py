@@ -92,6 +92,8 @@ class Walk:
         base, number = self.element(w, at, 0 if operand.access is Access.SAME else w)
         base = base if moved is None else base + moved
         held = fetch(self.b, operand.memory, base, number, operand.scope)
+        if self.spec.body.chooses and held.type[0] != "{":
+            held = self.b.make(held.type, f"freeze {held.type} {held.text}")
         return through(self.b, routine.decode(step.dtype), held)
 
     def _position(self, number: int, values: Mapping[int, Value]) -> Value:
