@@ -380,27 +380,6 @@ def test_shared_bytes_whose_readers_have_left_are_not_looked_for_among_all_again
     del kept
 
 
-def test_readers_of_shared_bytes_wait_after_a_write_that_found_no_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    memory = np.arange(10.0)
-    buffer, other = Buffer.borrow(memory), Buffer.borrow(memory)
-    assert buffer.shared_waiting() == 0
-    kept = buffer.snapshot()
-
-    def refuse(snapshot: Snapshot) -> int:
-        raise MemoryError(snapshot.nbytes)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Snapshot, "move", refuse)
-        with pytest.raises(MemoryError):
-            other.release()
-    assert buffer.shared_waiting() != 0
-    buffer.release()
-    memory[...] = 0
-    assert kept.run().view("f8").tolist() == list(range(10))
-
-
 @pytest.mark.parametrize("given", ["data", "array", "share"])
 def test_memory_that_was_given_away_may_be_written_through_another_buffer(given: str) -> None:
     buffer = Buffer.allocate(64)

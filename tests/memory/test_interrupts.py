@@ -14,13 +14,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from xarraylite.memory import buffer as buffers
 from xarraylite.memory import pool, snapshots
 from xarraylite.memory.buffer import Buffer
 from xarraylite.memory.pool import POOL_FROM
-from xarraylite.memory.snapshots import pinned
+from xarraylite.memory.snapshots import Snapshot, pinned
 
 FILES = {str(Path(m.__file__)) for m in (buffers, snapshots, pool, threading) if m.__file__}
 
@@ -132,3 +133,24 @@ def test_a_child_knows_what_another_thread_was_about_to_move() -> None:
             os._exit(0 if before.run().tolist() == [1] * 64 else 3)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     writer.join()
+
+
+def test_readers_of_shared_bytes_wait_after_a_write_that_found_no_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory = np.arange(10.0)
+    buffer, other = Buffer.borrow(memory), Buffer.borrow(memory)
+    assert buffer.shared_waiting() == 0
+    kept = buffer.snapshot()
+
+    def refuse(snapshot: Snapshot) -> int:
+        raise MemoryError(snapshot.nbytes)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Snapshot, "move", refuse)
+        with pytest.raises(MemoryError):
+            other.release()
+    assert buffer.shared_waiting() != 0
+    buffer.release()
+    memory[...] = 0
+    assert kept.run().view("f8").tolist() == list(range(10))
