@@ -43,3 +43,14 @@ def test_columns_and_products_are_folded_as_chunks_are(case: tuple[str, tuple[in
             found = stored_in(write(xl.open(kept)), expected.shape, memory)
         assert found.tobytes() == expected.tobytes()
     assert kept.moved == values.nbytes
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("slab", [4000, 100_000])
+def test_parts_of_rows_are_put_together_though_the_last_block_is_narrower(slab: int) -> None:
+    """Each row begins with a leaf, of which blocks have parts: those of as many rows each time."""
+    values = np.random.default_rng(9).normal(size=(40, 3000))
+    expected = np.asarray(xl.sum(xl.asarray(values)[:, 1:]))
+    with mock.patch.object(piece, "SLAB", slab):
+        total = xl.sum(xl.open(Kept(values, (20, 1497)))[:, 1:])
+        assert stored_in(total, (), 1).tobytes() == expected.tobytes()

@@ -95,6 +95,9 @@ class Folder(Cutter):
             return made
         own = len(node.shape)
         k = next((k for k in range(own, len(box)) if len(box[k]) > 1), own)
+        cut, alike = self.places.alike(box[own:])
+        if alike and cut + own > k:  # parts of rows are put together, of all blocks as many rows
+            return replace(made, taken=True)
         return replace(made, taken=True, along=(k, self.order[k] if self.places.across else k))
 
 
@@ -263,7 +266,7 @@ def _sums(parcel: Parcel, tree: Tree, places: Places, blocks: Iterable[Any]) -> 
     for block in blocks:
         own = block[0].box[: len(node.shape)]
         made = made or leaves_of(node, tree, places, shape_of(own), len(own) > 0)
-        for part in block[1]:
+        for part in block[1] if block[0].along else [block]:
             made.take(*part)
             del part
         del block  # the next one is computed before it is assigned

@@ -35,6 +35,7 @@ from .grid import Grid
 from .joins import Join, has_leaves, leaf_of, rest_lengths, ufunc_of
 from .piece import Piece
 from .pipeline import computed
+from .selection import Box
 
 #: Leaves of neighbours in the blocks of a task, of which two may have values of other tasks.
 _MANY = 128
@@ -89,6 +90,12 @@ class Places:
         start = part + inside // self.leaf * self.leaf
         end = np.minimum(part + self.part, (row + 1) * self.row)
         return start, np.minimum(start + self.leaf, end)
+
+    def alike(self, box: Box) -> tuple[int, bool]:
+        """Return the last dimension that a box cuts, and whether what it has of rows lies alike."""
+        cut = [k for k, s in enumerate(box) if len(s) != self.shape[k]]
+        along = max(cut, default=0)
+        return along, math.prod(self.shape[along:]) % self.row == 0
 
     def ends_part(self, until: int) -> bool:
         """Tell whether a part of the tree ends with a leaf."""
@@ -186,14 +193,13 @@ class Leaves:
         """Take the values of a block."""
         box: Any = piece.box[len(self._shape) :]
         shape, results = self._places.shape, self._results
-        along = max([k for k, s in enumerate(box) if len(s) != shape[k]], default=0)
+        along, alike = self._places.alike(box)  # one run of each row
         inner = math.prod(shape[along + 1 :])
         width = len(box[along]) * inner if box else 1
         own = values.reshape(results, -1, width)
         sides = [np.asarray(s) * math.prod(shape[k + 1 :]) for k, s in enumerate(box[:along])]
         before = functools.reduce(np.add.outer, sides, np.zeros((), np.int64))
         positions = before.ravel() + box[along][0] * inner
-        alike = math.prod(shape[along:]) % self._places.row == 0  # one run of each row
         starts, ends = self._places.at(positions)
         along_run = np.arange(width)
         groups = [] if alike else np.flatnonzero(np.diff(starts, prepend=-1, append=-1)).tolist()
