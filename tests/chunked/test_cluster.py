@@ -185,6 +185,19 @@ def test_blocks_that_need_more_than_workers_declare(client: Any) -> None:
         xl.store(e, Sink(large, large.shape), memory="40 GB", client=client)
 
 
+def test_tasks_that_may_run_again_write_no_operand(client: Any, tmp_path: Path) -> None:
+    """One whose worker is lost after it has written would read that."""
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.create_array(tmp_path / "a", shape=VALUES.shape, chunks=(20, 20), dtype="f8")
+    stored[...] = VALUES
+    with pytest.raises(xl.OverlapError, match="tasks whose worker is lost are run again"):
+        xl.store(xl.open(stored) + 1, stored, client=client)
+    np.testing.assert_array_equal(stored[...], VALUES)
+    here = VALUES.copy()
+    xl.store(xl.open(here) + 1, here, client=client)  # this process writes it, once
+    np.testing.assert_array_equal(here, VALUES + 1)
+
+
 def test_the_client_hears_of_several_tasks_at_once(client: Any, tmp_path: Path) -> None:
     """Each block is a task; of those that write, the client is told when some have ended."""
     e = xl.open(Kept(VALUES, (2, 70))) + 1

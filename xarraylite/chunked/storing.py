@@ -95,7 +95,7 @@ def store(
         If something cannot be read or written, or ``resume`` would go on with another expression
         or changed operands.  Blocks that were finished stay.
     OverlapError
-        If the target is an operand that other blocks still need.
+        If the target is an operand that other blocks still need, or that tasks of a cluster write.
 
     See Also
     --------
@@ -153,7 +153,8 @@ def run_into(root: Node, sink: Sink, run: Run) -> None:
 
 def _run_into(root: Node, sink: Sink, run: Run) -> None:
     large = isinstance(root, Reduce) and _is_large(root, run)
-    refuse_overlap(root, root.args[0] if large else root, sink)
+    again = run.cluster is not None and sink.travels
+    refuse_overlap(root, root.args[0] if large else root, sink, again)
     if not math.prod(root.shape):
         sink.begin(root.shape)
     elif isinstance(root, Reduce) and large:
@@ -214,7 +215,7 @@ def _nbytes(node: Node) -> int:
     return math.prod(node.shape) * node.dtype.itemsize
 
 
-def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
+def refuse_overlap(root: Node, swept: Node, sink: Sink, again: bool = False) -> None:
     """Refuse a target that is an operand, unless every block reads its own elements alone.
 
     Parameters
@@ -225,12 +226,14 @@ def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
         The part of it that is evaluated while blocks are written; what is folded below has been.
     sink : Sink
         The target.
+    again : bool, default False
+        Whether a block may be run again after it was written, as tasks of lost workers are.
 
     Raises
     ------
     OverlapError
-        If a block reads elements of the target that another block writes, or if an operand would
-        be removed to make room.
+        If a block reads elements of the target that another block writes, or it itself may have
+        written, or if an operand would be removed to make room.
     """
     array = _written(sink)
     if array is None:
@@ -247,6 +250,12 @@ def refuse_overlap(root: Node, swept: Node, sink: Sink) -> None:
         same = _relation(node, array)
         if same is not None:
             moved.add(id(node))
+            if again:
+                raise OverlapError(
+                    f"store: the target {type(array).__name__} is an operand, and tasks whose "
+                    "worker is lost are run again, and may read what they have written; store "
+                    "elsewhere"
+                )
             if not same or node.shape != root.shape:
                 _refuse(node, sink)
         elif any([id(arg) in moved for arg in node.args]):
