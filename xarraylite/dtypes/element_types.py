@@ -157,6 +157,8 @@ def element_type(x: object) -> ElementType:
     if isinstance(x, str) and x in ELEMENT_TYPES:
         return ELEMENT_TYPES[x]
     try:
+        if x is None:
+            raise DTypeError("None names no type here, where NumPy takes it for float64")
         dt = as_dtype(x)
     except DTypeError:
         known = " ".join(ELEMENT_TYPES)
