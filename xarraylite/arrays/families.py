@@ -1,4 +1,4 @@
-"""What a lazy result and its views know of each other; see `ownership`."""
+"""What a lazy result and its views know of each other; `ownership` says what it is for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..operands.gathers import is_index_array
 
 
 class Owning:
-    """What a handle has to do with writing; see the module docstring.
+    """What a handle has to do with writing.
 
     Attributes
     ----------
