@@ -151,7 +151,7 @@ def slow(values: Any) -> Any:
 
     class Slow(Kept):
         def __getitem__(self, key: tuple[slice, ...]) -> Any:
-            time.sleep(0.2)
+            time.sleep(0.4)
             return super().__getitem__(key)
 
     return Slow(values, (5, 70))
@@ -164,7 +164,7 @@ def test_a_cluster_stores_the_same_bits_though_a_worker_dies(
     expected = xl.eval(_centred(xl.asarray(VALUES))).numpy()
     e = _centred(xl.open(slow(VALUES)))
     pids = list(client.run(os.getpid).values())
-    timer = threading.Timer(0.3, os.kill, (pids[0], signal.SIGKILL))
+    timer = threading.Timer(0.2, os.kill, (pids[0], signal.SIGKILL))
     timer.start()
     made = xl.store(e, tmp_path / "a.npy", chunks=(5, 70), memory=160_000, client=client)
     assert not timer.is_alive(), "it was over before the worker was killed"
