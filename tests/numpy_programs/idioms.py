@@ -282,6 +282,8 @@ xp.ndarray((2,), ">i2", bytearray(b"\0\1\3\2")), xp.ndarray((1,), "S2", b"abcd",
 [xp.matmul(a, a.T, order=o).flags.f_contiguous for o in "CF"]
 xp.multiply.outer(v, v, order="F").flags.f_contiguous, xp.matmul(a, a.T, order="F")
 [xp.einsum("ij,kj->ik", a, a, order=o).flags.f_contiguous for o in "CF"]
+xp.einsum("ij,j", a, v, out=xp.zeros(2, int), dtype=float, casting="unsafe")
+xp.einsum("ij,j", a, v, out=xp.zeros(2, int), casting="unsafe")
 """
 
 WRITING = r"""
@@ -394,4 +396,7 @@ xp.put(v, [0], [2j])
 operator.setitem(a.diagonal(), 0, 3)
 operator.setitem(xp.diag(a), 0, 3)
 operator.setitem(xp.linalg.diagonal(a), 0, 3)
+xp.linalg.pinv(a, rcond=0.5, rtol=0.5)
+xp.genfromtxt([b"\xcf,1"], encoding="ascii")
+xp.loadtxt([b"\xcf 1"], encoding="ascii")
 """

@@ -193,7 +193,29 @@ def dtypes_of_no_numbers(xp: Xp) -> Any:
     )
 
 
+def words_that_come_one_by_one(xp: Xp) -> Any:
+    names, found = xp.array([]), []
+    for word in ("bob", xp.str_("amy")):
+        names = xp.append(names, word)
+        found.append(xp.hstack([xp.array([1.5]), word]))
+    longer = xp.vectorize(str.casefold, otypes=["U3"])(xp.array(["ßßß", "b"]))
+    return names, found, longer, xp.append([], "x"), xp.append(xp.arange(2), b"y")
+
+
+def rows_of_other_things(xp: Xp) -> Any:
+    grid, counts = xp.array([["a", "b"], ["c", "d"]]), xp.array([[1, 2], [30, 4]])
+    large = xp.apply_along_axis(lambda row: np.ma.masked_greater(np.asarray(row), 2), 1, counts)
+    least = xp.apply_along_axis(lambda row: row.min(), 1, np.ma.masked_less(np.array(counts), 3))
+    return (
+        xp.apply_along_axis("".join, 1, grid),
+        xp.apply_along_axis(lambda row: str(row.sum()), 1, counts),
+        [large.tolist(), least.tolist()],
+        [xp.eye(2, 3, 1, str), xp.eye(2, dtype="S3")],
+        xp.arange(np.timedelta64(3, "D")),
+    )
+
+
 PROGRAMS = [totals_by_name, chosen_words, records, dates, texts_of_numbers, drawn_words]
-PROGRAMS += [moved_words, days_and_numbers]
+PROGRAMS += [moved_words, days_and_numbers, words_that_come_one_by_one, rows_of_other_things]
 PROGRAMS += [board, sums_of_time, masked_measurements, fractions_and_large_numbers]
 PROGRAMS += [written_in_numpys_memory]

@@ -16,12 +16,12 @@ from ..arrays.expression import XExpression, apply
 from ..arrays.few import values_of
 from ..arrays.operand import as_array
 from ..arrays.ownership import remembered
-from ..arrays.xarray import XArray
 from ..assignment.elements import FEW
 from ..dtypes.names import bool_
 from ..index.broadcast import as_shape, check_axis
 from ..operands import tracing
-from ..operands.nodes import HasNode, as_node
+from ..operands.nodes import HasNode, as_node, is_masked
+from ..operands.non_numeric import is_not_ours, or_numpy
 from ..ops.table import OPS
 from .arrays_of_numpy import Narrow, container, numpy_of
 from .conversion import asarray
@@ -29,9 +29,10 @@ from .creation import ShapeLike, zeros
 from .manipulation import broadcast_to, expand_dims
 
 
+@or_numpy
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: object, *args: Any, **kwargs: Any
-) -> XArray:
+) -> Any:
     """Return what a function makes of each vector along an axis.
 
     Parameters
@@ -48,7 +49,8 @@ def apply_along_axis(
     Returns
     -------
     XArray
-        The axis is replaced by the dimensions of what the function returns.
+        The axis is replaced by the dimensions of what the function returns; NumPy's array where
+        that is text, or has a mask.
 
     Raises
     ------
@@ -71,16 +73,19 @@ def apply_along_axis(
     for place in np.ndindex(outer):
         vector = xarray.owned(moved[place]) if moved.shape[-1] <= FEW else None
         one = func1d(container(moved[place]) if vector is None else vector, *args, **kwargs)
-        part = values_of(one) if isinstance(one, HasNode) else np.asarray(one)
+        masked = isinstance(one, np.ndarray) and is_masked(one)
+        part = values_of(one) if isinstance(one, HasNode) else one if masked else np.asarray(one)
         if joined is None:
-            inner, joined = part.shape, np.empty(outer + part.shape, part.dtype)
+            inner, empty = part.shape, np.ma.empty if masked else np.empty
+            joined = empty(outer + inner, part.dtype)
         elif part.shape != inner:
             raise ShapeError("apply_along_axis: the function returns arrays of different shapes")
         joined[place] = part
     if joined is None:
         raise ShapeError(f"apply_along_axis: {outer} has no vectors to call the function with")
     last = range(len(outer), len(outer) + len(inner))
-    return container(np.moveaxis(joined, last, range(along, along + len(inner))))
+    made = np.moveaxis(joined, last, range(along, along + len(inner)))
+    return made if is_not_ours(made) else container(made)
 
 
 def apply_over_axes(func: Callable[..., Any], a: object, axes: int | Iterable[int]) -> Any:

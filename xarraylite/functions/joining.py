@@ -318,6 +318,7 @@ def append(arr: object, values: object, axis: SupportsIndex | None = None) -> La
     XArray([0, 1, 5])
     """
     parts = [container(np.array([x])) if type(x) in WEAK_TYPES else x for x in (arr, values)]
+    parts = [[x] if isinstance(x, (str, bytes)) else x for x in parts]
     return concat(parts, axis=axis)
 
 

@@ -326,8 +326,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
         # The standard's default; NumPy's own is 1e-15 whatever the dtype.
         wide = a.dtype if a.dtype.kind in "fc" else numpy.dtype(float)
         rtol = max(a.shape[-2:], default=0) * numpy.finfo(wide).eps
-    share = {"rtol": rtol} if rcond is None else {"rcond": rcond}
-    return numpy.linalg.pinv(a, hermitian=hermitian, **share)
+    return numpy.linalg.pinv(a, rcond, hermitian, **({} if rtol is None else {"rtol": rtol}))
 
 
 @computed("a", "b")

@@ -401,7 +401,7 @@ def einsum(
     optimize: object = True,
     dtype: object = None,
     order: str = "K",
-    casting: str = "unsafe",
+    casting: str | None = None,
 ) -> XArray | XExpression:
     """Return the sum of products that subscripts say.
 
@@ -422,8 +422,8 @@ def einsum(
         Of no effect, but that an order of "F" makes the result column-major, not row-major.
     dtype : dtype, optional
         To compute in and to return; by default the operands' common one.
-    casting : str, default "unsafe"
-        Which casts to `dtype` are allowed.
+    casting : str, optional
+        Which casts to `dtype` and `out` are allowed; by default all, and those of the same kind.
 
     Returns
     -------
@@ -454,25 +454,25 @@ def einsum(
     >>> xl.einsum("ii", a)
     XArray(5.)
     """
-    check_options("einsum", order, casting)
+    check_options("einsum", order, casting or "unsafe")
     if operands and not isinstance(subscripts, str):
         subscripts, operands = labelling.lettered((subscripts, *operands))
     if not operands or not isinstance(subscripts, str):
         raise ShapeError(
-            f"einsum({subscripts!r}, ...): takes a text of subscripts, and an operand for each "
-            "of its groups"
+            f"einsum({subscripts!r}, ...): takes a text of subscripts and an operand for each group"
         )
     if dtype is None and len(operands) > 1:
         subscripts, operands = _summed_alone(subscripts, operands)
-    usual = dtype is None and order == "K" and len(operands) == 2
+    usual = dtype is casting is None and order == "K" and len(operands) == 2
     ranks = labelling.ranks_of_matmul(subscripts) if usual else None
     if ranks and _meet(operands[0], operands[1], 1) and tuple([x.ndim for x in operands]) == ranks:
         return matmul(operands[0], operands[1], out)
     if dtype is None:
         made = _values("einsum", subscripts, *operands)
     else:
-        made = _einsum_in(as_dtype(dtype), subscripts, operands, casting)
-    return ordered(made, order, out) if out is None else into(out, made, "einsum")
+        made = _einsum_in(as_dtype(dtype), subscripts, operands, casting or "unsafe")
+    rule = casting or "same_kind"
+    return ordered(made, order, out) if out is None else into(out, made, "einsum", rule=rule)
 
 
 def _summed_alone(spec: str, operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:

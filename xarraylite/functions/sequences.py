@@ -32,7 +32,7 @@ from ..ir.node import Iota, Node
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import LayoutLike, layout_of, pinned_dtype, store, values_node
 from ..operands.nodes import HasNode, unwrapped
-from ..operands.non_numeric import array_of, as_other, dtype_of, numbers_of
+from ..operands.non_numeric import as_other, call_numpy, dtype_of, is_other, numbers_of
 from .arguments import check_device, check_numbers
 from .arrays_of_numpy import Narrow, container, numpy, numpy_of
 from .computed import computed
@@ -116,7 +116,7 @@ def arange(
     if start is None or stop is None:
         start, stop = 0, start if stop is None else stop
     dates = isinstance(cast("object", start), (dt.date, dt.timedelta))
-    dates = dates or array_of(start) is not None
+    dates = dates or any([is_other(getattr(x, "dtype", None)) for x in (start, stop)])
     if dates or dtype_of(dtype) is not None:
         return cast("XArray", np.arange(start, stop, step, dtype))  # type: ignore[call-overload]
     check_numbers("arange", float, start=start, stop=stop, step=step)
@@ -372,7 +372,7 @@ def eye(
     try:
         kind_ = float64 if dtype is None else as_dtype(dtype)
     except DTypeError:
-        return cast("XArray", as_other(np.eye(shape[0], shape[1], k, int), dtype))
+        return cast("XArray", call_numpy("eye", (*shape, k, dtype_of(dtype)), {}))
     check_size(shape, kind_, "eye")
     values = np.eye(shape[0], shape[1], k=k, dtype=kind_ if kind_.isbuiltin == 1 else bool)
     return _wrap(values, kind_, layout, "eye")

@@ -109,7 +109,7 @@ def vectorize(
     fused = None
     if excluded is signature is None and not cache and (wanted is None or len(wanted) == 1):
         fused = _fused(pyfunc, wanted)
-    cast = wanted is not None and any([x.isbuiltin != 1 for x in wanted])  # not one of NumPy's
+    cast = any([x.isbuiltin != 1 and dtype_of(x) is None for x in wanted or ()])  # not NumPy's
     codes = None if wanted is None or cast else "".join([x.char for x in wanted])
     each: Any = np.vectorize(pyfunc, codes, None, excluded, cache, signature)
 

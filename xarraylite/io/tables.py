@@ -331,10 +331,15 @@ def _read(name: str, read: Any, fname: Any, dtype: object, options: dict[str, An
     try:
         made = read(fname, dtype=given, **options)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise _named(name, error) from None
     if isinstance(made, np.ndarray) and is_not_ours(made):  # records, or with a mask
         return cast("XArray", made)
     return XArray(made, wanted) if narrow else cast("XArray", results(made, Narrow()))
+
+
+def _named(name: str, error: Exception) -> Exception:
+    """Return an error with the function's name; of text, by which callers try another encoding."""
+    return error if isinstance(error, UnicodeError) else ValueError(f"{name}: {error}")
 
 
 def savetxt(
@@ -374,4 +379,4 @@ def savetxt(
     try:
         np.savetxt(fname, values, fmt, delimiter, **options)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"savetxt: {error}") from None
+        raise _named("savetxt", error) from None

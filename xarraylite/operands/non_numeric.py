@@ -209,10 +209,7 @@ def _is_of_others(x: object) -> bool:
         return is_other(x) or x.hasobject
     if isinstance(x, (np.ndarray, np.generic)):
         return is_not_ours(x)
-    if isinstance(x, (list, tuple)):
-        texts = bool(x) and all([isinstance(y, str) for y in x])
-        return texts or any([_is_of_others(y) for y in x])
     if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
-        return any([isinstance(y, (str, bytes)) for y in x])
+        return any([isinstance(y, (str, bytes)) or _is_of_others(y) for y in x])
     ours = isinstance(x, (HasNode, OneValue, Lifted))
     return not ours and hasattr(type(x), "__array_function__")
