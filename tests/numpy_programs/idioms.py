@@ -284,6 +284,8 @@ xp.multiply.outer(v, v, order="F").flags.f_contiguous, xp.matmul(a, a.T, order="
 [xp.einsum("ij,kj->ik", a, a, order=o).flags.f_contiguous for o in "CF"]
 xp.einsum("ij,j", a, v, out=xp.zeros(2, int), dtype=float, casting="unsafe")
 xp.einsum("ij,j", a, v, out=xp.zeros(2, int), casting="unsafe")
+[xp.isscalar(x) for x in (v @ v, v.dot(v), xp.vdot(v, v), xp.einsum("i,i", v, v), a @ v, a[0])]
+isinstance(v @ v, xp.floating), isinstance(xp.inner(i, i), xp.integer), isinstance(a, xp.generic)
 """
 
 WRITING = r"""

@@ -275,6 +275,25 @@ def evenly_spaced_between_arrays(xp: Xp) -> Any:
     )
 
 
+class Picked:
+    """An object of another library that says its values, and is no sequence."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.values)
+
+
+def picked_by_objects(xp: Xp) -> Any:
+    a = xp.reshape(xp.arange(6.0), (2, 3))
+    written = xp.copy(a)
+    written[Picked([1])] = 9
+    written[0, Picked([1, 2])] += 1
+    masked, both = a[Picked([True, False])], a[Picked([0, 1]), Picked([1, 2])]
+    return a[Picked([1, 0])], a[:, Picked([0, 2])], a[1, Picked(1)], masked, both, written
+
+
 PROGRAMS = [
     value
     for name, value in list(globals().items())

@@ -26,7 +26,7 @@ from ..ir.node import RANK, Node
 from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
 from ..operands.gathers import FEW, gather, is_index_array, taken
-from ..operands.nodes import HasNode, OneValue, is_masked, unwrapped, values_in
+from ..operands.nodes import HasNode, OneValue, has_array, is_masked, unwrapped, values_in
 from . import ownership
 from .recomputed import Recomputed, outlined
 
@@ -74,11 +74,15 @@ def is_advanced(key: Any) -> bool:
             arrays += 1
         elif isinstance(item, bool) or getattr(item, "dtype", None) == np.bool_:
             return True
-        elif isinstance(item, _PLAIN) or not hasattr(item, "__len__"):
+        elif isinstance(item, _PLAIN) or not (hasattr(item, "__len__") or _is_like_array(item)):
             arrays += getattr(item, "ndim", 0) > 0
         else:  # a range, a deque, a column of a data frame
             return True
     return arrays > 1
+
+
+def _is_like_array(item: object) -> bool:
+    return has_array(type(item)) and not hasattr(item, "__index__")
 
 
 def _is_mask(items: Any) -> bool:

@@ -51,7 +51,7 @@ class _Kind(type):
 
 
 def is_value(x: Any) -> bool:
-    """Tell whether NumPy would have a value: an element, or a lazy result without dimensions.
+    """Tell whether NumPy would have a value: an element, or a result without dimensions.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def is_value(x: Any) -> bool:
     >>> is_value(v[0]), is_value(v.mean()), is_value(xl.asarray(1.0))
     (True, True, False)
     """
-    return isinstance(x, XScalar) or (x.__class__ is XExpression and not x.shape)
+    return isinstance(x, XScalar) or (isinstance(x, XExpression) and x._is_value())
 
 
 def is_abstract(x: object) -> bool:
