@@ -199,7 +199,8 @@ def words_that_come_one_by_one(xp: Xp) -> Any:
         names = xp.append(names, word)
         found.append(xp.hstack([xp.array([1.5]), word]))
     longer = xp.vectorize(str.casefold, otypes=["U3"])(xp.array(["ßßß", "b"]))
-    return names, found, longer, xp.append([], "x"), xp.append(xp.arange(2), b"y")
+    kinds = xp.concatenate([xp.repeat("oak", 2), xp.tile("fir", 2)]), xp.result_type("U1", int)
+    return names, found, longer, xp.append([], "x"), xp.append(xp.arange(2), b"y"), kinds
 
 
 def rows_of_other_things(xp: Xp) -> Any:

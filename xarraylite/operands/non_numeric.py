@@ -29,6 +29,9 @@ R = TypeVar("R")
 #: Kinds of NumPy's dtypes whose elements are no numbers; objects are made only by their dtype.
 _KINDS = "USTMmV"
 
+#: Classes of text.
+_TEXT = (str, bytes)
+
 #: NumPy without its types.
 _numpy: Any = np
 
@@ -123,6 +126,9 @@ def as_other(values: object, dtype: object) -> NumpyArray:
 #: Functions of NumPy's that take masked arrays and lose the masks.
 _UNMASKED = frozenset(["einsum", "where"])
 
+#: Functions that take one text for an array, or for the dtype of one.
+_TAKE_ONE = frozenset(["repeat", "result_type", "tile"])
+
 #: Operators that find arrays of numbers unequal to text, where NumPy's functions have no loop.
 _EQUALITY: dict[str, Callable[..., Any]] = {"equal": operator.eq, "not_equal": operator.ne}
 
@@ -145,6 +151,7 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
         fits = isinstance(args[0] if args else None, np.ndarray)
     else:
         fits = any([_is_of_others(x) or has_own(x, name) for x in args or options.values()])
+        fits = fits or (name in _TAKE_ONE and isinstance((args or (0,))[0], _TEXT))
         fits = fits and not (name in _UNMASKED and any([is_masked(x) for x in args]))
     if not fits or not callable(function):
         raise  # noqa: PLE0704
@@ -209,7 +216,7 @@ def _is_of_others(x: object) -> bool:
         return is_other(x) or x.hasobject
     if isinstance(x, (np.ndarray, np.generic)):
         return is_not_ours(x)
-    if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
-        return any([isinstance(y, (str, bytes)) or _is_of_others(y) for y in x])
+    if isinstance(x, Sequence) and not isinstance(x, _TEXT):
+        return any([isinstance(y, _TEXT) or _is_of_others(y) for y in x])
     ours = isinstance(x, (HasNode, OneValue, Lifted))
     return not ours and hasattr(type(x), "__array_function__")
