@@ -286,6 +286,8 @@ xp.einsum("ij,j", a, v, out=xp.zeros(2, int), dtype=float, casting="unsafe")
 xp.einsum("ij,j", a, v, out=xp.zeros(2, int), casting="unsafe")
 [xp.isscalar(x) for x in (v @ v, v.dot(v), xp.vdot(v, v), xp.einsum("i,i", v, v), a @ v, a[0])]
 isinstance(v @ v, xp.floating), isinstance(xp.inner(i, i), xp.integer), isinstance(a, xp.generic)
+[issubclass(x.dtype.type, c) for x in (a, i, v > 1) for c in (xp.float64, xp.bool_, xp.integer)]
+xp.vectorize(lambda x: x, otypes=["M8[D]"])(np.array(["2024-01-01"], "M8[D]"))
 """
 
 WRITING = r"""

@@ -275,6 +275,25 @@ def evenly_spaced_between_arrays(xp: Xp) -> Any:
     )
 
 
+def kept_while_walking(xp: Xp) -> Any:
+    a, walked = xp.reshape(xp.arange(6.0), (2, 3)), xp.zeros(0)
+    roots = [xp.sqrt(x) for x in xp.nditer(a)]
+    sums = [xp.add(x, y) for x, y in xp.nditer([a, xp.ones(3)])]
+    it = xp.nditer(a, order="F")
+    first = [xp.exp(it[0] * 0), xp.negative(it.value)]
+    it.iternext()
+    first.append(xp.negative(it.value) + xp.negative(it[0]))
+    options = {"op_dtypes": "f4", "casting": "same_kind", "buffersize": 2}
+    for x in xp.nditer(a, ["external_loop", "buffered"], order="F", **options):
+        walked = xp.concatenate([walked, x])
+    with xp.nditer([a, None]) as pairs:
+        for x, y in pairs:
+            y[...] = xp.square(x)
+        squares = xp.array(pairs.operands[1])
+    a[...] = 0
+    return [float(x) for x in (*roots, *sums, *first)], walked, squares
+
+
 class Picked:
     """An object of another library that says its values, and is no sequence."""
 

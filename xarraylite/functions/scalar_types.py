@@ -157,6 +157,11 @@ class ScalarType(Named):
             return bool(value.dtype == self.dtype)
         return isinstance(value, self.dtype.type)
 
+    def __subclasscheck__(self, other: Any) -> bool:
+        return issubclass(
+            other.dtype.type if isinstance(other, ScalarType) else other, self.dtype.type
+        )
+
 
 class _Dtypes(type):
     """What `isinstance` asks of the class of dtypes: arrays say NumPy's of themselves."""

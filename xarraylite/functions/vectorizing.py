@@ -110,8 +110,7 @@ def vectorize(
     if excluded is signature is None and not cache and (wanted is None or len(wanted) == 1):
         fused = _fused(pyfunc, wanted)
     cast = any([x.isbuiltin != 1 and dtype_of(x) is None for x in wanted or ()])  # not NumPy's
-    codes = None if wanted is None or cast else "".join([x.char for x in wanted])
-    each: Any = np.vectorize(pyfunc, codes, None, excluded, cache, signature)
+    each: Any = np.vectorize(pyfunc, None if cast else wanted, None, excluded, cache, signature)
 
     def vectorized(*operands: Any, **named: Any) -> Any:
         if fused is not None and not named:
