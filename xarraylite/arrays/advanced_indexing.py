@@ -74,15 +74,11 @@ def is_advanced(key: Any) -> bool:
             arrays += 1
         elif isinstance(item, bool) or getattr(item, "dtype", None) == np.bool_:
             return True
-        elif isinstance(item, _PLAIN) or not (hasattr(item, "__len__") or _is_like_array(item)):
+        elif isinstance(item, _PLAIN) or not (hasattr(item, "__len__") or has_array(type(item))):
             arrays += getattr(item, "ndim", 0) > 0
         else:  # a range, a deque, a column of a data frame
             return True
     return arrays > 1
-
-
-def _is_like_array(item: object) -> bool:
-    return has_array(type(item)) and not hasattr(item, "__index__")
 
 
 def _is_mask(items: Any) -> bool:

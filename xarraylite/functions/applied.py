@@ -17,10 +17,10 @@ from ..arrays.few import values_of
 from ..arrays.operand import as_array
 from ..arrays.ownership import remembered
 from ..assignment.elements import FEW
-from ..dtypes.names import bool_
+from ..dtypes.names import NumpyArray, bool_
 from ..index.broadcast import as_shape, check_axis
 from ..operands import tracing
-from ..operands.nodes import HasNode, as_node, is_masked
+from ..operands.nodes import HasNode, as_node
 from ..operands.non_numeric import is_not_ours, or_numpy
 from ..ops.table import OPS
 from .arrays_of_numpy import Narrow, container, numpy_of
@@ -67,25 +67,16 @@ def apply_along_axis(
     """
     values = np.asarray(as_array(arr, "apply_along_axis"))
     along = check_axis(axis, values.ndim, "apply_along_axis")
-    moved = np.moveaxis(values, along, -1)
-    outer = moved.shape[:-1]
-    joined: Any = None
-    for place in np.ndindex(outer):
-        vector = xarray.owned(moved[place]) if moved.shape[-1] <= FEW else None
-        one = func1d(container(moved[place]) if vector is None else vector, *args, **kwargs)
-        masked = isinstance(one, np.ndarray) and is_masked(one)
-        part = values_of(one) if isinstance(one, HasNode) else one if masked else np.asarray(one)
-        if joined is None:
-            inner, empty = part.shape, np.ma.empty if masked else np.empty
-            joined = empty(outer + inner, part.dtype)
-        elif part.shape != inner:
-            raise ShapeError("apply_along_axis: the function returns arrays of different shapes")
-        joined[place] = part
-    if joined is None:
+    if not values.size and 0 in (outer := np.delete(values.shape, along)):
         raise ShapeError(f"apply_along_axis: {outer} has no vectors to call the function with")
-    last = range(len(outer), len(outer) + len(inner))
-    made = np.moveaxis(joined, last, range(along, along + len(inner)))
-    return made if is_not_ours(made) else container(made)
+
+    def of_vector(vector: NumpyArray) -> Any:
+        few = xarray.owned(vector) if vector.size <= FEW else None
+        made = func1d(container(vector) if few is None else few, *args, **kwargs)
+        return values_of(made) if isinstance(made, HasNode) else made
+
+    joined = np.apply_along_axis(of_vector, along, values)
+    return joined if is_not_ours(joined) else container(joined, [])
 
 
 def apply_over_axes(func: Callable[..., Any], a: object, axes: int | Iterable[int]) -> Any:
@@ -191,7 +182,7 @@ def _value(function: Any, array: XExpression, args: Any, kw: Any) -> Any:
     return function(array, *args, **kw) if callable(function) else function
 
 
-class ndindex:
+def ndindex(*shape: ShapeLike) -> Iterator[tuple[int, ...]]:
     """Iterate over the positions of a shape, in row-major order.
 
     Examples
@@ -200,16 +191,8 @@ class ndindex:
     >>> list(xl.ndindex(2, 2))
     [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
-
-    def __init__(self, *shape: ShapeLike) -> None:
-        one = len(shape) == 1 and isinstance(shape[0], Iterable)
-        self._places = np.ndindex(as_shape(shape[0] if one else shape, "ndindex"))  # type: ignore[arg-type]
-
-    def __iter__(self) -> Iterator[tuple[int, ...]]:
-        return iter(self._places)
-
-    def __next__(self) -> tuple[int, ...]:
-        return next(self._places)
+    one = len(shape) == 1 and isinstance(shape[0], Iterable)
+    return np.ndindex(as_shape(shape[0] if one else shape, "ndindex"))  # type: ignore[arg-type]
 
 
 def ndenumerate(arr: object) -> Iterator[tuple[tuple[int, ...], Any]]:

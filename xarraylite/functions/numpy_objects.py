@@ -114,11 +114,10 @@ def _read(found: Any) -> Any:
     """Return what NumPy yields, copied where it is only read: that memory is used again."""
     if isinstance(found, tuple):
         return tuple(map(_read, found))
-    if found.flags.writeable:
-        return found
-    made = found.copy()
-    made.flags.writeable = False
-    return made
+    if not found.flags.writeable:
+        found = found.copy()
+        found.flags.writeable = False
+    return found
 
 
 def _walked(op: Any, op_flags: Any) -> Any:

@@ -158,9 +158,7 @@ class ScalarType(Named):
         return isinstance(value, self.dtype.type)
 
     def __subclasscheck__(self, other: Any) -> bool:
-        return issubclass(
-            other.dtype.type if isinstance(other, ScalarType) else other, self.dtype.type
-        )
+        return issubclass(getattr(other, "type", other), self.dtype.type)
 
 
 class _Dtypes(type):
