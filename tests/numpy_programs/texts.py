@@ -134,6 +134,16 @@ def sums_of_time(xp: Xp) -> Any:
     )
 
 
+def written_where_no_numbers_are(xp: Xp) -> Any:
+    days, x = (
+        xp.arange("2024-01-01", "2024-01-04", dtype="M8[D]"),
+        xp.ma.array([4.0, 9.0], mask=[0, 1]),
+    )
+    same = xp.add(days, xp.timedelta64(2, "D"), out=days, where=xp.asarray([True, False, True]))
+    added = xp.add(x, xp.ones(2), out=x)
+    return days, same is days, x.tolist(), added is x, xp.multiply(2, x, x).tolist()
+
+
 def masked_measurements(xp: Xp) -> Any:
     x = xp.ma.array([[4.0, 1.0], [2.0, 9.0]], mask=[[0, 1], [0, 0]])
     roots = xp.sqrt(x)
@@ -219,4 +229,4 @@ def rows_of_other_things(xp: Xp) -> Any:
 PROGRAMS = [totals_by_name, chosen_words, records, dates, texts_of_numbers, drawn_words]
 PROGRAMS += [moved_words, days_and_numbers, words_that_come_one_by_one, rows_of_other_things]
 PROGRAMS += [board, sums_of_time, masked_measurements, fractions_and_large_numbers]
-PROGRAMS += [written_in_numpys_memory]
+PROGRAMS += [written_in_numpys_memory, written_where_no_numbers_are]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Self, SupportsIndex
+from typing import Any, Self, SupportsIndex, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..dtypes.names import as_dtype
 from ..ir.kind import NODE
 from ..layout.strided import ElementStride
 from ..operands.non_numeric import dtype_of
-from .arrays_of_numpy import Narrow, container, numpy_of
+from .arrays_of_numpy import Narrow, numpy_of
 from .conversion import asarray
 from .creation import MemoryOrder, empty
 from .foreign import called, value_of
@@ -195,33 +195,15 @@ def _of_objects(function: Callable[..., Any]) -> Any:
     return call
 
 
-def mask_indices(n: int, mask_func: Callable[..., Any], k: object = 0) -> tuple[Any, ...]:
-    """Return where a function of a square matrix, such as `triu`, leaves something.
+@of_numpy(arithmetic=False)
+def mask_indices(n: int, mask_func: Callable[..., Any], k: object = 0) -> Any:
+    """Return where ``mask_func(a, k)`` of a square matrix, such as `triu`, leaves something.
 
-    Parameters
-    ----------
-    n : int
-        Extent of the matrix.
-    mask_func : callable
-        ``mask_func(a, k)``.
-    k : int, default 0
-        Its second argument.
+    Returns: tuple of XArray, rows and columns
 
-    Returns
-    -------
-    tuple of XArray
-        Rows and columns.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
     >>> xl.mask_indices(2, xl.tril)
     (XArray([0, 1, 1]), XArray([0, 0, 1]))
     """
-    found: tuple[Any, ...] = as_array(
-        as_array(mask_func(container(np.ones((n, n), int)), k), "mask_indices") != 0, "mask_indices"
-    ).nonzero()
-    return found
 
 
 def common_type(*arrays: object) -> type:
@@ -233,11 +215,9 @@ def common_type(*arrays: object) -> type:
     >>> xl.common_type(xl.asarray([1], dtype="float32"), xl.asarray([1.0j]))
     <class 'numpy.complex128'>
     """
-    held = [x if hasattr(x, "dtype") else as_array(x, "common_type") for x in arrays]
-    dtypes = [x.dtype for x in held]
+    dtypes = [(x if hasattr(x, "dtype") else as_array(x, "common_type")).dtype for x in arrays]
     known = [x if x.isbuiltin == 1 else np.dtype(np.float32) for x in dtypes]
-    found: type = np.common_type(*[np.empty(0, x) for x in known])
-    return found
+    return np.common_type(*[np.empty(0, x) for x in known])
 
 
 def require(a: object, dtype: object = None, requirements: Any = None, **kwargs: Any) -> XArray:
@@ -282,8 +262,7 @@ def asarray_chkfinite(a: object, dtype: Any = None, order: Any = None) -> XArray
     >>> xl.asarray_chkfinite([1.0, 2.0])
     XArray([1., 2.])
     """
-    made: XArray = _unless_as_is(np.asarray_chkfinite, a, dtype, order)
-    return made
+    return cast("XArray", _unless_as_is(np.asarray_chkfinite, a, dtype, order))
 
 
 def _unless_as_is(function: Callable[..., Any], a: object, *args: Any, **kwargs: Any) -> Any:

@@ -30,7 +30,7 @@ from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.build import Operand, describe
 from ..operands import dispatch
-from ..operands.nodes import Lifted, as_operand, is_foreign, is_number, is_operand
+from ..operands.nodes import Lifted, as_operand, is_foreign, is_masked, is_number, is_operand
 from ..operands.non_numeric import call_numpy, dtype_of, is_not_ours
 from ..operands.operators import with_strangers
 from ..ops.op import Op
@@ -153,17 +153,19 @@ def directed(
         if out is None and where is True:
             numbers = all([is_number(x) for x in operands])
             return ordered((applied if numbers else _lazily)(op, *operands), order, out)
-        made = expression.apply(op, *operands)
-        if not isinstance(made, XExpression):  # NumPy's, of no numbers
-            raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
+        found: Any = expression.apply(op, *operands)
+        if not isinstance(found, XExpression):  # NumPy's, of no numbers
+            if not isinstance(out, (XExpression, tuple)):
+                return _by_numpy(op, operands, out=out, where=where)
+            if where is not True or is_masked(found):
+                raise DTypeError(f"{op.name}: out and where are for numbers, got {found.dtype}")
+            return cast("XExpression", into(out, found, op.name))
+        made = found
     else:
         wanted = wanted_of(len(operands), dtype, signature)
         textual = any([dtype_of(x) is not None for x in wanted])  # NumPy's, of no numbers
         if textual or (out is None and where is True and any(map(is_foreign, operands))):
-            values: list[Any] = [
-                np.asarray(x) if isinstance(x, XExpression) else x for x in operands
-            ]
-            return getattr(np, op.name)(*values, signature=wanted)  # type: ignore[no-any-return]
+            return _by_numpy(op, operands, signature=wanted)
         nodes = [as_operand(x, op.name) for x in operands]
         *loop, result = _loop(op, nodes, wanted, casting)
         pairs = zip(nodes, loop, strict=True)
@@ -172,6 +174,12 @@ def directed(
         if out is None and where is True and all([is_number(x) for x in operands]):
             return XScalar(made)  # type: ignore[return-value]
     return ordered(written(made, out, where, op.name, casting), order, out)
+
+
+def _by_numpy(op: Op, operands: Sequence[Any], **options: Any) -> XExpression:
+    values = [np.asarray(x) if isinstance(x, XExpression) else x for x in operands]
+    named = {k: np.asarray(x) if isinstance(x, XExpression) else x for k, x in options.items()}
+    return getattr(np, op.name)(*values, **named)  # type: ignore[no-any-return]
 
 
 def wanted_of(count: int, dtype: object, signature: object) -> tuple[Any, ...]:
