@@ -319,10 +319,13 @@ def test_folds_of_time_differences_keep_their_options() -> None:
         assert getattr(xl, name)(spans, **options) == getattr(np, name)(spans, **plain)
     assert xl.sum(spans, out=out) is out
     assert out == np.timedelta64(7, "s")
+    twice = np.zeros(3, "m8[s]")
+    assert xl.add(spans, spans, out=twice, where=xl.asarray(mask)) is twice
+    assert (twice == np.array([2, 4, 0], "m8[s]")).all()
     for refused in (
         lambda: xl.sum(spans, dtype="m8[ms]"),
         lambda: xl.add(spans, spans, where=mask),
-        lambda: xl.add(spans, spans, out=np.zeros(3, "m8[s]")),
+        lambda: xl.add(spans, spans, out=xl.zeros(3)),
     ):
         with pytest.raises(xl.DTypeError):
             refused()

@@ -30,7 +30,7 @@ from ..dtypes.promotion import can_cast
 from ..ir import build
 from ..ir.build import Operand, describe
 from ..operands import dispatch
-from ..operands.nodes import Lifted, as_operand, is_foreign, is_masked, is_number, is_operand
+from ..operands.nodes import Lifted, as_operand, is_foreign, is_number, is_operand
 from ..operands.non_numeric import call_numpy, dtype_of, is_not_ours
 from ..operands.operators import with_strangers
 from ..ops.op import Op
@@ -155,9 +155,9 @@ def directed(
             return ordered((applied if numbers else _lazily)(op, *operands), order, out)
         found: Any = expression.apply(op, *operands)
         if not isinstance(found, XExpression):  # NumPy's, of no numbers
-            if not isinstance(out, (XExpression, tuple)):
+            if isinstance(out, np.ndarray):
                 return _by_numpy(op, operands, out=out, where=where)
-            if where is not True or is_masked(found):
+            if where is not True or is_not_ours(found):
                 raise DTypeError(f"{op.name}: out and where are for numbers, got {found.dtype}")
             return cast("XExpression", into(out, found, op.name))
         made = found
