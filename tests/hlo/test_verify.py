@@ -152,6 +152,28 @@ def test_inferred_shapes_have_xlas_layouts() -> None:
     ]
 
 
+THREADS = """
+f { a = f32[2] parameter(0)  ROOT b = f32[2] negate(a) }%s
+ENTRY e {
+  x = f32[2] parameter(0)
+  u = u32[] parameter(1)
+  t = (f32[2], f32[2], u32[]) tuple(x, x, u)
+  c = (f32[2], f32[2], u32[]) copy-start(x)
+  d = f32[2] copy-done(c)
+  g = f32[2] call(d), to_apply=f
+}"""
+
+
+def test_what_is_started_ends_once_on_the_same_thread() -> None:
+    xl.hlo.parse(THREADS % "").verify()
+    with pytest.raises(xl.HloError, match=r"^g: calls f of the thread t on main"):
+        xl.hlo.parse(THREADS % ', execution_thread="t"').verify()
+    with pytest.raises(xl.HloError, match=r"^d: copy-done takes what copy-start gives, not tuple"):
+        xl.hlo.parse((THREADS % "").replace("done(c)", "done(t)")).verify()
+    with pytest.raises(xl.HloError, match=r"^c: copy-start is used 2 times"):
+        xl.hlo.parse((THREADS % "").replace("call(d)", "call(f32[2] copy-done(c))")).verify()
+
+
 def test_the_header_fits_the_entry() -> None:
     text = (
         "HloModule m, entry_computation_layout={{({})->{}}}\nENTRY e {{ a = f32[2] parameter(0) }}"

@@ -187,3 +187,16 @@ def test_the_largest_under_a_window_of_scales_that_have_no_sign() -> None:
     scale = np.dtype(ml_dtypes.float8_e8m0fnu)
     found = made(np.array([1, 2, 4, 8], scale), np.array(1, scale))
     assert found.numpy().astype(float).tolist() == [2, 4, 8, 8]
+
+
+def test_a_transform_of_length_0_is_zero() -> None:
+    made = xl.hlo.parse("""
+        ENTRY e { p = c64[2,3] parameter(0)
+          ROOT r = c64[2,3] fft(p), fft_type=FFT, fft_length={1,0} }
+    """)
+    assert made(np.ones((2, 3), np.complex64)).numpy().tolist() == [[0] * 3] * 2
+
+
+def test_a_count_along_a_huge_dimension_of_no_elements_takes_no_memory() -> None:
+    made = xl.hlo.parse("ENTRY e { ROOT r = f32[1000000000000,0] iota(), iota_dimension=0 }")
+    assert made().shape == (10**12, 0)

@@ -19,7 +19,18 @@ def _groups(call: Call) -> int:
     rows = groups.expanded() if groups is not None else ()
     listed = [number for row in rows for number in row]
     call.require(len(set(listed)) == len(listed), "a replica is in one group of replica_groups")
+    call.require(
+        all(rows)
+        and (call.opcode == "collective-broadcast" or max(listed, default=-1) < len(listed)),
+        "replica_groups name every replica, and none is empty",
+    )
+    call.require(
+        not call.attributes.get("use_global_device_ids")
+        or (bool(rows) and "channel_id" in call.attributes),
+        "use_global_device_ids goes with replica_groups and a channel_id",
+    )
     sizes = {len(row) for row in rows}
+    call.require(len(sizes) < 2 or call.opcode.startswith("all-reduce"), "groups have one size")
     return sizes.pop() if len(sizes) == 1 else 0
 
 

@@ -42,7 +42,7 @@ _ANYTHING_NAMES = """
 add-dependency after-all all-gather-done all-reduce-done async-done async-start async-update call
 collective-broadcast collective-permute collective-permute-done collective-permute-start conditional
 copy copy-done copy-start domain fusion get-tuple-element infeed opt-barrier outfeed recv recv-done
-scan select send send-done tuple while
+scan send send-done tuple while
 """
 #: Operations whose operands need not be arrays.
 _ANYTHING: Final = frozenset(_ANYTHING_NAMES.split())
@@ -136,6 +136,7 @@ def verify_module(
                 raise HloError("the name is taken already", instruction=instruction.name)
             names.add(instruction.name)
             verify_instruction(instruction)
+            _verify_partners(instruction, computation.execution_thread)
     _verify_signature(entry, signature, attributes)
 
 
@@ -185,6 +186,27 @@ def verify_instruction(instruction: HloInstruction) -> None:
     _verify_sharing("output_to_operand_aliasing", aliases, shapes, instruction.shape, name)
     if row.name == "constant" and instruction.literal.shape != instruction.shape:
         raise HloError("a constant has the shape of its value", instruction=name)
+
+
+def _verify_partners(instruction: HloInstruction, thread: str) -> None:
+    """Check that what is started ends once, and that what is called runs on the same thread."""
+    opcode, name = instruction.opcode, instruction.name
+    operation, _, phase = opcode.rpartition("-")
+    if phase in ("start", "update") and len(instruction.users) > 1:
+        raise HloError(f"{opcode} is used {len(instruction.users)} times", instruction=name)
+    if phase == "done" and operation not in ("async", "recv", "send"):
+        found = instruction.operands[0].opcode
+        if found != f"{operation}-start":
+            raise HloError(
+                f"{opcode} takes what {operation}-start gives, not {found}", instruction=name
+            )
+    if opcode != "custom-call" and operation != "async":
+        for callee in instruction.called_computations:
+            if callee.execution_thread != thread:
+                raise HloError(
+                    f"calls {callee.name} of the thread {callee.execution_thread} on {thread}",
+                    instruction=name,
+                )
 
 
 def _agree(opcode: str, inferred: ArraySpec, declared: ArraySpec) -> bool:
