@@ -152,6 +152,33 @@ def test_inferred_shapes_have_xlas_layouts() -> None:
     ]
 
 
+@together(
+    ("operands", "call", "shape"),
+    [
+        ("f16[2,3] bf16[3,2]", "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+         "bf16[2,2]"),
+        ("u32[3] s32[3]", "dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}", "s32[]"),
+        ("s64[3] f32[3]", "dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}", "f32[]"),
+        ("f8e4m3fn[3] f8e5m2[3]", "dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+         "f8e5m2[]"),
+        ("pred[<=3] f32[3]", "select(a, b, b)", "f32[<=3]"),
+        ("f32[8,<=8] f32[]", "reduce-window(a, b), window={size=2x2}, to_apply=add",
+         "f32[7,<=7]"),
+        ("f32[<=8,9,2] f32[3,2,4]", "convolution(a, b), window={size=3}, dim_labels=b0f_0io->b0f",
+         "f32[<=8,7,4]"),
+        ("f32[<=64,48] s64[<=32]", "gather(a, b), offset_dims={0}, collapsed_slice_dims={1}, "
+         "start_index_map={1}, index_vector_dim=1, slice_sizes={64,1}", "f32[<=64,<=32]"),
+    ],
+)  # fmt: skip
+def test_inferred_shapes_have_xlas_types_and_bounds(operands: str, call: str, shape: str) -> None:
+    first, second = operands.split()
+    made = xl.hlo.parse(
+        "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }"
+        f"ENTRY e {{ a = {first} parameter(0)  b = {second} parameter(1)  ROOT r = {call} }}"
+    )
+    assert made.verify().entry.root.shape.human_string() == shape
+
+
 THREADS = """
 f { a = f32[2] parameter(0)  ROOT b = f32[2] negate(a) }%s
 ENTRY e {

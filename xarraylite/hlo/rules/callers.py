@@ -233,6 +233,7 @@ def _triangular_solve(call: Call) -> ArraySpec:
 
 def _batch_norm(call: Call) -> ArraySpec:
     operand, *vectors = call.shapes
+    call.require(operand.element_type.is_floating, "operands are floats")
     axis = call.get("feature_index")
     call.require(0 <= axis < operand.rank, f"feature_index={axis} is a dimension")
     features = operand.dimensions[axis]

@@ -203,15 +203,14 @@ def _dynamic_reshape(call: Call) -> ArraySpec:
     return _reshape(call)
 
 
-def _index_sizes(call: Call, indices: ArraySpec) -> tuple[int, list[int]]:
-    """Length of an index, and the sizes of what counts the indices."""
+def _index_sizes(call: Call, indices: ArraySpec) -> tuple[int, list[int], list[int]]:
+    """Length of an index, the dimensions that count the indices, and their sizes."""
     axis = call.get("index_vector_dim")
     call.require(indices.element_type.is_integral, "indices are integers")
     call.require(0 <= axis <= indices.rank, f"index_vector_dim={axis} is at most {indices.rank}")
-    if axis == indices.rank:
-        return 1, list(indices.dimensions)
-    sizes = indices.dimensions
-    return sizes[axis], [*sizes[:axis], *sizes[axis + 1 :]]
+    counting = [d for d in range(indices.rank) if d != axis]
+    length = 1 if axis == indices.rank else indices.dimensions[axis]
+    return length, counting, [indices.dimensions[d] for d in counting]
 
 
 def _batching(
@@ -236,7 +235,7 @@ def _map(call: Call, name: str, length: int, rank: int) -> tuple[int, ...]:
 
 def _gather(call: Call) -> ArraySpec:
     operand, indices = call.shapes
-    length, counted = _index_sizes(call, indices)
+    length, counting, _ = _index_sizes(call, indices)
     mapped = _map(call, "start_index_map", length, operand.rank)
     batching = _batching(
         call, operand, indices, ("operand_batching_dims", "start_indices_batching_dims")
@@ -258,14 +257,17 @@ def _gather(call: Call) -> ArraySpec:
         all([sizes[d] <= 1 for d in (*collapsed, *batching)]),
         "slices have at most one element along collapsed and batching dimensions",
     )
-    kept = [sizes[d] for d in range(operand.rank) if d not in collapsed and d not in batching]
-    rank = len(counted) + len(kept)
+    kept = [d for d in range(operand.rank) if d not in collapsed and d not in batching]
+    rank = len(counting) + len(kept)
     offsets = call.distinct("offset_dims", rank)
     call.require(len(offsets) == len(kept), f"offset_dims name {len(kept)} dimensions")
-    inner, outer = iter(kept), iter(counted)
-    return array(
-        operand.element_type, [next(inner) if d in offsets else next(outer) for d in range(rank)]
+    # What is taken whole keeps its bound, as what counts the indices does.
+    inner = iter(
+        [(sizes[d], operand.dynamic[d] and sizes[d] == operand.dimensions[d]) for d in kept]
     )
+    outer = iter([(indices.dimensions[d], indices.dynamic[d]) for d in counting])
+    made = [next(inner) if d in offsets else next(outer) for d in range(rank)]
+    return array(operand.element_type, [size for size, _ in made], [flag for _, flag in made])
 
 
 def _scatter(call: Call) -> ArraySpec:
@@ -274,7 +276,7 @@ def _scatter(call: Call) -> ArraySpec:
     operands, indices, updates = call.shapes[:half], call.shapes[half], call.shapes[half + 1 :]
     first = operands[0]
     call.alike(operands)
-    length, counted = _index_sizes(call, indices)
+    length, _, counted = _index_sizes(call, indices)
     _map(call, "scatter_dims_to_operand_dims", length, first.rank)
     batching = _batching(
         call, first, indices, ("input_batching_dims", "scatter_indices_batching_dims")
