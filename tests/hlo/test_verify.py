@@ -166,8 +166,8 @@ def test_inferred_shapes_have_xlas_layouts() -> None:
          "f32[7,<=7]"),
         ("f32[<=8,9,2] f32[3,2,4]", "convolution(a, b), window={size=3}, dim_labels=b0f_0io->b0f",
          "f32[<=8,7,4]"),
-        ("f32[<=64,48] s64[<=32]", "gather(a, b), offset_dims={0}, collapsed_slice_dims={1}, "
-         "start_index_map={1}, index_vector_dim=1, slice_sizes={64,1}", "f32[<=64,<=32]"),
+        ("f32[<=64,48] s64[<=32]", """gather(a, b), offset_dims={0}, collapsed_slice_dims={1},
+         start_index_map={1}, index_vector_dim=1, slice_sizes={64,1}""", "f32[<=64,<=32]"),
     ],
 )  # fmt: skip
 def test_inferred_shapes_have_xlas_types_and_bounds(operands: str, call: str, shape: str) -> None:
