@@ -200,3 +200,19 @@ def test_a_transform_of_length_0_is_zero() -> None:
 def test_a_count_along_a_huge_dimension_of_no_elements_takes_no_memory() -> None:
     made = xl.hlo.parse("ENTRY e { ROOT r = f32[1000000000000,0] iota(), iota_dimension=0 }")
     assert made().shape == (10**12, 0)
+
+
+def test_the_imaginary_part_of_real_numbers_is_zero() -> None:
+    made = xl.hlo.parse("ENTRY e { p = f32[3] parameter(0)  ROOT r = f32[3] imag(p) }")
+    assert made(np.float32([-1, np.inf, np.nan])).numpy().tolist() == [0, 0, 0]
+    assert not np.signbit(made(np.float32([-1, np.inf, np.nan])).numpy()).any()
+
+
+def test_logarithms_near_1_keep_small_parts() -> None:
+    # By hand: of 1 + x + iy, the real part is x + y*y/2 and the imaginary one y where both are small.
+    made = xl.hlo.parse("ENTRY e { p = c64[5] parameter(0)  ROOT r = log-plus-one(p) }")
+    given = np.complex64([-1e-25 - 0j, -1e-26 - 4e-13j, -2 - 4e-13j, 3 + 0j, 3e38 + 3e38j])
+    found = made(given).numpy()
+    want = [-1e-25, -1e-26 + 8e-26, 8e-26, np.log(4), np.log(3e38) + np.log(2) / 2]
+    assert np.allclose(found.real, want, rtol=1e-5, atol=0)
+    assert np.allclose(found.imag, [0, -4e-13, -np.pi, 0, np.pi / 4], rtol=1e-6, atol=0)
