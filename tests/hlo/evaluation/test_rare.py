@@ -209,7 +209,7 @@ def test_the_imaginary_part_of_real_numbers_is_zero() -> None:
 
 
 def test_logarithms_near_1_keep_small_parts() -> None:
-    # By hand: of 1 + x + iy, the real part is x + y*y/2 and the imaginary one y where both are small.
+    # By hand: log(1 + x + iy) is x + y*y/2 + iy where both are small.
     made = xl.hlo.parse("ENTRY e { p = c64[5] parameter(0)  ROOT r = log-plus-one(p) }")
     given = np.complex64([-1e-25 - 0j, -1e-26 - 4e-13j, -2 - 4e-13j, 3 + 0j, 3e38 + 3e38j])
     found = made(given).numpy()
