@@ -280,8 +280,23 @@ def test_groups_of_replicas_expand() -> None:
     assert groups("[2,2]<=[2,2]T(1,0)") == ((0, 2), (1, 3))
     assert groups("mesh['x'=2,'y'=4] {'y':(1)2,'x'}") == ((0, 4, 2, 6), (1, 5, 3, 7))
     assert groups("{}") == ()
-    with pytest.raises(xl.HloError, match="no axis 'x', or no such part of it"):
-        groups("mesh['x'=2] {'x':(0)2}")
+    for size, named, fault in (
+        (2, "'x':(0)2", "no axis 'x', or no such part"),
+        (4, "'x':(2)1", "no such part"),  # a part is less than all and more than one
+        (4, "'x':(1)4", "no such part"),
+        (4, "'x':(1)2,'x':(2)2", "no such part"),  # they are all of x
+        (12, "'x':(1)2,'x':(3)2", "it is taken"),
+        (4, "'x','x':(1)2", "it is taken"),
+        (4, "'x' foo", "expected axes"),
+        (4, "?", "expected axes"),
+        (1, "'x'", "more than one device"),
+    ):
+        with pytest.raises(xl.HloError, match=fault):
+            groups(f"mesh['x'={size}] {{{named}}}")
+        if size > 1 and named != "?":
+            with pytest.raises(xl.HloError, match=fault):
+                xl.hlo.parse(f"c = f32[8] copy(x), sharding={{mesh['x'={size}], [{{{named}}}]}}")
+    assert groups("mesh['x'=8] {'x':(4)2,'x':(2)2}") == ((0, 2, 1, 3), (4, 6, 5, 7))
 
 
 # Errors.

@@ -43,12 +43,9 @@ def _merged(call: Call, shapes: tuple[ArraySpec, ...]) -> ArraySpec:
     """The common shape of arrays: a size is a bound where it is one in any of them."""
     first = shapes[0]
     call.alike(shapes)
-    flags = tuple(
-        [any(column) for column in zip(*[shape.dynamic for shape in shapes], strict=True)]
-    )
-    return (
-        first if flags == first.dynamic else with_dimensions(first, first.dimensions, dynamic=flags)
-    )
+    flags = [any(column) for column in zip(*[shape.dynamic for shape in shapes], strict=True)]
+    same = tuple(flags) == first.dynamic
+    return first if same else with_dimensions(first, first.dimensions, dynamic=flags)
 
 
 def _binary(kind: str) -> Rule:
