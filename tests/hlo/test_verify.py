@@ -37,6 +37,8 @@ ENTRY e {
   x = f32[2,9,9,6] parameter(11)
   tok = token[] after-all()
   pair = (f32[], s32[4]) tuple(s, i)
+  at = (s32[]) tuple(n)
+  ats = ((s32[]), (s32[])) tuple(at, at)
   two = (f32[4], s32[4]) all-reduce-start(v, i), to_apply=add
   wide = (f32[4,6], f32[8,6]) all-gather-start(m), dimensions={0}, replica_groups={{0,1}}
   moved = (f32[4], f32[4], u32[], u32[]) collective-permute-start(v), source_target_pairs={{0,1}}

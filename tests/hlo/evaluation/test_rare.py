@@ -216,3 +216,18 @@ def test_logarithms_near_1_keep_small_parts() -> None:
     want = [-1e-25, -1e-26 + 8e-26, 8e-26, np.log(4), np.log(3e38) + np.log(2) / 2]
     assert np.allclose(found.real, want, rtol=1e-5, atol=0)
     assert np.allclose(found.imag, [0, -4e-13, -np.pi, 0, np.pi / 4], rtol=1e-6, atol=0)
+
+
+def test_arrays_are_waited_for_and_their_parts_are_not_exchanged() -> None:
+    waited = xl.hlo.parse("""
+        ENTRY e { p = f32[2] parameter(0)  done = token[] after-all(p)
+          ROOT r = f32[2] add-dependency(p, done) }
+    """).verify()
+    assert waited(np.float32([1, 2])).numpy().tolist() == [1, 2]
+    parts = xl.hlo.parse("""
+        ENTRY e { p = f32[2] parameter(0)  n = s32[] constant(1)  at = (s32[]) tuple(n)
+          ROOT r = f32[2] collective-permute(p, p, at, at), source_target_pairs={{0,0}},
+            slice_sizes={{1}} }
+    """).verify()
+    with pytest.raises(xl.HloError, match="exchanges parts of arrays"):
+        parts(np.float32([1, 2]))
