@@ -71,6 +71,11 @@ def test_a_module_without_header_is_named_after_its_entry() -> None:
     assert [c.name for c in module.computations] == ["f", "g"]
 
 
+def test_a_colon_may_stand_behind_the_name_of_a_module() -> None:
+    module = xl.hlo.parse("HloModule m:, is_scheduled=true\nENTRY e { a = f32[] parameter(0) }")
+    assert (module.name, module.is_scheduled) == ("m", True)
+
+
 def test_the_root_is_marked_or_the_last() -> None:
     text = "f {{ {}a = f32[] parameter(0)  b = f32[] negate(a) }}"
     assert xl.hlo.parse(text.format("")).entry.root.name == "b"
@@ -178,6 +183,21 @@ def test_asynchronous_operations_wrap_others() -> None:
     assert module.find("d").called_computations == start.called_computations
 
 
+@pytest.mark.parametrize(
+    ("phase", "more"),
+    [("abs", ""), ("async", ", calls=g"), ("negate", ', async_execution_thread="u"')],
+)
+def test_asynchronous_operations_end_as_they_began(phase: str, more: str) -> None:
+    text = (
+        "g { a = f32[4] parameter(0)  ROOT r = f32[4] negate(a) }"
+        "ENTRY e { x = f32[4] parameter(0)"
+        '  s = ((f32[4]), f32[4], s32[]) negate-start(x), async_execution_thread="t"'
+        "  d = f32[4] {}-done(s){} }"
+    )
+    with pytest.raises(xl.HloError, match=r"^line 1, .* d: async-done runs what s began: "):
+        xl.hlo.parse(text.replace("{}", phase, 1).replace("{}", more, 1))
+
+
 def test_asynchronous_fusions_call_their_computation_once() -> None:
     module = xl.hlo.parse(
         "f { a = f32[4] parameter(0)  ROOT r = f32[4] negate(a) }"
@@ -260,8 +280,23 @@ def test_groups_of_replicas_expand() -> None:
     assert groups("[2,2]<=[2,2]T(1,0)") == ((0, 2), (1, 3))
     assert groups("mesh['x'=2,'y'=4] {'y':(1)2,'x'}") == ((0, 4, 2, 6), (1, 5, 3, 7))
     assert groups("{}") == ()
-    with pytest.raises(xl.HloError, match="no axis 'x', or no such part of it"):
-        groups("mesh['x'=2] {'x':(0)2}")
+    for size, named, fault in (
+        (2, "'x':(0)2", "no axis 'x', or no such part"),
+        (4, "'x':(2)1", "no such part"),  # a part is less than all and more than one
+        (4, "'x':(1)4", "no such part"),
+        (4, "'x':(1)2,'x':(2)2", "no such part"),  # they are all of x
+        (12, "'x':(1)2,'x':(3)2", "it is taken"),
+        (4, "'x','x':(1)2", "it is taken"),
+        (4, "'x' foo", "expected axes"),
+        (4, "?", "expected axes"),
+        (1, "'x'", "more than one device"),
+    ):
+        with pytest.raises(xl.HloError, match=fault):
+            groups(f"mesh['x'={size}] {{{named}}}")
+        if size > 1 and named != "?":
+            with pytest.raises(xl.HloError, match=fault):
+                xl.hlo.parse(f"c = f32[8] copy(x), sharding={{mesh['x'={size}], [{{{named}}}]}}")
+    assert groups("mesh['x'=8] {'x':(4)2,'x':(2)2}") == ((0, 2, 1, 3), (4, 6, 5, 7))
 
 
 # Errors.
@@ -306,6 +341,24 @@ ERRORS = [
     ("a = f32[2] slice(f32[4] x), slice={[0:2:0]}", 1, 35, "the stride of a slice is positive"),
     ("a = f32[2] slice(f32[4] x), slice={[0:2]}, slice={[0:2]}", 1, 44, "slice is given twice"),
     ("a = pred[] compare(f32[] x, f32[] y), direction=XY", 1, 49, "expected one of EQ NE GE"),
+    (
+        "a = f32[4] reduce-window(f32[4] x, f32[] y), window={size=1 pad=0_0_0}, to_apply=f",
+        1,
+        53,
+        "a window has no interior padding",
+    ),
+    (
+        "a = f32[] conditional(pred[] x, f32[] y, f32[] z), branch_computations={f, g}",
+        1,
+        50,
+        "between true_computation and false_computation",
+    ),
+    (
+        "a = f32[] conditional(s32[] x, f32[] y, f32[] z), true_computation=f, false_computation=g",
+        1,
+        49,
+        "another operand one of branch_computations",
+    ),
 ]
 
 

@@ -37,6 +37,8 @@ ENTRY e {
   x = f32[2,9,9,6] parameter(11)
   tok = token[] after-all()
   pair = (f32[], s32[4]) tuple(s, i)
+  at = (s32[]) tuple(n)
+  ats = ((s32[]), (s32[])) tuple(at, at)
   two = (f32[4], s32[4]) all-reduce-start(v, i), to_apply=add
   wide = (f32[4,6], f32[8,6]) all-gather-start(m), dimensions={0}, replica_groups={{0,1}}
   moved = (f32[4], f32[4], u32[], u32[]) collective-permute-start(v), source_target_pairs={{0,1}}
@@ -150,6 +152,55 @@ def test_inferred_shapes_have_xlas_layouts() -> None:
         "f32[8,6]{1,0}",
         "(f32[4,6]{0,1:T(8,128)}, f32[<=4,6]{0,1})",
     ]
+
+
+@together(
+    ("operands", "call", "shape"),
+    [
+        ("f16[2,3] bf16[3,2]", "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+         "bf16[2,2]"),
+        ("u32[3] s32[3]", "dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}", "s32[]"),
+        ("s64[3] f32[3]", "dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}", "f32[]"),
+        ("f8e4m3fn[3] f8e5m2[3]", "dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+         "f8e5m2[]"),
+        ("pred[<=3] f32[3]", "select(a, b, b)", "f32[<=3]"),
+        ("f32[8,<=8] f32[]", "reduce-window(a, b), window={size=2x2}, to_apply=add",
+         "f32[7,<=7]"),
+        ("f32[<=8,9,2] f32[3,2,4]", "convolution(a, b), window={size=3}, dim_labels=b0f_0io->b0f",
+         "f32[<=8,7,4]"),
+        ("f32[<=64,48] s64[<=32]", """gather(a, b), offset_dims={0}, collapsed_slice_dims={1},
+         start_index_map={1}, index_vector_dim=1, slice_sizes={64,1}""", "f32[<=64,<=32]"),
+    ],
+)  # fmt: skip
+def test_inferred_shapes_have_xlas_types_and_bounds(operands: str, call: str, shape: str) -> None:
+    first, second = operands.split()
+    made = xl.hlo.parse(
+        "add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }"
+        f"ENTRY e {{ a = {first} parameter(0)  b = {second} parameter(1)  ROOT r = {call} }}"
+    )
+    assert made.verify().entry.root.shape.human_string() == shape
+
+
+THREADS = """
+f { a = f32[2] parameter(0)  ROOT b = f32[2] negate(a) }%s
+ENTRY e {
+  x = f32[2] parameter(0)
+  u = u32[] parameter(1)
+  t = (f32[2], f32[2], u32[]) tuple(x, x, u)
+  c = (f32[2], f32[2], u32[]) copy-start(x)
+  d = f32[2] copy-done(c)
+  g = f32[2] call(d), to_apply=f
+}"""
+
+
+def test_what_is_started_ends_once_on_the_same_thread() -> None:
+    xl.hlo.parse(THREADS % "").verify()
+    with pytest.raises(xl.HloError, match=r"^g: calls f of the thread t on main"):
+        xl.hlo.parse(THREADS % ', execution_thread="t"').verify()
+    with pytest.raises(xl.HloError, match=r"^d: copy-done takes what copy-start gives, not tuple"):
+        xl.hlo.parse((THREADS % "").replace("done(c)", "done(t)")).verify()
+    with pytest.raises(xl.HloError, match=r"^c: copy-start is used 2 times"):
+        xl.hlo.parse((THREADS % "").replace("call(d)", "call(f32[2] copy-done(c))")).verify()
 
 
 def test_the_header_fits_the_entry() -> None:

@@ -55,11 +55,12 @@ class Opcode:
 
 # operands | kind of their elements (`rules.elementwise`) | what an element counts as | names
 _ELEMENTWISE = """
-1|inexact|function|acos acosh asin asinh atanh cbrt cosine cosh exponential exponential-minus-one
+1|inexact|function|acos acosh asin asinh atanh cosine cosh exponential exponential-minus-one
 1|inexact|function|log log-plus-one logistic rsqrt sine sinh sqrt tan tanh
-1|float|function|erf
+1|float|function|cbrt erf
 1|float|plain|ceil floor round-nearest-afz round-nearest-even
-1|number|plain|negate sign
+1|number|plain|negate
+1|signed|plain|sign
 1|bits|plain|not
 1|int|plain|count-leading-zeros popcnt
 2|any|plain|add maximum minimum multiply

@@ -187,3 +187,47 @@ def test_the_largest_under_a_window_of_scales_that_have_no_sign() -> None:
     scale = np.dtype(ml_dtypes.float8_e8m0fnu)
     found = made(np.array([1, 2, 4, 8], scale), np.array(1, scale))
     assert found.numpy().astype(float).tolist() == [2, 4, 8, 8]
+
+
+def test_a_transform_of_length_0_is_zero() -> None:
+    made = xl.hlo.parse("""
+        ENTRY e { p = c64[2,3] parameter(0)
+          ROOT r = c64[2,3] fft(p), fft_type=FFT, fft_length={1,0} }
+    """)
+    assert made(np.ones((2, 3), np.complex64)).numpy().tolist() == [[0] * 3] * 2
+
+
+def test_a_count_along_a_huge_dimension_of_no_elements_takes_no_memory() -> None:
+    made = xl.hlo.parse("ENTRY e { ROOT r = f32[1000000000000,0] iota(), iota_dimension=0 }")
+    assert made().shape == (10**12, 0)
+
+
+def test_the_imaginary_part_of_real_numbers_is_zero() -> None:
+    made = xl.hlo.parse("ENTRY e { p = f32[3] parameter(0)  ROOT r = f32[3] imag(p) }")
+    assert made(np.float32([-1, np.inf, np.nan])).numpy().tolist() == [0, 0, 0]
+    assert not np.signbit(made(np.float32([-1, np.inf, np.nan])).numpy()).any()
+
+
+def test_logarithms_near_1_keep_small_parts() -> None:
+    # By hand: log(1 + x + iy) is x + y*y/2 + iy where both are small.
+    made = xl.hlo.parse("ENTRY e { p = c64[5] parameter(0)  ROOT r = log-plus-one(p) }")
+    given = np.complex64([-1e-25 - 0j, -1e-26 - 4e-13j, -2 - 4e-13j, 3 + 0j, 3e38 + 3e38j])
+    found = made(given).numpy()
+    want = [-1e-25, -1e-26 + 8e-26, 8e-26, np.log(4), np.log(3e38) + np.log(2) / 2]
+    assert np.allclose(found.real, want, rtol=1e-5, atol=0)
+    assert np.allclose(found.imag, [0, -4e-13, -np.pi, 0, np.pi / 4], rtol=1e-6, atol=0)
+
+
+def test_arrays_are_waited_for_and_their_parts_are_not_exchanged() -> None:
+    waited = xl.hlo.parse("""
+        ENTRY e { p = f32[2] parameter(0)  done = token[] after-all(p)
+          ROOT r = f32[2] add-dependency(p, done) }
+    """).verify()
+    assert waited(np.float32([1, 2])).numpy().tolist() == [1, 2]
+    parts = xl.hlo.parse("""
+        ENTRY e { p = f32[2] parameter(0)  n = s32[] constant(1)  at = (s32[]) tuple(n)
+          ROOT r = f32[2] collective-permute(p, p, at, at), source_target_pairs={{0,0}},
+            slice_sizes={{1}} }
+    """).verify()
+    with pytest.raises(xl.HloError, match="exchanges parts of arrays"):
+        parts(np.float32([1, 2]))

@@ -257,6 +257,20 @@ def rsqrt(x: Value) -> Value:
     return op("divide", 1.0, op("sqrt", x))
 
 
+def log_plus_one(x: Value) -> Value:
+    """Logarithm of 1 and a number, whose small parts NumPy loses where they are complex."""
+    if _kind(x) != "c":
+        return op("log1p", x)
+    made = array(x).copy()
+    real, imaginary = made.real.astype(np.longdouble), made.imag.astype(np.longdouble)
+    with np.errstate(all="ignore"):
+        excess = real * (2 + real) + imaginary * imaginary  # of the absolute square over 1
+        near = np.log1p(excess) / 2
+        made.real = np.where(abs(excess) < 0.5, near, np.log(np.hypot(1 + real, imaginary)))
+        made.imag = np.arctan2(imaginary, 1 + real)
+    return container(made)
+
+
 def clamp(low: Value, x: Value, high: Value) -> Value:
     """Elements moved between bounds; NaN stays."""
     return op("minimum", op("maximum", x, low), high)
@@ -273,7 +287,9 @@ def complex_of(real: Value, imaginary: Value) -> Value:
 
 def imag(x: Value) -> Value:
     """Imaginary part; of real numbers, 0."""
-    return op("imag", x) if _kind(x) == "c" else op("multiply", x, 0)
+    if _kind(x) == "c":
+        return op("imag", x)
+    return op("where", op("less", x, x), x, x.dtype.type(0))  # 0 of infinities and NaN, too
 
 
 def extreme(name: str) -> Callable[[Value, Value], Value]:
@@ -324,7 +340,7 @@ _SAME_NAMES: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh")
 
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     **{word: _bitwise(word) for word in ("and", "or", "xor")},
-    **by_opcode(atan2, clamp, count_leading_zeros, divide, imag, mulhi, remainder),
+    **by_opcode(atan2, clamp, count_leading_zeros, divide, imag, log_plus_one, mulhi, remainder),
     **by_opcode(shift_left, shift_right_arithmetic, shift_right_logical),
     **{name: extreme(name) for name in ("maximum", "minimum")},
     "complex": complex_of,

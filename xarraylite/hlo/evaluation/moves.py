@@ -138,7 +138,7 @@ def _constant(run: Runner, instruction: HloInstruction) -> Value:
 def _iota(run: Runner, instruction: HloInstruction) -> Value:
     shape, axis = extents(instruction), instruction.get("iota_dimension")
     dtype = result_dtype(instruction)
-    numbers = arange(shape[axis], dtype="int64").astype(dtype)
+    numbers = arange(shape[axis] if all(shape) else 1, dtype="int64").astype(dtype)
     return broadcast(numbers, (axis,), shape)
 
 

@@ -190,7 +190,7 @@ def _fft(call: Call) -> ArraySpec:
     if kind == "IRFFT":
         expected[-1] = lengths[-1] // 2 + 1
     call.require(
-        last == expected or not all(last),
+        last == expected or not all(last) or (kind in ("FFT", "IFFT") and not all(lengths)),
         f"the last dimensions are {expected} for fft_length={lengths}",
     )
     sizes = list(operand.dimensions)
@@ -233,6 +233,7 @@ def _triangular_solve(call: Call) -> ArraySpec:
 
 def _batch_norm(call: Call) -> ArraySpec:
     operand, *vectors = call.shapes
+    call.require(operand.element_type.is_floating, "operands are floats")
     axis = call.get("feature_index")
     call.require(0 <= axis < operand.rank, f"feature_index={axis} is a dimension")
     features = operand.dimensions[axis]
@@ -256,6 +257,8 @@ def _rng(call: Call) -> ArraySpec | None:
         not a.dimensions and not b.dimensions and a.element_type is b.element_type,
         "takes two scalars of one type",
     )
+    normal = call.get("distribution") == "rng_normal"
+    call.require(not normal or a.element_type.is_floating, "normal numbers are floats")
     return call.result
 
 

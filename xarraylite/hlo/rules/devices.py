@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -19,7 +20,18 @@ def _groups(call: Call) -> int:
     rows = groups.expanded() if groups is not None else ()
     listed = [number for row in rows for number in row]
     call.require(len(set(listed)) == len(listed), "a replica is in one group of replica_groups")
+    call.require(
+        all(rows)
+        and (call.opcode == "collective-broadcast" or max(listed, default=-1) < len(listed)),
+        "replica_groups name every replica, and none is empty",
+    )
+    call.require(
+        not call.attributes.get("use_global_device_ids")
+        or (bool(rows) and "channel_id" in call.attributes),
+        "use_global_device_ids goes with replica_groups and a channel_id",
+    )
     sizes = {len(row) for row in rows}
+    call.require(len(sizes) < 2 or call.opcode.startswith("all-reduce"), "groups have one size")
     return sizes.pop() if len(sizes) == 1 else 0
 
 
@@ -81,11 +93,15 @@ def _all_to_all(call: Call) -> ArraySpec:
 def _collective_permute(call: Call) -> ArraySpec | None:
     pairs = call.get("source_target_pairs")
     call.require(all([len(pair) == 2 for pair in pairs]), "source_target_pairs are pairs")
-    for side in (0, 1):
-        chosen = [pair[side] for pair in pairs]
-        call.require(len(set(chosen)) == len(chosen), "a device sends once and receives once")
-    if "slice_sizes" in call.attributes:
-        return call.result
+    in_place, often = "slice_sizes" in call.attributes, 1
+    if in_place and len(call.shapes) == 4:  # a place, or some, in each of the operands
+        places = call.shapes[2:3] if call.shapes[0].is_array else call.shapes[2].tuple_shapes[:1]
+        often = sum([len(place.tuple_shapes) for place in places])
+    for chosen in zip(*pairs, strict=True):
+        most = max(Counter(chosen).values())
+        call.require(most <= often, f"a device sends and receives at most {often} times")
+    if in_place:
+        return call.shapes[1] if len(call.shapes) == 4 else call.result
     return one_or_tuple(call.shapes)
 
 
@@ -148,11 +164,6 @@ def _async_start(call: Call) -> ArraySpec:
     return result
 
 
-def _token(call: Call) -> ArraySpec:
-    call.require(all([shape.is_token for shape in call.shapes]), "takes tokens")
-    return ArraySpec.token()
-
-
 def _add_dependency(call: Call) -> ArraySpec:
     call.require(call.shapes[1].is_token, "the second operand is a token")
     return call.shapes[0]
@@ -186,7 +197,7 @@ RULES: Final[dict[str, Rule]] = {
     **dict.fromkeys(("all-reduce-done", "async-update", "domain"), first_operand),
     **dict.fromkeys(("all-gather-done", "async-done", "collective-permute-done"), _done(1)),
     **dict.fromkeys(("partition-id", "replica-id"), lambda call: _U32),
-    "after-all": _token,
+    "after-all": lambda call: ArraySpec.token(),
     "all-reduce-start": _all_reduce,
     "copy-done": _done(0),
     "outfeed": _ended(_add_dependency),

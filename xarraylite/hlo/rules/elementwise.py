@@ -18,6 +18,10 @@ _KINDS: Final[dict[str, tuple[Callable[[ElementType], bool], str]]] = {
     "inexact": (lambda kind: kind.is_floating or kind.is_complex, "real or complex numbers"),
     "int": (lambda kind: kind.is_integral, "integers"),
     "number": (lambda kind: kind.name != "pred" and kind.is_array, "numbers"),
+    "signed": (
+        lambda kind: kind.is_array and kind.name != "pred" and not kind.is_unsigned,
+        "numbers with a sign",
+    ),
     "real": (lambda kind: kind.is_floating or kind.is_integral, "real numbers"),
 }
 
@@ -39,12 +43,9 @@ def _merged(call: Call, shapes: tuple[ArraySpec, ...]) -> ArraySpec:
     """The common shape of arrays: a size is a bound where it is one in any of them."""
     first = shapes[0]
     call.alike(shapes)
-    flags = tuple(
-        [any(column) for column in zip(*[shape.dynamic for shape in shapes], strict=True)]
-    )
-    return (
-        first if flags == first.dynamic else with_dimensions(first, first.dimensions, dynamic=flags)
-    )
+    flags = [any(column) for column in zip(*[shape.dynamic for shape in shapes], strict=True)]
+    same = tuple(flags) == first.dynamic
+    return first if same else with_dimensions(first, first.dimensions, dynamic=flags)
 
 
 def _binary(kind: str) -> Rule:
@@ -58,7 +59,7 @@ def _binary(kind: str) -> Rule:
 
 def _abs(call: Call) -> ArraySpec:
     shape = call.shapes[0]
-    _require_kind(call, shape, "number")
+    _require_kind(call, shape, "signed")
     return _real(call) if shape.element_type.is_complex else shape
 
 
@@ -107,15 +108,8 @@ def _compare(call: Call) -> ArraySpec:
 def _select(call: Call) -> ArraySpec:
     mask, *values = call.shapes
     call.require(values[0].compatible(values[1]), "the values have the same shape")
-    call.require(mask.is_array and mask.element_type.name == "pred", "the first operand is pred")
-    if not values[0].is_array:
-        call.require(not mask.dimensions, "a scalar chooses between values that are no arrays")
-        return values[0]
-    call.require(
-        not mask.dimensions or mask.dimensions == values[0].dimensions,
-        "the first operand is a scalar or has the dimensions of the values",
-    )
-    return values[0]
+    call.require(mask.element_type.name == "pred", "the first operand is pred")
+    return _merged(call, (*values, *([mask] if mask.dimensions else [])))
 
 
 def _clamp(call: Call) -> ArraySpec:

@@ -42,7 +42,7 @@ _ANYTHING_NAMES = """
 add-dependency after-all all-gather-done all-reduce-done async-done async-start async-update call
 collective-broadcast collective-permute collective-permute-done collective-permute-start conditional
 copy copy-done copy-start domain fusion get-tuple-element infeed opt-barrier outfeed recv recv-done
-scan select send send-done tuple while
+scan send send-done tuple while
 """
 #: Operations whose operands need not be arrays.
 _ANYTHING: Final = frozenset(_ANYTHING_NAMES.split())
@@ -135,56 +135,76 @@ def verify_module(
             if instruction.name in names:
                 raise HloError("the name is taken already", instruction=instruction.name)
             names.add(instruction.name)
-            verify_instruction(instruction)
+            verify_instruction(instruction, computation.execution_thread)
     _verify_signature(entry, signature, attributes)
 
 
-def verify_instruction(instruction: HloInstruction) -> None:
-    """Check one instruction.
+def verify_instruction(instruction: HloInstruction, thread: str | None = None) -> None:
+    """Check one instruction, and with a thread on which it runs what goes with it.
 
     Raises
     ------
     HloError
         With its name, the operation, the shapes of its operands, and the rule that is broken.
     """
+    try:
+        _verify_row(instruction)
+        _verify_shape(instruction)
+        if thread is not None:
+            _verify_partners(instruction, thread)
+    except HloError as error:
+        raise HloError(error.expected, instruction=instruction.name) from None
+    except XarrayliteError as error:
+        said = f"{instruction.opcode}: {error}"
+        raise HloError(said, instruction=instruction.name) from None
+
+
+def _verify_row(instruction: HloInstruction) -> None:
+    """Check the number of operands and the attributes."""
     row = OPCODES.get(instruction.opcode)
-    name = instruction.name
     if row is None:
-        raise HloError(f"there is no opcode {instruction.opcode}", instruction=name)
-    operands = instruction.operands
-    if row.arity is not None and len(operands) != row.arity:
-        raise HloError(
-            f"{row.name} takes {row.arity} operands, not {len(operands)}", instruction=name
-        )
+        raise HloError(f"there is no opcode {instruction.opcode}")
+    found = len(instruction.operands)
+    if row.arity not in (None, found):
+        raise HloError(f"{row.name} takes {row.arity} operands, not {found}")
     for needed in row.required:
         if needed not in instruction.attributes and needed not in row.calls:
-            raise HloError(f"{row.name} needs the attribute {needed}", instruction=name)
+            raise HloError(f"{row.name} needs the attribute {needed}")
     if "result_accuracy" in instruction.attributes and row.name not in ACCURATE:
-        raise HloError(f"{row.name} has no attribute result_accuracy", instruction=name)
-    shapes = tuple([operand.shape for operand in operands])
-    try:
-        inferred = infer_shape(
-            row.name,
-            shapes,
-            instruction.attributes,
-            instruction.called_computations,
-            instruction.shape,
-        )
-    except HloError as error:
-        raise HloError(error.expected, instruction=name) from None
-    except XarrayliteError as error:
-        raise HloError(f"{row.name}: {error}", instruction=name) from None
-    if inferred is not None and not _agree(row.name, inferred, instruction.shape):
+        raise HloError(f"{row.name} has no attribute result_accuracy")
+
+
+def _verify_shape(instruction: HloInstruction) -> None:
+    """Check that the result has the shape that follows, and shares the memory that is there."""
+    opcode, declared, attributes = instruction.opcode, instruction.shape, instruction.attributes
+    shapes = tuple([operand.shape for operand in instruction.operands])
+    called = instruction.called_computations
+    inferred = infer_shape(opcode, shapes, attributes, called, declared)
+    if inferred is not None and not _agree(opcode, inferred, declared):
         shown = ", ".join([shape.human_string() for shape in shapes])
-        raise HloError(
-            f"{row.name}({shown}) gives {inferred.human_string()}, "
-            f"not {instruction.shape.human_string()}",
-            instruction=name,
-        )
-    aliases = instruction.attributes.get("output_to_operand_aliasing", ())
-    _verify_sharing("output_to_operand_aliasing", aliases, shapes, instruction.shape, name)
-    if row.name == "constant" and instruction.literal.shape != instruction.shape:
-        raise HloError("a constant has the shape of its value", instruction=name)
+        given = f"{opcode}({shown}) gives {inferred.human_string()}"
+        raise HloError(f"{given}, not {declared.human_string()}")
+    aliases = attributes.get("output_to_operand_aliasing", ())
+    _verify_sharing("output_to_operand_aliasing", aliases, shapes, declared)
+    if opcode == "constant" and instruction.literal.shape != declared:
+        raise HloError("a constant has the shape of its value")
+
+
+def _verify_partners(instruction: HloInstruction, thread: str) -> None:
+    """Check that what is started ends once, and that what is called runs on the same thread."""
+    opcode = instruction.opcode
+    operation, _, phase = opcode.rpartition("-")
+    if phase in ("start", "update") and len(instruction.users) > 1:
+        raise HloError(f"{opcode} is used {len(instruction.users)} times")
+    if phase == "done" and operation not in ("async", "recv", "send"):
+        found = instruction.operands[0].opcode
+        if found != f"{operation}-start":
+            raise HloError(f"{opcode} takes what {operation}-start gives, not {found}")
+    if opcode != "custom-call" and operation != "async":
+        for callee in instruction.called_computations:
+            if callee.execution_thread != thread:
+                other = f"{callee.name} of the thread {callee.execution_thread}"
+                raise HloError(f"calls {other} on {thread}")
 
 
 def _agree(opcode: str, inferred: ArraySpec, declared: ArraySpec) -> bool:
@@ -221,25 +241,14 @@ def _verify_signature(
 
 
 def _verify_sharing(
-    what: str,
-    aliases: Iterable[Alias],
-    given: Sequence[ArraySpec],
-    result: ArraySpec,
-    name: str = "",
+    what: str, aliases: Iterable[Alias], given: Sequence[ArraySpec], result: ArraySpec
 ) -> None:
     """Check that what is said to share memory is there."""
     for alias in aliases:
         if not 0 <= alias.operand < len(given):
-            raise HloError(
-                f"{what} names operand {alias.operand} of {len(given)}", instruction=name
-            )
-        for whole, index in (
-            (given[alias.operand], alias.operand_index),
-            (result, alias.output_index),
-        ):
+            raise HloError(f"{what} names operand {alias.operand} of {len(given)}")
+        operand = given[alias.operand]
+        for whole, index in ((operand, alias.operand_index), (result, alias.output_index)):
             if not whole.index_is_valid(index):
-                raise HloError(
-                    f"{what} names a part {{{','.join(map(str, index))}}} of "
-                    f"{whole.human_string()}, which has none",
-                    instruction=name,
-                )
+                part = f"{{{','.join(map(str, index))}}} of {whole.human_string()}"
+                raise HloError(f"{what} names a part {part}, which has none")

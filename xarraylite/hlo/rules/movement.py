@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Final
 
@@ -150,15 +151,17 @@ def _starts(call: Call, starts: tuple[ArraySpec, ...], rank: int) -> None:
     )
 
 
+def _within(call: Call, sizes: Sequence[int], bounds: Sequence[int], rule: str) -> None:
+    """Check that there are as many sizes as bounds, and none is above its own."""
+    fits = [0 <= n <= m or n == m for n, m in zip(sizes, bounds, strict=False)]
+    call.require(len(sizes) == len(bounds) and all(fits), rule)
+
+
 def _dynamic_slice(call: Call) -> ArraySpec:
     operand = call.shapes[0]
     _starts(call, call.shapes[1:], operand.rank)
     sizes = call.ints("dynamic_slice_sizes")
-    call.require(
-        len(sizes) == operand.rank
-        and all([0 <= n <= size for n, size in zip(sizes, operand.dimensions, strict=True)]),
-        f"dynamic_slice_sizes={sizes} lie within the operand",
-    )
+    _within(call, sizes, operand.dimensions, f"dynamic_slice_sizes={sizes} lie within the operand")
     return array(operand.element_type, sizes)
 
 
@@ -170,11 +173,7 @@ def _dynamic_update_slice(call: Call) -> ArraySpec:
         and (update.element_type is operand.element_type or update.element_type.is_floating),
         "operand and update have the same element type",
     )
-    call.require(
-        update.rank == operand.rank
-        and all([n <= m for n, m in zip(update.dimensions, operand.dimensions, strict=True)]),
-        "the update lies within the operand",
-    )
+    _within(call, update.dimensions, operand.dimensions, "the update lies within the operand")
     return operand
 
 
@@ -203,69 +202,55 @@ def _dynamic_reshape(call: Call) -> ArraySpec:
     return _reshape(call)
 
 
-def _index_sizes(call: Call, indices: ArraySpec) -> tuple[int, list[int]]:
-    """Length of an index, and the sizes of what counts the indices."""
-    axis = call.get("index_vector_dim")
+def _indexed(
+    call: Call, indices: ArraySpec, mapped: str, batching: tuple[str, str], others: Sequence[str]
+) -> tuple[list[int], tuple[int, ...], tuple[int, ...]]:
+    """Check how indices lie in the first operand and what numbers its dimensions.
+
+    Return the dimensions that count indices, those of the operand that go along with dimensions of
+    the indices, and those that an index names.
+    """
+    operand, axis = call.shapes[0], call.get("index_vector_dim")
     call.require(indices.element_type.is_integral, "indices are integers")
     call.require(0 <= axis <= indices.rank, f"index_vector_dim={axis} is at most {indices.rank}")
-    if axis == indices.rank:
-        return 1, list(indices.dimensions)
-    sizes = indices.dimensions
-    return sizes[axis], [*sizes[:axis], *sizes[axis + 1 :]]
-
-
-def _batching(
-    call: Call, operand: ArraySpec, indices: ArraySpec, names: tuple[str, str]
-) -> tuple[int, ...]:
-    """Dimensions of the operand that go along with dimensions of the indices."""
-    ours, theirs = call.paired(operand, indices, names)
-    call.require(call.get("index_vector_dim") not in theirs, f"{names[1]} are not the indices' own")
-    return ours
-
-
-def _ascending(call: Call, name: str) -> None:
-    values = call.ints(name)
-    call.require(list(values) == sorted(values), f"{name}={values} ascend")
-
-
-def _map(call: Call, name: str, length: int, rank: int) -> tuple[int, ...]:
-    mapped = call.distinct(name, rank)
-    call.require(len(mapped) == length, f"{name} names a dimension for each of {length} numbers")
-    return mapped
+    length = (*indices.dimensions, 1)[axis]
+    named = call.distinct(mapped, operand.rank)
+    call.require(len(named) == length, f"{mapped} names a dimension for each of {length} numbers")
+    ours, theirs = call.paired(operand, indices, batching)
+    call.require(axis not in theirs, f"{batching[1]} are not the indices' own")
+    for name in (*others, batching[0]):
+        values = call.ints(name)
+        call.require(list(values) == sorted(values), f"{name}={values} ascend")
+    return [d for d in range(indices.rank) if d != axis], ours, named
 
 
 def _gather(call: Call) -> ArraySpec:
     operand, indices = call.shapes
-    length, counted = _index_sizes(call, indices)
-    mapped = _map(call, "start_index_map", length, operand.rank)
-    batching = _batching(
-        call, operand, indices, ("operand_batching_dims", "start_indices_batching_dims")
-    )
+    names = ("operand_batching_dims", "start_indices_batching_dims")
+    others = ("collapsed_slice_dims", "offset_dims")
+    counting, batching, mapped = _indexed(call, indices, "start_index_map", names, others)
     collapsed = call.distinct("collapsed_slice_dims", operand.rank)
     call.require(
         not set(batching) & {*collapsed, *mapped},
         "batching dimensions are neither sliced nor mapped",
     )
-    for name in ("collapsed_slice_dims", "operand_batching_dims", "offset_dims"):
-        _ascending(call, name)
     sizes = call.ints("slice_sizes")
-    call.require(
-        len(sizes) == operand.rank
-        and all([0 <= n <= m for n, m in zip(sizes, operand.dimensions, strict=True)]),
-        f"slice_sizes={sizes} lie within the operand",
-    )
+    _within(call, sizes, operand.dimensions, f"slice_sizes={sizes} lie within the operand")
     call.require(
         all([sizes[d] <= 1 for d in (*collapsed, *batching)]),
         "slices have at most one element along collapsed and batching dimensions",
     )
-    kept = [sizes[d] for d in range(operand.rank) if d not in collapsed and d not in batching]
-    rank = len(counted) + len(kept)
+    kept = [d for d in range(operand.rank) if d not in collapsed and d not in batching]
+    rank = len(counting) + len(kept)
     offsets = call.distinct("offset_dims", rank)
     call.require(len(offsets) == len(kept), f"offset_dims name {len(kept)} dimensions")
-    inner, outer = iter(kept), iter(counted)
-    return array(
-        operand.element_type, [next(inner) if d in offsets else next(outer) for d in range(rank)]
+    # What is taken whole keeps its bound, as what counts the indices does.
+    inner = iter(
+        [(sizes[d], operand.dynamic[d] and sizes[d] == operand.dimensions[d]) for d in kept]
     )
+    outer = iter([(indices.dimensions[d], indices.dynamic[d]) for d in counting])
+    made = [next(inner) if d in offsets else next(outer) for d in range(rank)]
+    return array(operand.element_type, [size for size, _ in made], [flag for _, flag in made])
 
 
 def _scatter(call: Call) -> ArraySpec:
@@ -274,14 +259,11 @@ def _scatter(call: Call) -> ArraySpec:
     operands, indices, updates = call.shapes[:half], call.shapes[half], call.shapes[half + 1 :]
     first = operands[0]
     call.alike(operands)
-    length, counted = _index_sizes(call, indices)
-    _map(call, "scatter_dims_to_operand_dims", length, first.rank)
-    batching = _batching(
-        call, first, indices, ("input_batching_dims", "scatter_indices_batching_dims")
-    )
+    names = ("input_batching_dims", "scatter_indices_batching_dims")
+    others = ("inserted_window_dims", "update_window_dims")
+    counting, batching, _ = _indexed(call, indices, "scatter_dims_to_operand_dims", names, others)
+    counted = [indices.dimensions[d] for d in counting]
     inserted = call.distinct("inserted_window_dims", first.rank)
-    for name in ("inserted_window_dims", "update_window_dims", "input_batching_dims"):
-        _ascending(call, name)
     bounds = [n for d, n in enumerate(first.dimensions) if d not in (*inserted, *batching)]
     window = call.ints("update_window_dims")
     call.require(len(window) == len(bounds), f"update_window_dims name {len(bounds)} dimensions")
@@ -289,15 +271,11 @@ def _scatter(call: Call) -> ArraySpec:
         call.distinct("update_window_dims", update.rank)
         fits = similar(scalar(update), scalar(operand))
         call.require(fits, "updates have the types of the operands")
-        taken = [update.dimensions[d] for d in window]
         rest = [n for d, n in enumerate(update.dimensions) if d not in window]
         call.require(rest == counted, f"updates have the dimensions {counted} of the indices")
-        call.require(
-            all([n <= m for n, m in zip(taken, bounds, strict=True)]), "windows fit the operand"
-        )
-    scalars = [scalar(operand) for operand in operands]
-    given = [scalar(update) for update in updates]
-    call.signature(0, [*scalars, *given], one_or_tuple(scalars), "the update")
+        _within(call, [update.dimensions[d] for d in window], bounds, "windows fit the operand")
+    scalars = [scalar(shape) for shape in (*operands, *updates)]
+    call.signature(0, scalars, one_or_tuple(scalars[:half]), "the update")
     return one_or_tuple(operands)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from ...dtypes.element_types import ElementType
+from ...dtypes.info import finfo
 from ...xla.spec import ArraySpec
 from ..opcodes import by_opcode
 from ..values import ConvolutionLabels, WindowDimension
@@ -14,7 +16,7 @@ _PRECISIONS: Final = frozenset({"default", "high", "highest", "packed_nibble"})
 
 
 def _contraction_type(call: Call, lhs: ArraySpec, rhs: ArraySpec) -> object:
-    """The element type of a product: as the result says, else the wider of the operands'."""
+    """The element type of a product: as the result says, else XLA's choice of the operands'."""
     call.require(
         lhs.element_type.is_complex == rhs.element_type.is_complex,
         "both operands are complex or none is",
@@ -23,7 +25,13 @@ def _contraction_type(call: Call, lhs: ArraySpec, rhs: ArraySpec) -> object:
     call.require(_PRECISIONS.issuperset(words), f"operand_precision={words} is known")
     if call.result is not None and call.result.is_array:
         return call.result.element_type
-    return lhs.element_type if lhs.element_type.bits >= rhs.element_type.bits else rhs.element_type
+    return max(lhs.element_type, rhs.element_type, key=_reach)
+
+
+def _reach(kind: ElementType) -> tuple[bool, float, int, bool]:
+    """How much a type holds: floats before integers, by their largest, then bits, then a sign."""
+    largest = float(finfo(kind.dtype).max) if kind.is_floating and kind.dtype else 0.0
+    return kind.is_complex, largest, kind.bits, not kind.is_unsigned
 
 
 def _dot(call: Call, grouped: Sequence[int] = ()) -> ArraySpec:
@@ -67,12 +75,12 @@ def _ragged_dot(call: Call) -> ArraySpec | None:
 
 def slid(call: Call, size: int, dim: WindowDimension) -> int:
     """How many places a window has along a dimension."""
-    call.require(dim.size >= 0 and dim.stride > 0, "windows have sizes and positive strides")
+    call.require(dim.size > 0 and dim.stride > 0, "windows have positive sizes and strides")
     call.require(dim.base_dilation > 0 and dim.window_dilation > 0, "dilations are positive")
     dilated = (size - 1) * dim.base_dilation + 1 if size else 0
     padded = dilated + dim.padding_low + dim.padding_high
-    reach = (dim.size - 1) * dim.window_dilation + 1 if dim.size else 0
-    return (padded - reach) // dim.stride + 1 if padded >= reach > 0 else 0
+    reach = (dim.size - 1) * dim.window_dilation + 1
+    return (padded - reach) // dim.stride + 1 if padded >= reach else 0
 
 
 def _convolution(call: Call) -> ArraySpec | None:
@@ -105,16 +113,18 @@ def _convolution(call: Call) -> ArraySpec | None:
         "groups divide the features that the kernel gives",
     )
     call.require(operand.dimensions[batch] % batches == 0, "groups divide the batch")
-    sizes = [0] * operand.rank
+    sizes, flags = [0] * operand.rank, [False] * operand.rank
     out_batch, out_features, *places = labels.dimensions("output", "bf")
     sizes[out_batch] = operand.dimensions[batch] // batches
     sizes[out_features] = kernel.dimensions[outs]
+    flags[out_batch], flags[out_features] = operand.dynamic[batch], kernel.dynamic[outs]
     for k, dim in enumerate(window):
         call.require(
             kernel.dimensions[taps[k]] == dim.size, "the window has the sizes of the kernel"
         )
         sizes[places[k]] = slid(call, operand.dimensions[spatial[k]], dim)
-    return array(_contraction_type(call, operand, kernel), sizes)
+        flags[places[k]] = operand.dynamic[spatial[k]]
+    return array(_contraction_type(call, operand, kernel), sizes, flags)
 
 
 def reducer(call: Call, scalars: Sequence[ArraySpec], position: int = 0) -> None:
@@ -161,7 +171,8 @@ def _reduce_window(call: Call) -> ArraySpec:
     window = _window(call, operands[0])
     reducer(call, [scalar(value) for value in values])
     sizes = [slid(call, n, dim) for n, dim in zip(operands[0].dimensions, window, strict=True)]
-    return one_or_tuple([array(kind, sizes) for kind in _reduced_types(call, values)])
+    flags = operands[0].dynamic
+    return one_or_tuple([array(kind, sizes, flags) for kind in _reduced_types(call, values)])
 
 
 def _window(call: Call, operand: ArraySpec) -> Sequence[WindowDimension]:

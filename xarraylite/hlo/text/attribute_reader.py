@@ -268,6 +268,14 @@ class AttributeReader:
                 scan.fail(f"{draft.opcode} needs the attribute {name}", at)
         if (wrapped or draft.opcode) == "custom-call":
             self.custom_call(draft, called, at)
+        elif draft.opcode == "conditional" and draft.operands:
+            listed = draft.operands[0].shape.element_type.name != "pred"
+            if listed != ("branch_computations" in called):
+                scan.fail(
+                    "a pred[] chooses between true_computation and false_computation, "
+                    "another operand one of branch_computations",
+                    at,
+                )
         draft.called = tuple([c for name in calls for c in called.get(name, ())])
 
     def custom_call(self, draft: Draft, called: dict[str, Called], at: int) -> None:

@@ -379,7 +379,15 @@ class BodyReader(AttributeReader):
             for callee in callees_first(draft.called[:1]) if thread else ():
                 _set(callee, "execution_thread", thread)
         elif operands and operands[0].opcode.startswith("async-"):
-            draft.called = operands[0].called_computations
+            begun = operands[0].called_computations[0]
+            thread = attributes.get("async_execution_thread", begun.execution_thread)
+            said = (draft.called or (begun,), draft.wrapped or begun.root.opcode, thread)
+            if said != ((begun,), begun.root.opcode, begun.execution_thread):
+                self.scan.fail(
+                    f"{draft.opcode} runs what {operands[0].name} began: {begun.name} of "
+                    f"{begun.root.opcode} on the thread {begun.execution_thread}"
+                )
+            draft.called = (begun,)
         else:
             self.scan.fail(f"{draft.opcode} takes the result of async-start or async-update")
         if draft.called:

@@ -11,6 +11,7 @@ from .scanner import NAME, STRING, escape, is_dictionary, unescape
 
 _INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")
+_ROW = re.compile(r"\{[^{}]*\}")
 _WORD = re.compile(rf"\s*({NAME})\s*")
 _FLOAT = re.compile(r"\s*(?:-?[0-9]+\.?[0-9]*|-\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*|\s*-?nan\s*")
 
@@ -55,11 +56,8 @@ def read_ints(text: str) -> tuple[int, ...]:
 
 
 def read_lists(text: str) -> tuple[tuple[int, ...], ...]:
-    inner = inside(text, "{}")
-    rows = re.findall(r"\{[^{}]*\}", inner)
-    if _between(re.sub(r"\{[^{}]*\}", "x", inner)) != len(rows):
-        raise ValueError("expected lists of integers, such as {{0,1},{2,3}}")
-    return tuple([read_ints(row) for row in rows])
+    rows = read_rows(text, _ROW, "lists of integers, such as {{0,1},{2,3}}")
+    return tuple([read_ints(row[0]) for row in rows])
 
 
 def _between(marks: str) -> int:

@@ -247,14 +247,10 @@ def read_metadata(text: str) -> OpMetadata:
     >>> read_metadata('{op_name="jit(f)/mul" source_line=3}').op_name
     'jit(f)/mul'
     """
-    stripped = text.strip()
-    end = len(stripped) - 1
-    if end < 1 or stripped[0] != "{" or stripped[end] != "}":
-        raise ValueError('expected metadata such as {op_name="f" source_line=3}')
+    inner, at = inside(text, "{}"), 0
     given: dict[str, object] = {}
-    at = 1
-    while stripped[at:end].strip(" \t\r\n,") if at < end else "":
-        match = _NOTE.match(stripped, at, end)
+    while inner[at:].strip(" \t\r\n,"):
+        match = _NOTE.match(inner, at)
         if match is None:
             raise ValueError('expected fields such as op_name="f" or source_line=3')
         at = match.end()

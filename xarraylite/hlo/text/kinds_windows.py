@@ -105,7 +105,7 @@ def _read_window(text: str) -> tuple[WindowDimension, ...]:
     for name, numbers in given.items():
         if name == "pad":
             pads = _read_pads(numbers)
-            if any([len(pad) == 3 and pad[2] for pad in pads]):
+            if numbers.count("_") != len(pads):
                 raise ValueError("a window has no interior padding")
             columns[2], columns[3] = [pad[0] for pad in pads], [pad[1] for pad in pads]
         else:

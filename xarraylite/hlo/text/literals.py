@@ -20,6 +20,7 @@ from ..._records import record
 from ...dtypes.element_types import ELEMENT_TYPES, ElementType
 from ...dtypes.names import float4_e2m1fn, float8_e4m3fn, float8_e8m0fnu
 from ...xla.spec import ArraySpec
+from .kinds_basic import inside
 from .made_up import Filler, dtype_of, frozen, made_up, narrowed
 from .scanner import outer_parts
 
@@ -130,7 +131,7 @@ def read_literal(text: str, shape: ArraySpec, filler: Filler | None = None) -> H
     # A tuple of tuples is rare, and as deep as its shape, whose depth is bounded.
     if _LEFT_OUT.fullmatch(text.strip()) is not None:
         return _left_out(shape, filler)
-    parts = _split(text)
+    parts = outer_parts(inside(text, "()"))
     if len(parts) != len(shape.tuple_shapes):
         raise ValueError(f"{len(parts)} elements for the tuple {shape.human_string()}")
     pairs = zip(parts, shape.tuple_shapes, strict=True)
@@ -145,14 +146,6 @@ def _left_out(shape: ArraySpec, filler: Filler) -> HloLiteral:
         return HloLiteral(shape, None, elements)
     values = None if 0 not in shape.dimensions else made_up(shape, 0, 0)
     return HloLiteral(shape, values, (), filler.take(shape))
-
-
-def _split(text: str) -> list[str]:
-    """Divide what stands between parentheses at its outermost commas."""
-    inner = text.strip()
-    if not (inner.startswith("(") and inner.endswith(")")):
-        raise ValueError("the elements of a tuple stand between parentheses")
-    return outer_parts(inner[1:-1])
 
 
 def _read_array(text: str, shape: ArraySpec, filler: Filler) -> HloLiteral:

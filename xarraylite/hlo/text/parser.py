@@ -115,6 +115,8 @@ class _Parser(BodyReader):
         name = ""
         if scan.match(_HEADER):
             name = scan.name("the name of the module")
+            if scan.text.startswith(":", scan.at):  # as it may stand behind any name of XLA's
+                scan.at += 1
             header = self.header()
             frames = read_tables(scan)
         elif self.is_instruction():

@@ -123,11 +123,11 @@ class Printer:
 
     def shape(self, shape: ArraySpec) -> str:
         """A shape, with its layout or without."""
+        if not self.options.include_layout_in_shapes:
+            return self.human(shape)
         found = self.shapes.get(id(shape))
         if found is None:
-            layouts = self.options.include_layout_in_shapes
-            found = str(shape) if layouts else shape.human_string()
-            self.shapes[id(shape)] = found
+            found = self.shapes[id(shape)] = str(shape)
         return found
 
     def computation(

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -33,10 +32,12 @@ from .scanner import outer_parts
 #: Most devices of a mesh or a sharding; they are listed one by one to be brought in order.
 MOST_DEVICES: Final = 1 << 18
 
-_MESH = re.compile(
-    r"mesh\[(?P<axes>[^\[\]]*)\](?:,device_ids=\((?P<ids>[\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?"
-    r"\{(?P<group>[^{}]*)\}"
-)
+Devices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+# Where parts of the axes of a mesh that were named begin and end.
+Seen: TypeAlias = dict[str, list[tuple[int, int]]]
+
+_AXES = r"mesh\[(?P<axes>[^\[\]]*)\](?:,device_ids=\((?P<ids>[\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?"
+_MESH = re.compile(rf"{_AXES}\{{(?P<group>[^{{}}]*)\}}")
 _AXIS = re.compile(r"['\"]([^'\"]+)['\"]=(\d+)")
 _REFERENCE = re.compile(r"['\"]([^'\"]+)['\"](?::\((\d+)\)(\d+))?")
 _IOTA = re.compile(r"\[([\d,]+)\](?:T\(([\d,]+)\))?")
@@ -64,9 +65,7 @@ def normalise_mesh(text: str) -> str:
 
 
 _SHARDING = re.compile(
-    r"mesh\[(?P<axes>[^\[\]]*)\]"
-    r"(?:,device_ids=\((?P<ids>[\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?"
-    r"(?:,(?P<word>replicated|unreduced|manual)"
+    _AXES + r"(?:,(?P<word>replicated|unreduced|manual)"
     r"|,\[(?P<dims>(?:\{[^{}]*\},?)*)\](?P<rest>(?:,[a-z]+=\{[^{}]*\})*))"
 )
 _MAXIMAL = re.compile(r"maximal_mesh\[device_id=\d+\]")
@@ -100,9 +99,10 @@ def normalise_mesh_sharding(text: str) -> str:
         raise ValueError("expected a mesh and what divides it, such as mesh['x'=2], [{'x'}, {}]")
     sizes = {name: int(size) for name, size in _AXIS.findall(match["axes"])}
     shown = [f"mesh[{match['axes']}]"]
-    if match["ids"]:
-        shown += _shown_devices(match["ids"], prod(sizes.values()))
-    seen: set[tuple[str, int]] = set()
+    total = prod(sizes.values())
+    if match["ids"] and (_devices(match["ids"], total) != np.arange(total)).any():
+        shown.append(f"device_ids=({match['ids']})")
+    seen: Seen = {}
     if match["word"]:
         return ", ".join([*shown, match["word"]])
     dims = [_listed(part, sizes, seen) for part in re.findall(r"\{([^{}]*)\}", match["dims"])]
@@ -116,47 +116,37 @@ def normalise_mesh_sharding(text: str) -> str:
     return ", ".join(shown)
 
 
-def _shown_devices(ids: str, total: int) -> list[str]:
-    """Write the numbers of a mesh's devices, unless they are in order."""
-    in_order = bool((_devices(ids, total) == np.arange(total)).all())
-    return [] if in_order else [f"device_ids=({ids})"]
-
-
-def _listed(text: str, sizes: Mapping[str, int], seen: set[tuple[str, int]]) -> str:
+def _listed(text: str, sizes: Mapping[str, int], seen: Seen) -> str:
     """Write axes of a mesh, none of which may have been named before; a mark says more may come."""
     axes = text.split(",") if text else []
-    for axis in axes:
-        match = _REFERENCE.fullmatch(axis)
-        if match is None:
-            if axis != "?" or axis is not axes[-1]:
-                raise ValueError(f"expected axes such as 'x' and 'y':(1)2, found {axis[:30]!r}")
-            continue
-        outside, size = int(match[2] or 1), int(match[3] or 1)
-        key = (match[1], outside)
-        if sizes and (key in seen or sizes.get(match[1], 0) % (outside * size or 1) or not size):
-            raise ValueError(f"the mesh has no axis {match[1]!r}, or no such part, or it is taken")
-        if sizes and match[1] not in sizes:
-            raise ValueError(f"the mesh has no axis {match[1]!r}")
-        seen.add(key)
+    _references(axes[:-1] if axes[-1:] == ["?"] else axes, sizes, seen)
     return f"{{{', '.join(axes)}}}"
 
 
-def _parts(
-    sizes: Mapping[str, int], references: Sequence[tuple[str, int, int]]
+def _references(
+    axes: Sequence[str], sizes: Mapping[str, int], seen: Seen
 ) -> list[tuple[str, int, int]]:
-    """Return the parts into which references divide the axes of a mesh, the outermost first.
+    """Return axes of a mesh, or parts of them, how much is outside of each, and its size.
 
-    A reference is an axis, the number of devices along it that lie outside of the part that is
-    meant, and the size of this part.  A part is an axis, where it starts and where it ends: as many
-    devices along the axis lie outside of it, and outside of what is inside of it.
+    No axis or part lies in another, and parts that are one in this order are written so.
     """
-    found = []
-    for axis, extent in sizes.items():
-        borders = {1, extent}
-        for name, outside, size in references:
-            if name == axis:
-                borders |= {outside, outside * size}
-        found += [(axis, start, end) for start, end in pairwise(sorted(borders))]
+    found: list[tuple[str, int, int]] = []
+    for axis in axes:
+        match = _REFERENCE.fullmatch(axis)
+        if match is None:
+            raise ValueError(f"expected axes such as 'x' and 'y':(1)2, found {axis[:30]!r}")
+        name, extent = match[1], sizes.get(match[1], 0)
+        outside, size, others = int(match[2] or 1), int(match[3] or extent), seen.get(name, [])
+        end = outside * size
+        fits = extent > 0 and not others
+        if match[2]:
+            fits = 1 < size < extent and end > 0 and extent % end == 0
+            apart = fits and all([not (outside % after and b % end) for b, after in others])
+            fits = apart and (not found or found[-1][0] != name or others[-1][1] != outside)
+        if not fits:
+            raise ValueError(f"the mesh has no axis {name!r}, or no such part, or it is taken")
+        seen[name] = [*others, (outside, end)]
+        found.append((name, outside, size))
     return found
 
 
@@ -172,50 +162,45 @@ def expand_mesh(text: str) -> tuple[tuple[int, ...], ...]:
     match = _match(text)
     sizes = {name: int(size) for name, size in _AXIS.findall(match["axes"])}
     total = prod(sizes.values())
-    if not sizes or not 0 < total <= MOST_DEVICES:
-        raise ValueError(f"a mesh of {total} devices")
-    devices = _devices(match["ids"], total).reshape(tuple(sizes.values()))
-    if not match["group"]:
-        raise ValueError("a group has more than one device: it needs an axis")
-    references = [
-        (name, int(outside or 1), int(size or 0) or sizes.get(name, 0))
-        for name, outside, size in _REFERENCE.findall(match["group"])
-    ]
+    devices = _devices(match["ids"], total)
+    references = _references(match["group"].split(","), sizes, {})
+    members = prod([size for _, _, size in references])
+    if members < 2:
+        raise ValueError("a group has more than one device")
+    grid = np.indices(tuple(sizes.values())).reshape(len(sizes), -1)
+    places = dict(zip(sizes, grid, strict=True))
+    inner = []
     for name, outside, size in references:
-        if name not in sizes or outside < 1 or sizes[name] % (outside * size):
-            raise ValueError(f"the mesh has no axis {name!r}, or no such part of it")
-    parts = _parts(sizes, references)
-    shape = [end // start for _, start, end in parts]
-    inner = [
-        k
-        for name, outside, size in references
-        for k, (axis, start, _) in enumerate(parts)
-        if axis == name and outside <= start < outside * size
-    ]
-    outer = [k for k in range(len(shape)) if k not in inner]
-    members = prod([shape[k] for k in inner])
-    rows = devices.reshape(shape).transpose([*outer, *inner]).reshape(-1, members)
+        step = sizes[name] // (outside * size)
+        inner.append(places[name] // step % size)
+        places[name] = places[name] - inner[-1] * step
+    order = np.lexsort([*places.values(), *inner][::-1])
+    rows = devices[order].reshape(-1, members)
     return tuple([tuple(row) for row in rows.tolist()])
 
 
-def _devices(ids: str | None, total: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _devices(ids: str | None, total: int) -> Devices:
+    """Return the numbers of the devices of a mesh."""
+    if not 0 < total <= MOST_DEVICES:
+        raise ValueError(f"a mesh of {total} devices")
     if ids is None:
         return np.arange(total)
     iota = _IOTA.fullmatch(ids)
-    if iota is None:
-        listed = np.array([int(number) for number in ids.split(",") if number], np.int64)
-    else:
-        sizes = [int(number) for number in iota[1].split(",")]
-        order = [int(number) for number in iota[2].split(",")] if iota[2] else None
-        if prod(sizes) != total:
-            raise ValueError(f"an iota of {prod(sizes)} for a mesh of {total} devices")
-        listed = np.arange(total).reshape(sizes).transpose(order).reshape(-1)
+    if iota is not None:
+        return _permuted(total, _ints(iota[1]), _ints(iota[2] or ""))
+    listed = np.array(_ints(ids), np.int64)
     if listed.size != total:
         raise ValueError(f"{listed.size} devices for a mesh of {total}")
     return listed
 
 
-Devices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+def _permuted(total: int, sizes: list[int], order: list[int]) -> Devices:
+    """Return as many numbers, reshaped and transposed, in a row."""
+    axes = list(range(len(sizes)))
+    if prod(sizes) != total or sorted(order or axes) != axes:
+        raise ValueError(f"an iota {sizes} permuted by {order} for {total} devices")
+    return np.arange(total).reshape(sizes).transpose(order or axes).reshape(-1)
+
 
 _WORDS = frozenset({"replicated", "manual", "unknown", "unreduced", "maximal"})
 _PART = re.compile(
@@ -315,16 +300,10 @@ def _tiled(found: dict[str, str], types: list[str]) -> str:
     if listed:
         if total == 1:
             raise ValueError("tiles lie on more than one device; {maximal device=0} on one")
-        devices = np.array(_ints(found["list"]))
-        if devices.size != total:
-            raise ValueError(f"{devices.size} devices for the tiles {tile}")
-        devices = devices.reshape(tile)
+        devices = _devices(found["list"], total).reshape(tile)
     else:
-        reshape = _ints(found["reshape"])
-        order = _ints(found.get("order", "")) or list(range(len(reshape)))
-        if prod(reshape) != total or sorted(order) != list(range(len(reshape))):
-            raise ValueError(f"an iota {reshape} permuted by {order} for the tiles {tile}")
-        devices = np.arange(total).reshape(reshape).transpose(order).reshape(tile)
+        order = _ints(found.get("order", ""))
+        devices = _permuted(total, _ints(found["reshape"]), order).reshape(tile)
     if types:
         given, data = types, len(tile) - len(types)
         tile, types, devices = _subgroups(tile, types, devices)
@@ -384,9 +363,7 @@ def _iota(devices: Devices) -> str:
     by_stride = sorted(range(len(outer)), key=lambda k: -outer[k][0])
     sizes = [outer[k][1] for k in by_stride]
     order = [by_stride.index(k) for k in range(len(outer))]
-    if covered != total or not np.array_equal(
-        np.arange(total).reshape(sizes).transpose(order).reshape(-1), flat
-    ):
+    if covered != total or not np.array_equal(_permuted(total, sizes, order), flat):
         return ""
     if order == list(range(len(order))):
         return f"<=[{total}]"
