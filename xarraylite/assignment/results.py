@@ -11,10 +11,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._config import settings
-from .._lazy_import import imported, later
+from .._later import bound, launch, replay
+from .._lazy_import import imported
 from .._tables import kept
 from ..compiler.limits import CHUNK
 from ..ir.kind import NODE, Form, Kind, Operands, row_major
@@ -29,15 +30,6 @@ from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct, HostCall
 from . import elements, totals
 from .parts import FEW_ASKED, computed, materialised, program_for, program_of, repeats
-
-if TYPE_CHECKING:
-    from ..runtime import bound, launch, replay
-    from ..runtime.bound import Bound
-    from ..runtime.replay import Replay, Rewrite
-else:
-    bound = later(".runtime.bound")
-    launch = later(".runtime.launch")
-    replay = later(".runtime.replay")
 
 _new = object.__new__
 
@@ -178,7 +170,7 @@ def plan_of(
     shape: Shape,
     operands: Sequence[Any],
     near: Mapping[int, int],
-) -> Bound | None:
+) -> bound.Bound | None:
     """Return the plan of an expression, which is made when it is first asked for."""
     known = bound.sameness(operands)
     if known is None or kind is NODE or 0 in shape or uses_reference():
@@ -230,7 +222,9 @@ def _folds_again(operands: Sequence[Any], extents: Sequence[Any]) -> bool:
     return len({*folded}) < len(folded) and math.prod(extents[0]) >= 2 * CHUNK
 
 
-def remember(kind: Kind, key: object, found: Replay | Rewrite | str | bool | None) -> None:
+def remember(
+    kind: Kind, key: object, found: replay.Replay | replay.Rewrite | str | bool | None
+) -> None:
     """Keep a plan with a kind; False: there is none, all else: it was asked for, and not made."""
     if kind is not NODE:
         kept(kind.replays, key, found, _EXTENTS)

@@ -6,13 +6,13 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, cast
+from typing import Any, Literal, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, LayoutError, SizeError
-from .._lazy_import import later
+from .._later import placement
 from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -32,11 +32,6 @@ from ..operands.non_numeric import array_of, dtype_of, numbers_of
 from .arguments import check_device
 from .jagged_like import makes_rows
 from .partials import sibling
-
-if TYPE_CHECKING:
-    from ..layout import placement
-else:
-    placement = later(".layout.placement")
 
 _ROW_MAJOR = ROW_MAJOR.value
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
-from .._lazy_import import later
+from .._later import layouts, placement, reference
 from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, float64, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
@@ -30,14 +30,7 @@ from . import tracing
 from .nodes import HasNode, Lifted, borrow_array, is_masked, produced, values_in
 
 if TYPE_CHECKING:
-    from ..layout import layout as layouts
-    from ..layout import placement
     from ..layout.layout import Layout
-    from ..runtime import reference
-else:
-    layouts = later(".layout.layout")
-    placement = later(".layout.placement")
-    reference = later(".runtime.reference")
 
 #: Elements up to which tiled memory is copied through a table of positions.
 SMALL = 1 << 12
