@@ -118,10 +118,8 @@ def is_place_of_extreme(instruction: HloInstruction) -> bool:
 def _place_of_extreme(instruction: HloInstruction, x: Value) -> Value:
     (axis,) = instruction.get("dimensions")
     value, number = instruction.shape.tuple_shapes
-    if _extreme(instruction.to_apply) == "GT":
-        found, place = reducers.max(x, axis=axis), reducers.argmax(x, axis=axis)
-    else:
-        found, place = reducers.min(x, axis=axis), reducers.argmin(x, axis=axis)
+    name = "max" if _extreme(instruction.to_apply) == "GT" else "min"
+    found, place = [getattr(reducers, fold)(x, axis=axis) for fold in (name, f"arg{name}")]
     return found.astype(value.dtype), place.astype(number.dtype)
 
 
@@ -230,10 +228,6 @@ def _among(combine: Callable[..., tuple[NumpyArray, ...]]) -> Callable[..., tupl
         return (first | second, *chosen)
 
     return joined
-
-
-#: The one evaluator that folds whole dimensions.
-FOLDS: Final[dict[str, Evaluator]] = {"reduce": _reduce}
 
 
 def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
@@ -391,5 +385,5 @@ def scatter_rounds(
             x[target] = result
 
 
-#: Evaluators of operations with windows.
-WINDOWS: Final[dict[str, Evaluator]] = by_opcode(_reduce_window, _select_and_scatter)
+#: Evaluators of folds of whole dimensions and of windows.
+REDUCTIONS: Final[dict[str, Evaluator]] = by_opcode(_reduce, _reduce_window, _select_and_scatter)
