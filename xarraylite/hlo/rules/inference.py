@@ -147,44 +147,37 @@ def verify_instruction(instruction: HloInstruction) -> None:
     HloError
         With its name, the operation, the shapes of its operands, and the rule that is broken.
     """
-    row = OPCODES.get(instruction.opcode)
-    name = instruction.name
-    if row is None:
-        raise HloError(f"there is no opcode {instruction.opcode}", instruction=name)
-    operands = instruction.operands
-    if row.arity is not None and len(operands) != row.arity:
-        raise HloError(
-            f"{row.name} takes {row.arity} operands, not {len(operands)}", instruction=name
-        )
-    for needed in row.required:
-        if needed not in instruction.attributes and needed not in row.calls:
-            raise HloError(f"{row.name} needs the attribute {needed}", instruction=name)
-    if "result_accuracy" in instruction.attributes and row.name not in ACCURATE:
-        raise HloError(f"{row.name} has no attribute result_accuracy", instruction=name)
-    shapes = tuple([operand.shape for operand in operands])
     try:
-        inferred = infer_shape(
-            row.name,
-            shapes,
-            instruction.attributes,
-            instruction.called_computations,
-            instruction.shape,
-        )
+        _verify(instruction)
     except HloError as error:
-        raise HloError(error.expected, instruction=name) from None
+        raise HloError(error.expected, instruction=instruction.name) from None
     except XarrayliteError as error:
-        raise HloError(f"{row.name}: {error}", instruction=name) from None
-    if inferred is not None and not _agree(row.name, inferred, instruction.shape):
+        raise HloError(f"{instruction.opcode}: {error}", instruction=instruction.name) from None
+
+
+def _verify(instruction: HloInstruction) -> None:
+    opcode, operands, result = instruction.opcode, instruction.operands, instruction.shape
+    row, attributes = OPCODES.get(opcode), instruction.attributes
+    if row is None:
+        raise HloError(f"there is no opcode {opcode}")
+    if row.arity is not None and len(operands) != row.arity:
+        raise HloError(f"{opcode} takes {row.arity} operands, not {len(operands)}")
+    for needed in row.required:
+        if needed not in attributes and needed not in row.calls:
+            raise HloError(f"{opcode} needs the attribute {needed}")
+    if "result_accuracy" in attributes and opcode not in ACCURATE:
+        raise HloError(f"{opcode} has no attribute result_accuracy")
+    shapes = tuple([operand.shape for operand in operands])
+    inferred = infer_shape(opcode, shapes, attributes, instruction.called_computations, result)
+    if inferred is not None and not _agree(opcode, inferred, result):
         shown = ", ".join([shape.human_string() for shape in shapes])
         raise HloError(
-            f"{row.name}({shown}) gives {inferred.human_string()}, "
-            f"not {instruction.shape.human_string()}",
-            instruction=name,
+            f"{opcode}({shown}) gives {inferred.human_string()}, not {result.human_string()}"
         )
-    aliases = instruction.attributes.get("output_to_operand_aliasing", ())
-    _verify_sharing("output_to_operand_aliasing", aliases, shapes, instruction.shape, name)
-    if row.name == "constant" and instruction.literal.shape != instruction.shape:
-        raise HloError("a constant has the shape of its value", instruction=name)
+    aliases = attributes.get("output_to_operand_aliasing", ())
+    _verify_sharing("output_to_operand_aliasing", aliases, shapes, result)
+    if opcode == "constant" and instruction.literal.shape != result:
+        raise HloError("a constant has the shape of its value")
 
 
 def _agree(opcode: str, inferred: ArraySpec, declared: ArraySpec) -> bool:
@@ -221,25 +214,16 @@ def _verify_signature(
 
 
 def _verify_sharing(
-    what: str,
-    aliases: Iterable[Alias],
-    given: Sequence[ArraySpec],
-    result: ArraySpec,
-    name: str = "",
+    what: str, aliases: Iterable[Alias], given: Sequence[ArraySpec], result: ArraySpec
 ) -> None:
     """Check that what is said to share memory is there."""
     for alias in aliases:
         if not 0 <= alias.operand < len(given):
-            raise HloError(
-                f"{what} names operand {alias.operand} of {len(given)}", instruction=name
-            )
-        for whole, index in (
-            (given[alias.operand], alias.operand_index),
-            (result, alias.output_index),
-        ):
+            raise HloError(f"{what} names operand {alias.operand} of {len(given)}")
+        operand = given[alias.operand]
+        for whole, index in ((operand, alias.operand_index), (result, alias.output_index)):
             if not whole.index_is_valid(index):
                 raise HloError(
                     f"{what} names a part {{{','.join(map(str, index))}}} of "
-                    f"{whole.human_string()}, which has none",
-                    instruction=name,
+                    f"{whole.human_string()}, which has none"
                 )
