@@ -151,7 +151,7 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
         key = combiner(instruction.to_apply), _family(instruction)
         x, start = operands
         if key in FOLDED:
-            return _known(run, instruction, key, x, start, axes)
+            return _known(run, instruction, key, x, start)
         if key[0] in ("and", "or", "xor") and x.size:
             values = UFUNCS[key[0]].reduce(array(x), axis=axes) if axes else array(x)
             return ELEMENTWISE[key[0]](run, instruction, container(values), start)
@@ -165,15 +165,10 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
 
 
 def _known(
-    run: Runner,
-    instruction: HloInstruction,
-    key: tuple[str, str],
-    x: Value,
-    start: Value,
-    axes: tuple[int, ...],
+    run: Runner, instruction: HloInstruction, key: tuple[str, str], x: Value, start: Value
 ) -> Value:
     """Fold by one of the package's reducers, and combine with the first value."""
-    name = FOLDED[key]
+    name, axes = FOLDED[key], instruction.get("dimensions")
     sizes = tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
     if not axes:
         found = x
