@@ -227,8 +227,7 @@ class XArray(Owner):
             buffer, dtype = Buffer.of_array(values), as_dtype(values.dtype)
             if cls is XArray:
                 kind, shape = row_major(dtype, values.ndim), values.shape
-                adopted: XArray = results.container(cls, kind, shape, buffer, ROW_MAJOR)
-                return adopted
+                return results.container(cls, kind, shape, buffer, ROW_MAJOR)
             return cls._own(buffer, Strided.row_major(values.shape), dtype, ROW_MAJOR)
         return _copied(cls, values)
 

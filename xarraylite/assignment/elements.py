@@ -151,8 +151,7 @@ def in_dtype(values: NumpyArray, dtype: Any) -> NumpyArray | None:
         return None
     if not values.ndim and not np.can_cast(own, dtype, "safe"):
         return None
-    made: NumpyArray = silently(values.astype, dtype)
-    return made
+    return silently(values.astype, dtype)
 
 
 #: What NumPy raises for an index or a number that we refuse with words of our own.

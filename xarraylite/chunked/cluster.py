@@ -158,9 +158,6 @@ class BlockTask:
         self.parcel = parcel
         self.grid = grid
 
-    def __reduce__(self) -> Any:
-        return BlockTask, (self.parcel, self.grid)
-
     def __call__(self, block_id: tuple[int, ...]) -> NumpyArray:
         box = self.grid.box(block_id)
         if not all(map(len, box)):

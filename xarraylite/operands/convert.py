@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -181,7 +181,7 @@ def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArr
         return None
     if to in "biuf" and (code in "?dD" or (code == "f" and to != "f")):
         return own.astype(dtype)
-    return cast("NumpyArray", silently(own.astype, dtype)) if to == "f" == code else None
+    return silently(own.astype, dtype) if to == "f" == code else None
 
 
 #: What gives the number of an instance of a class, and refuses all others.
