@@ -23,6 +23,7 @@ FACADE = f"{PACKAGE}.__init__"
 RANKS: dict[str, int] = {
     "_config": 0,
     "_errors": 0,
+    "_later": 0,
     "_lazy_import": 0,
     "_locks": 0,
     "_records": 0,
@@ -176,6 +177,16 @@ def parsed(source: str) -> ast.Module:
 
 
 @cache
+def imported_later() -> Mapping[str, str]:
+    """The modules that the names of `_later` stand for, as its stub says."""
+    text = (Path(__file__).parents[1] / PACKAGE / "_later.pyi").read_text(encoding="utf-8")
+    lines = re.findall(r"^from (\S+) import (\w+) as (\w+)$", text, re.MULTILINE)
+    found = {name: f"{PACKAGE}{module}.{inner}" for module, inner, name in lines}
+    renamed = re.findall(r"^(\w+) = (\w+)$", text, re.MULTILINE)
+    return found | {name: found[other] for name, other in renamed}
+
+
+@cache
 def _packages(known: frozenset[str]) -> frozenset[str]:
     """The modules that have others inside."""
     return frozenset(name.rpartition(".")[0] for name in known)
@@ -212,6 +223,8 @@ def _imports(source: str, module: str, known: frozenset[str]) -> Iterator[Import
                 # `from package import name` reaches a module if there is one of that name.
                 inner = f"{base}.{alias.name}"
                 target = inner if inner in known else base
+                if base == f"{PACKAGE}._later":
+                    target = imported_later()[alias.name]
                 yield Import(target, node.lineno, late)
 
 

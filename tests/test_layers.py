@@ -91,6 +91,7 @@ BAD = [
     ("xarraylite.shapes.shape", "from xarraylite.compiler import plan", "rank 3 imports"),
     ("xarraylite.shapes.shape", "from ..compiler.plan import Plan", "rank 3 imports"),
     ("xarraylite.shapes.shape", "from .. import compiler", "rank 3 imports"),
+    ("xarraylite.shapes.shape", "from .._later import planning", "rank 3 imports"),
     ("xarraylite.transforms.jit", "from xarraylite.functions.logic import f", "rank 15 imports"),
     ("xarraylite._errors", "from xarraylite.shapes.shape import Shape", "rank 0 imports"),
     ("xarraylite.compiler.plan", "import xarraylite as xl", "imports the facade"),

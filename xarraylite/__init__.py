@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from ._lazy_import import imported as _imported
+from ._lazy_import import sources as _sources
 
 __version__ = "0.1.0"
 
@@ -18,25 +19,8 @@ __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
 
-def _public() -> dict[str, tuple[str, str]]:
-    """Return where each public name comes from: a module, and its name there.
-
-    It is said once, in the stub that type checkers read: ``from .module import name as name``, and
-    ``name = _name`` for what would hide a name of Python's or is another name of the same.
-    """
-    found: dict[str, tuple[str, str]] = {}
-    stub = __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi")
-    for line in stub.decode().splitlines():
-        match line.split():
-            case ["from", module, "import", inner, "as", name]:
-                found[name] = module.removeprefix("."), inner
-            case [name, "=", other]:
-                found[name] = found.pop(other)
-    return found
-
-
-#: Where public names come from; the module of a namespace is none.
-_SOURCES = _public()
+#: Where public names come from, as the stub says; the module of a namespace is none.
+_SOURCES = _sources(__spec__)
 
 __all__ = [*sorted(_SOURCES), "__array_api_version__", "__version__"]
 

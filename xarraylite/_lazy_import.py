@@ -1,8 +1,8 @@
 """Modules that are imported when something of them is first used.
 
 A process that adds two arrays needs neither labels nor XLA's specs, and a module costs a third of a
-millisecond of its start.  Who needs another room for some of its methods only asks for it `later`;
-type checkers, and the test of ranks, read the ordinary import beside it.
+millisecond of its start.  Who needs another room for some of its methods only imports it from
+`_later`, whose stub says for type checkers, and for the test of ranks, which module that is.
 
 A process that forks while another thread imports leaves its child with a module that nobody goes on
 importing, and for which the child would wait for ever.  So a fork waits for such imports; not
@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from threading import get_ident
 from typing import Any
 
@@ -113,6 +114,19 @@ class Later:
         return found
 
 
-def later(name: str) -> Any:
-    """Return a module, such as ``.labels.products`` here, which is imported when it is used."""
-    return Later(name)
+def sources(spec: ModuleSpec) -> dict[str, tuple[str, str]]:
+    """Return where each name of a module's stub comes from: a module, and its name there.
+
+    It is said once, in the stub that type checkers read: ``from .module import name as name``, and
+    ``name = _name`` for what would hide a name of Python's or is another name of the same.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    loader: Any = spec.loader
+    stub = loader.get_data(f"{str(spec.origin).rpartition('.')[0]}.pyi")
+    for line in stub.decode().splitlines():
+        match line.split():
+            case ["from", module, "import", inner, "as", name]:
+                found[name] = module.removeprefix("."), inner
+            case [name, "=", other]:
+                found[name] = found.pop(other)
+    return found

@@ -6,7 +6,7 @@ narrower floats are transformed in float32, integers in float64.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from .arrays.xarray import XArray
@@ -24,15 +24,14 @@ Axes = int | Sequence[int] | None
 
 
 def _along_one(
-    transform: Any,
+    transform: Callable[..., XArray],
     a: Any,
     n: int | None = None,
     axis: int = -1,
     norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
-    made: XArray = transform(a, n, axis, norm)
-    return made
+    return transform(a, n, axis, norm)
 
 
 @computed("a")
@@ -140,7 +139,7 @@ def ihfft() -> None:
 
 
 def _along_several(
-    transform: Any,
+    transform: Callable[..., XArray],
     a: Any,
     s: Sequence[int] | None = None,
     axes: Sequence[int] | None = None,
@@ -149,8 +148,7 @@ def _along_several(
 ) -> XArray:
     # Sizes without axes are those of the last ones.
     along = axes if s is None or axes is not None else range(-len(s), 0)
-    made: XArray = transform(a, s, along, norm)
-    return made
+    return transform(a, s, along, norm)
 
 
 @computed("a")
@@ -230,15 +228,14 @@ def irfftn() -> None:
 
 
 def _along_two(
-    transform: Any,
+    transform: Callable[..., XArray],
     a: Any,
     s: Sequence[int] | None = None,
     axes: Sequence[int] = (-2, -1),
     norm: Norm = "backward",
     out: object = None,
 ) -> XArray:
-    made: XArray = transform(a, s, axes, norm)
-    return made
+    return transform(a, s, axes, norm)
 
 
 @computed("a")

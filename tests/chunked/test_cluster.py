@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -264,7 +265,7 @@ def _allow(failures: int, dask_scheduler: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.parametrize("what", ["worker", "scheduler", "answer"])
+@pytest.mark.parametrize("what", ["worker", "scheduler", "answer", "result"])
 def test_blocks_whose_worker_or_scheduler_vanishes_are_named(
     client: Any, tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,7 +280,14 @@ def test_blocks_whose_worker_or_scheduler_vanishes_are_named(
         elif what == "answer":
             told += r".*TimeoutError: no answer within 0\.4 s"
             leaves_us = threading.Timer(0.5, client.run_on_scheduler, (time.sleep, 2))
-        if what != "worker":
+        if what == "result":  # what waiting raises where the client is closed meanwhile
+
+            def wait(*_: Any, **__: Any) -> Any:
+                other.close()
+                raise UnboundLocalError("result")
+
+            monkeypatch.setattr(sys.modules["distributed"], "wait", wait)
+        elif what != "worker":
             leaves_us.start()
         with pytest.raises(xl.StorageError, match=told):
             xl.store(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from .._errors import DTypeError, LayoutError, OverlapError
-from .._lazy_import import later
+from .._later import layouts, overlap, specs
 from ..assignment import results
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
@@ -21,15 +21,6 @@ from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, layout_of
 from ..operands.nodes import HasNode, Lifted, borrowed, has_array
 from .xarray import XArray
-
-if TYPE_CHECKING:
-    from ..layout import layout as layouts
-    from ..overlap import overlap
-    from ..xla import spec as specs
-else:
-    layouts = later(".layout.layout")
-    overlap = later(".overlap.overlap")
-    specs = later(".xla.spec")
 
 
 def adapt(

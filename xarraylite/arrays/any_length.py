@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._lazy_import import later
+from .._later import axis_folds
 from .._records import record
 from ..assignment.parts import program_of
 from ..assignment.results import count_launch
@@ -36,11 +36,6 @@ from ..runtime.program import Direct
 from .expression import handle
 from .recipes import Recipe
 from .recomputed import Recomputed, RecomputedOfSeveral, outlined
-
-if TYPE_CHECKING:
-    from ..runtime import axis_folds
-else:
-    axis_folds = later(".runtime.axis_folds")
 
 #: Of each of the arrays that are traced the extents, above the least, and those of another trace,
 #: in the other order.

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
 from .._config import settings
 from .._errors import LayoutError
-from .._lazy_import import later
+from .._later import assignment, labelled, products
 from ..assignment import elements, results, writes
 from ..assignment.assign import check_update, check_writable, node_of, write
 from ..assignment.readers import HELD_SETITEM, called, is_held, protect
@@ -46,14 +46,6 @@ from .expression import XExpression, converted, operation
 from .numpy_interface import DescribedMemory, check_asker
 from .placed import Placed
 from .scalar import XFloat64, XScalar, scalar_of, values_of
-
-if TYPE_CHECKING:
-    from ..labels import assignment, labelled, products
-else:
-    labelled = later(".labels.labelled")
-    products = later(".labels.products")
-    assignment = later(".labels.assignment")
-
 
 _NumpyArray = np.ndarray
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .._lazy_import import later
+from .._later import assignment, labelled
 from ..assignment import results
 from ..ir.kind import owner_class
 from ..ir.walk import fixed_of
@@ -17,12 +17,6 @@ from .container import XContainer
 from .expression import XExpression
 from .scalar import XScalar
 from .xarray import XArray
-
-if TYPE_CHECKING:
-    from ..labels import assignment, labelled
-else:
-    labelled = later(".labels.labelled")
-    assignment = later(".labels.assignment")
 
 
 def at_once(value: Any) -> XContainer | None:

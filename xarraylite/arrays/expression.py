@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex, overload
+from typing import Any, ClassVar, SupportsIndex, overload
 
 import numpy as np
 
 from .._errors import DTypeError, NotWritableError
-from .._lazy_import import later
+from .._later import labelled, matmul
 from ..assignment import elements, totals
 from ..assignment.assign import check_cast, check_update
 from ..assignment.inplace import InPlace
@@ -41,13 +41,6 @@ from . import ownership
 from .advanced_indexing import is_advanced, of_copy, selected, traced, with_ints
 from .array_object import ArrayObject
 from .numpy_interface import Described
-
-if TYPE_CHECKING:
-    from ..labels import labelled
-    from . import matmul
-else:
-    labelled = later(".labels.labelled")
-    matmul = later(".arrays.matmul")
 
 _new = object.__new__
 

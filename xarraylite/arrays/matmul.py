@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._config import settings
-from .._lazy_import import later
+from .._later import products
 from .._tables import kept
 from ..assignment import elements, results
 from ..blas import calls
@@ -26,11 +26,6 @@ from ..operands import tracing
 from ..operands.learning import PRODUCT, is_learned, learn_product, learned_product, stretched_key
 from ..operands.nodes import as_node, unwrapped
 from .ownership import values_of
-
-if TYPE_CHECKING:
-    from ..labels import products
-else:
-    products = later(".labels.products")
 
 #: Codes of the dtypes that BLAS multiplies, and with those that NumPy multiplies as we would; the
 #: ranks of a matrix times a matrix or a vector.

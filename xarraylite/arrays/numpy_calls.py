@@ -88,6 +88,10 @@ def _read(value: Any) -> Any:
     return _numpy_of(value) if isinstance(value, (list, tuple, dict)) else value
 
 
+#: Methods that write into ``out`` whatever its dtype.
+_FOLDS = ("accumulate", "reduce", "reduceat")
+
+
 def call_ufunc(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
@@ -117,21 +121,7 @@ def call_ufunc(
         options["where"] = _numpy_of(where)
     if outs and not ours:
         return getattr(ufunc, method)(*_numpy_of(inputs), out=outs, **options)
-    return _by_numpy(ufunc, method, inputs, outs, options)
-
-
-#: Methods that write into ``out`` whatever its dtype.
-_FOLDS = ("accumulate", "reduce", "reduceat")
-
-
-def _by_numpy(
-    ufunc: np.ufunc,
-    method: str,
-    inputs: tuple[Any, ...],
-    outs: tuple[Any, ...],
-    options: dict[str, Any],
-) -> Any:
-    """Return what NumPy computes of the values, or write it to ``outs``, where one is ours."""
+    # NumPy computes of the values; what `outs` names, one of which is ours, is written then.
     if outs and "where" in options:  # elements that are not computed keep what is there
         options["out"] = tuple([None if out is None else np.array(out) for out in outs])
     made = getattr(ufunc, method)(*map(_read, inputs), **options)

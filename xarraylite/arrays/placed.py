@@ -7,12 +7,12 @@ from collections import deque
 from contextlib import suppress
 from functools import partial
 from itertools import starmap
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._errors import DTypeError, LayoutError, ReadOnlyError
-from .._lazy_import import later
+from .._later import placement, specs
 from ..dtypes.names import DType, as_dtype
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, Strided
 from ..layout.tiled import Map, TiledMap
@@ -22,14 +22,6 @@ from ..operands import dispatch
 from ..operands.convert import Policy
 from ..operands.dispatch import namespace
 from ..operands.non_numeric import dtype_of
-
-if TYPE_CHECKING:
-    from ..layout import placement
-    from ..xla import spec as specs
-else:
-    placement = later(".layout.placement")
-    specs = later(".xla.spec")
-
 
 #: What says where a container's elements lie.
 _PLACE = ("_buffer", "_dtype", "_kind", "_place", "_shape", "_start")

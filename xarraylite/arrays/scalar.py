@@ -19,12 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from numbers import Complex, Integral, Number, Real
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._errors import DTypeError
-from .._lazy_import import later
+from .._later import reference
 from ..assignment.assign import check_cast
 from ..dtypes.names import SUPPORTED, as_dtype, dtype_name, kind
 from ..operands.nodes import OneValue, is_number
@@ -34,12 +34,6 @@ from ..operands.representation import html, shows_dtype
 from .array_object import ArrayObject
 from .expression import XExpression
 from .scalar_arithmetic import binary, compute, real_binary, real_unary, unary
-
-if TYPE_CHECKING:
-    from ..runtime import reference
-else:
-    reference = later(".runtime.reference")
-
 
 _new = object.__new__
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 import threading
 from math import isfinite, isinf, isnan, sqrt
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._errors import DTypeError
-from .._lazy_import import later
+from .._later import reference
 from ..assignment import elements, results
 from ..dtypes.names import DType, as_dtype
 from ..dtypes.names import kind as kind_of_dtype
@@ -38,12 +38,6 @@ from ..runtime.floating_errors import silently
 from ..runtime.program import Direct
 from .expression import XExpression, apply
 from .scalar_ways import POWERS, Way, Ways, of_numpy
-
-if TYPE_CHECKING:
-    from ..runtime import reference
-else:
-    reference = later(".runtime.reference")
-
 
 #: Operand types an operation has met, at most: they are few unless somebody makes types.
 _KEPT = 256

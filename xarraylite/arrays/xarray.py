@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 
 from .._config import settings
 from .._errors import ShapeError
-from .._lazy_import import later
+from .._later import bitcast, pickling, remembered, specs
 from ..assignment import elements, results, writes
 from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
@@ -41,17 +41,6 @@ from ..runtime import evaluate as engine
 from .container import XContainer
 from .expression import XExpression
 from .owner import Owner
-
-if TYPE_CHECKING:
-    from ..labels import remembered
-    from ..operands import bitcast, pickling
-    from ..xla import spec as specs
-else:
-    remembered = later(".labels.remembered")
-    bitcast = later(".operands.bitcast")
-    pickling = later(".operands.pickling")
-    specs = later(".xla.spec")
-
 
 _ROW_MAJOR = ROW_MAJOR.value
 
@@ -238,8 +227,7 @@ class XArray(Owner):
             buffer, dtype = Buffer.of_array(values), as_dtype(values.dtype)
             if cls is XArray:
                 kind, shape = row_major(dtype, values.ndim), values.shape
-                adopted: XArray = results.container(cls, kind, shape, buffer, ROW_MAJOR)
-                return adopted
+                return results.container(cls, kind, shape, buffer, ROW_MAJOR)
             return cls._own(buffer, Strided.row_major(values.shape), dtype, ROW_MAJOR)
         return _copied(cls, values)
 

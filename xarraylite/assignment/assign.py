@@ -15,7 +15,7 @@ Everything is checked before the first byte is written, so a failed assignment c
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from .._errors import (
     ReadOnlyError,
     warn_caller,
 )
-from .._lazy_import import later
+from .._later import overlap
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
 from ..index import transform as steps
@@ -44,11 +44,6 @@ from ..operands.non_numeric import numbers_of
 from ..runtime import evaluate as engine
 from . import writes
 from .readers import protect
-
-if TYPE_CHECKING:
-    from ..overlap import overlap
-else:
-    overlap = later(".overlap.overlap")
 
 
 class Described(Protocol):

@@ -7,13 +7,13 @@ function says whether it did its part, and where it did not nothing has happened
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._config import settings
 from .._errors import LayoutError
-from .._lazy_import import later
+from .._later import overlap
 from ..dtypes.names import NumpyArray
 from ..dtypes.promotion import int_bounds
 from ..ir.kind import NODE, row_major
@@ -24,11 +24,6 @@ from ..operands import tracing
 from ..operands.convert import listed
 from ..runtime.floating_errors import silently
 from . import readers
-
-if TYPE_CHECKING:
-    from ..overlap import overlap
-else:
-    overlap = later(".overlap.overlap")
 
 _new = object.__new__
 
@@ -156,8 +151,7 @@ def in_dtype(values: NumpyArray, dtype: Any) -> NumpyArray | None:
         return None
     if not values.ndim and not np.can_cast(own, dtype, "safe"):
         return None
-    made: NumpyArray = silently(values.astype, dtype)
-    return made
+    return silently(values.astype, dtype)
 
 
 #: What NumPy raises for an index or a number that we refuse with words of our own.

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Container, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .._lazy_import import later
+from .._later import direct, overlap
 from ..ir.kind import NODE, Kind, elementwise, leaf_of, leaves_of, reduction, row_major, strides_of
 from ..ir.node import Shape
 from ..layout.strided import row_major_strides
@@ -28,13 +28,6 @@ from ..ops.reductions import Reduction
 from ..runtime.evaluate import uses_reference
 from ..runtime.floating_errors import silently
 from ..runtime.program import Direct, HostCall
-
-if TYPE_CHECKING:
-    from ..overlap import overlap
-    from ..runtime import direct
-else:
-    overlap = later(".overlap.overlap")
-    direct = later(".runtime.direct")
 
 _new = object.__new__
 

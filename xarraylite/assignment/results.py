@@ -11,10 +11,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from .._config import settings
-from .._lazy_import import imported, later
+from .._later import bound, launch, replay
+from .._lazy_import import imported
 from .._tables import kept
 from ..compiler.limits import CHUNK
 from ..ir.kind import NODE, Form, Kind, Operands, row_major
@@ -30,14 +31,7 @@ from ..runtime.program import Direct, HostCall
 from . import elements, totals
 from .parts import FEW_ASKED, computed, materialised, program_for, program_of, repeats
 
-if TYPE_CHECKING:
-    from ..runtime import bound, launch, replay
-    from ..runtime.bound import Bound
-    from ..runtime.replay import Replay, Rewrite
-else:
-    bound = later(".runtime.bound")
-    launch = later(".runtime.launch")
-    replay = later(".runtime.replay")
+T = TypeVar("T")
 
 _new = object.__new__
 
@@ -99,7 +93,7 @@ def _holding(e: Any, value: Any) -> Any:
     return made
 
 
-def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+def evaluated(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any]) -> T | None:
     """Return an expression's values in a new container; None if it is not done.
 
     Its class is ``usual`` where nothing of the shape is fixed.  In the place of a snapshot may
@@ -132,7 +126,7 @@ def evaluated(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any
     return container(usual, program.result, shape, buffer, ROW_MAJOR)
 
 
-def _interpreted(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+def _interpreted(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any]) -> T | None:
     """Return the values of one of the first evaluations of a kind; None if it is not done."""
 
     def by_kernel(*part: Any) -> Any:
@@ -152,15 +146,15 @@ def _interpreted(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[
     return container(usual, place, shape, buffer, ROW_MAJOR)
 
 
-def container(usual: type[Any], kind: Kind, shape: Shape, buffer: Buffer, policy: object) -> Any:
+def container(usual: type[T], kind: Kind, shape: Shape, buffer: Buffer, policy: object) -> T:
     """Return a container of new memory, whose class is ``usual`` where nothing is fixed."""
     made = _new(usual if kind.owner is None else kind.owned(shape) or usual)
     made._buffer, made._shape, made._start, made._kind = buffer, shape, 0, kind
     made._dtype, made._policy = kind.dtype, policy
-    return made
+    return made  # type: ignore[no-any-return]
 
 
-def planned(usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any]) -> Any:
+def planned(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any]) -> T | None:
     """Return an expression's values by a plan for large work; None if it is not done."""
     plan = plan_of(kind, None, shape, operands, {})
     if plan is None or math.prod(shape) * kind.itemsize > settings.max_result_bytes:
@@ -178,7 +172,7 @@ def plan_of(
     shape: Shape,
     operands: Sequence[Any],
     near: Mapping[int, int],
-) -> Bound | None:
+) -> bound.Bound | None:
     """Return the plan of an expression, which is made when it is first asked for."""
     known = bound.sameness(operands)
     if known is None or kind is NODE or 0 in shape or uses_reference():
@@ -192,8 +186,8 @@ def plan_of(
 
 
 def again(
-    usual: type[Any], kind: Kind, shape: Shape, operands: Sequence[Any], shared: bool = False
-) -> Any:
+    usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any], shared: bool = False
+) -> T | None:
     """Return values as a plan for these extents gives them; None if it is not done.
 
     What is evaluated once or twice in parts need not be kept ready, so a plan is made when it is
@@ -230,7 +224,9 @@ def _folds_again(operands: Sequence[Any], extents: Sequence[Any]) -> bool:
     return len({*folded}) < len(folded) and math.prod(extents[0]) >= 2 * CHUNK
 
 
-def remember(kind: Kind, key: object, found: Replay | Rewrite | str | bool | None) -> None:
+def remember(
+    kind: Kind, key: object, found: replay.Replay | replay.Rewrite | str | bool | None
+) -> None:
     """Keep a plan with a kind; False: there is none, all else: it was asked for, and not made."""
     if kind is not NODE:
         kept(kind.replays, key, found, _EXTENTS)

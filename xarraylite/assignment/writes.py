@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._config import settings
-from .._lazy_import import later, uncollected
+from .._later import direct, launch, replay
+from .._lazy_import import uncollected
 from ..compiler.limits import PARALLEL_FROM
 from ..dtypes.promotion import can_cast
 from ..ir.build import CAST
@@ -32,13 +33,6 @@ from . import readers
 from .parts import materialised, overlapping, places_of, repeats
 from .readers import own_of
 from .results import ONCE, TWICE, count_launch, is_plan, plan_of, remember
-
-if TYPE_CHECKING:
-    from ..runtime import direct, launch, replay
-else:
-    direct = later(".runtime.direct")
-    launch = later(".runtime.launch")
-    replay = later(".runtime.replay")
 
 
 def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = None) -> bool:

@@ -203,8 +203,7 @@ def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     if left.size * out.size >= THREADED_FROM * len(left):
         multiply(left, right, out)
         return out
-    made: NumpyArray = silently(left.dot, right, out)
-    return made
+    return silently(left.dot, right, out)
 
 
 def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
@@ -215,8 +214,7 @@ def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     if left.size * out.size >= THREADED_FROM * len(left):
         multiply(left, right, out)
         return out
-    made: NumpyArray = silently(np.matmul, left, right, out)
-    return made
+    return silently(np.matmul, left, right, out)
 
 
 def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:

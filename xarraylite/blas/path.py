@@ -220,9 +220,16 @@ def _plan(
         _splits(lone_left, extents, left, destination),
         _splits(lone_right, extents, right, destination),
     ):
-        gemm = _candidate(
-            left, right, (stack + up + across, rows, inner, columns), extents, destination
-        )
+        stacked = stack + up + across
+        pack_left = pack_right = None
+        if not fits(left, rows, inner, extents):
+            pack_left = _packed(left, stacked, rows, inner, extents)
+        if not fits(right, inner, columns, extents):
+            pack_right = _packed(right, stacked, columns, inner, extents)
+        direct = destination is not None and fits(destination, rows, columns, extents)
+        crossed = destination is not None and _lowest(destination, extents) in rows
+        result = stacked + (columns + rows if crossed else rows + columns)
+        gemm = Gemm(stacked, rows, inner, columns, pack_left, pack_right, result, direct)
         cost = _cost(gemm, left, right, extents, destination, itemsize)
         if best is None or cost < best[0]:
             best = cost, gemm
@@ -259,26 +266,6 @@ def _splits(
             if cut:  # the other end, for an outer dimension that is the matrices' own
                 found.append((order[-cut:], order[:-cut]))
     return list(dict.fromkeys(found))
-
-
-def _candidate(
-    left: Sketch,
-    right: Sketch,
-    groups: tuple[Labels, Labels, Labels, Labels],
-    extents: Extents,
-    destination: Sketch | None,
-) -> Gemm:
-    stack, rows, inner, columns = groups
-    pack_left = pack_right = None
-    if not fits(left, rows, inner, extents):
-        pack_left = _packed(left, stack, rows, inner, extents)
-    if not fits(right, inner, columns, extents):
-        pack_right = _packed(right, stack, columns, inner, extents)
-    direct = destination is not None and fits(destination, rows, columns, extents)
-    result = stack + rows + columns
-    if destination is not None and _lowest(destination, extents) in rows:
-        result = stack + columns + rows
-    return Gemm(stack, rows, inner, columns, pack_left, pack_right, result, direct)
 
 
 def _packed(

@@ -64,6 +64,9 @@ _GONE = 5.0
 #: Seconds in which a scheduler answers, however busy it is; tasks may take any time.
 _SILENT = 60.0
 
+#: What a client raises that is closed while it waits for something: it has no result to return.
+_CLOSED = UnboundLocalError
+
 #: Bytes of operands and results of blocks that share a task.
 _SHARED = 4 << 20
 
@@ -157,9 +160,6 @@ class BlockTask:
     def __init__(self, parcel: Parcel, grid: Grid | Uneven) -> None:
         self.parcel = parcel
         self.grid = grid
-
-    def __reduce__(self) -> Any:
-        return BlockTask, (self.parcel, self.grid)
 
     def __call__(self, block_id: tuple[int, ...]) -> NumpyArray:
         box = self.grid.box(block_id)
@@ -403,7 +403,9 @@ class DaskCluster:
         if failed is not None:
             try:
                 failed.result()  # once cancelled, it no longer says what was wrong
-            except losses as error:
+            except (*losses, RuntimeError) as error:  # the latter also of a client that is closed
+                if failed.status == "error" and not isinstance(error, losses):
+                    raise
                 name = getattr(error, "task", ())  # of `_bundled`, which says where it is
                 at = name[2] if isinstance(name, tuple) and len(name) > 2 else 0
                 raise _lost(make(groups[futures.index(failed)][at]), error) from error
@@ -421,7 +423,7 @@ class DaskCluster:
         """Wait until all are done, or one has failed, which is returned."""
         distributed = imported("distributed", "dask")
         while True:
-            with contextlib.suppress(TimeoutError), self.client.as_current():
+            with contextlib.suppress(TimeoutError, _CLOSED), self.client.as_current():
                 distributed.wait(futures, timeout=_LOOK)
                 return next((f for f in futures if f.status != "finished"), None)
             failed = next((f for f in futures if f.status in ("error", "cancelled")), None)
@@ -447,7 +449,7 @@ class DaskCluster:
             self.client.sync(self.client.scheduler.ncores, callback_timeout=_SILENT)
         except TimeoutError:
             raise TimeoutError(f"no answer within {_SILENT:g} s") from None
-        except OSError:
+        except (OSError, _CLOSED):
             return  # it has gone, which tasks tell
 
 

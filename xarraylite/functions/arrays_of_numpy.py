@@ -123,7 +123,7 @@ def converted(values: NumpyArray, dtype: DType) -> NumpyArray:
         made: NumpyArray = adapt(values).astype(dtype).numpy()
         return made
     if float16 in (values.dtype, dtype):  # as the others do, in fewer steps
-        return cast("NumpyArray", silently(values.astype, dtype))
+        return silently(values.astype, dtype)
     return from_narrow(values) if is_narrow(as_dtype(values.dtype)) else to_narrow(values, dtype)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._errors import BroadcastError, DTypeError, ShapeError
-from .._lazy_import import later
+from .._later import jagged_joins
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..index.broadcast import broadcast_shapes
@@ -22,11 +22,6 @@ from .arguments import check_numbers
 from .composed import isclose
 from .elementwise import where
 from .groups import Lazy, any_jagged, is_jagged
-
-if TYPE_CHECKING:
-    from . import jagged_joins
-else:
-    jagged_joins = later(".functions.jagged_joins")
 
 
 def array_equal(a1: object, a2: object, equal_nan: bool = False) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, ShapeError
-from .._lazy_import import later
+from .._later import extents, formats, nested
 from ..arrays import adapt as adapting
 from ..arrays import xarray
 from ..arrays.adapt import adapt
@@ -31,15 +31,6 @@ from ..operands.non_numeric import array_of, dtype_of, numbers_of, or_numpy
 from ..operands.tracing import is_traced, running, writer
 from .arguments import check_device
 from .creation import MemoryOrder, ordered
-
-if TYPE_CHECKING:
-    from ..shapes import nested
-    from ..shapes import shape as extents
-    from ..xla import formats
-else:
-    nested = later(".shapes.nested")
-    extents = later(".shapes.shape")
-    formats = later(".xla.formats")
 
 
 def asarray(

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._config import settings
-from .._lazy_import import later
+from .._later import axis_folds
 from ..arrays.any_length import filled
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
@@ -44,11 +44,6 @@ from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
 from ..ops.reductions import Reduction
 from .arrays_of_numpy import COMMON
-
-if TYPE_CHECKING:
-    from ..runtime import axis_folds
-else:
-    axis_folds = later(".runtime.axis_folds")
 
 #: The most bytes of an operand that is computed first, and of all others and results.
 FEW, _MOST = 1 << 16, 1 << 20

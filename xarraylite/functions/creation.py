@@ -6,13 +6,13 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, cast
+from typing import Any, Literal, SupportsIndex, TypeAlias, cast
 
 import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, LayoutError, SizeError
-from .._lazy_import import later
+from .._later import placement
 from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -32,11 +32,6 @@ from ..operands.non_numeric import array_of, dtype_of, numbers_of
 from .arguments import check_device
 from .jagged_like import makes_rows
 from .partials import sibling
-
-if TYPE_CHECKING:
-    from ..layout import placement
-else:
-    placement = later(".layout.placement")
 
 _ROW_MAJOR = ROW_MAJOR.value
 
@@ -261,8 +256,20 @@ def full(
         other = array_of(fill_value, object if fill_value is dtype is None else dtype)
         if other is not None:
             return np.full(shape, other)  # type: ignore[arg-type,return-value]
-    node = None if plain else _filling(fill_value, dtype)
-    return _full(shape, fill_value if node is None else node, dtype, layout, strides)
+    filling: Any = fill_value if plain else _filling(fill_value, dtype)
+    if dtype is None and plain:
+        filling = build.weak_scalar(filling)
+    kind_ = filling.dtype if dtype is None else as_dtype(dtype)
+    place, policy, _ = _place(shape, kind_, layout, strides, "full")
+    solid = isinstance(place, Strided) and place.is_contiguous()
+    made = XArray._own((raw if solid else zeroed)(place, kind_), place, kind_, policy, layout)
+    warns = isinstance(filling, Node)
+    value = converted(filling, kind_) if warns else build.convert(filling, kind_)
+    if isinstance(value, Scalar) and isinstance(place, Strided):
+        made.buffer.view(kind_, place)[...] = value.value
+    else:
+        made[...] = XExpression(value)  # stretched, as whatever is assigned
+    return made
 
 
 def _of_number(shape: ShapeLike, number: object, dtype: object) -> XArray | None:
@@ -277,31 +284,6 @@ def _of_number(shape: ShapeLike, number: object, dtype: object) -> XArray | None
             usual._buffer.array(usual._dtype, usual._shape)[...] = stored
             return cast("XArray", usual)
     return None
-
-
-def _full(
-    shape: ShapeLike,
-    filling: Any,
-    dtype: object,
-    layout: LayoutLike,
-    strides: Sequence[int] | None,
-) -> XArray:
-    """Return a container of a number of Python's or of a node, which is stretched."""
-    if dtype is not None:
-        kind_ = as_dtype(dtype)
-    else:
-        filling = filling if isinstance(filling, Node) else build.weak_scalar(filling)
-        kind_ = filling.dtype
-    place, policy, _ = _place(shape, kind_, layout, strides, "full")
-    solid = isinstance(place, Strided) and place.is_contiguous()
-    made = XArray._own((raw if solid else zeroed)(place, kind_), place, kind_, policy, layout)
-    warns = isinstance(filling, Node)
-    value = converted(filling, kind_) if warns else build.convert(filling, kind_)
-    if isinstance(value, Scalar) and isinstance(place, Strided):
-        made.buffer.view(kind_, place)[...] = value.value
-    else:
-        made[...] = XExpression(value)  # stretched, as whatever is assigned
-    return made
 
 
 def _castable(number: Any, dtype: np.dtype[Any]) -> Any:

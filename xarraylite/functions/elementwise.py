@@ -13,12 +13,12 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._errors import CastError, DTypeError
-from .._lazy_import import later
+from .._later import regular
 from ..arrays import expression, ownership
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -46,11 +46,6 @@ from .ufuncs import (
     wanted_of,
     written,
 )
-
-if TYPE_CHECKING:
-    from ..xtensor_views import regular
-else:
-    regular = later(".xtensor_views.regular")
 
 add: Binary
 subtract: Binary

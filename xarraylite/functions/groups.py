@@ -26,7 +26,7 @@ from typing import (
 )
 
 from .._errors import ShapeError
-from .._lazy_import import later
+from .._later import lazy
 from .._records import record
 from ..arrays.expression import XExpression
 from ..dtypes.names import DType, int64
@@ -40,10 +40,7 @@ from ..ops.reductions import Reduction
 from .copied import folded_at_once
 
 if TYPE_CHECKING:
-    from ..jagged import lazy
     from ..jagged.lazy import XJaggedExpression
-else:
-    lazy = later(".jagged.lazy")
 
 Axis: TypeAlias = "SupportsIndex | Iterable[SupportsIndex] | None"
 

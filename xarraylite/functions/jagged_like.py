@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
 
 from .._errors import LayoutError
-from .._lazy_import import later
+from .._later import array, lazy
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..operands.nodes import as_node
 from ..operands.non_numeric import or_numpy
-
-if TYPE_CHECKING:
-    from ..jagged import array, lazy
-else:
-    array = later(".jagged.array")
-    lazy = later(".jagged.lazy")
-
 
 P = ParamSpec("P")
 

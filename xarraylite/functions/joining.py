@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from .._errors import CastError, DTypeError, ShapeError
-from .._lazy_import import later
+from .._later import jagged_joins
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised_joins
 from ..arrays.operand import as_array
@@ -27,11 +27,6 @@ from . import copied
 from .arrays_of_numpy import container, into
 from .groups import Lazy, any_jagged, takes_jagged
 from .manipulation import at_least, reshape
-
-if TYPE_CHECKING:
-    from . import jagged_joins
-else:
-    jagged_joins = later(".functions.jagged_joins")
 
 
 def listed(arrays: Any, operation: str) -> list[object]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
 from .._errors import DTypeError, ShapeError
-from .._lazy_import import later
+from .._later import jagged
 from ..arrays import expression
 from ..arrays.memo import memoised_values
 from ..arrays.xarray import XArray
@@ -33,11 +33,6 @@ from .arrays_of_numpy import into
 from .copied import computed_at_once
 from .groups import Axis, Groups, Lazy, dense_groups, is_jagged, refuse_empty, takes_jagged
 from .partials import sibling
-
-if TYPE_CHECKING:
-    from . import jagged
-else:
-    jagged = later(".functions.jagged")
 
 
 def operand_and_groups(

@@ -16,12 +16,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
-from .._lazy_import import later
+from .._later import routine, routines, tracing, worker
 from .._tables import kept
 from ..arrays.expression import XExpression, apply
 from ..dtypes.names import DType, as_dtype, is_narrow_float, is_narrow_int, kind
@@ -33,16 +33,6 @@ from ..ops.user import UserOp, frozen, global_names, meaning
 from ..runtime.evaluate import uses_reference
 from ..transforms.vectorize import fixed_arity, operation
 from .arrays_of_numpy import Narrow, numpy_of, refusal, results
-
-if TYPE_CHECKING:
-    from ..codegen import routines, worker
-    from ..codegen.emit import routine
-    from ..operands import tracing
-else:
-    routines = later(".codegen.routines")
-    worker = later(".codegen.worker")
-    routine = later(".codegen.emit.routine")
-    tracing = later(".operands.tracing")
 
 
 def vectorize(

@@ -288,14 +288,8 @@ def _argument(value: Any, spec: ArraySpec, name: str) -> Value:
     dtype = np.dtype(spec.element_type.dtype)
     if isinstance(value, XExpression):
         made = stored(value)
-    elif isinstance(value, np.ndarray | np.generic):
-        made = container(value)
     else:
-        made = (
-            XArray(value, dtype)
-            if not hasattr(value, "__array__")
-            else container(np.asarray(value))
-        )
+        made = container(value) if hasattr(value, "__array__") else XArray(value, dtype)
     if made.dtype != dtype or not fits(made.shape, spec):
         got = f"{made.dtype}{list(made.shape)}"
         raise HloError(f"the argument is {got}, expected {spec}", instruction=name)

@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape
 
 from .._errors import FormatError, HloError
 from .._records import record
+from ..display.scene import Point
 from ..display.svg import SANS, element, number, page
 from .cost.memory import stored_bytes
 from .cost.report import ModuleCost
@@ -114,7 +115,7 @@ def _cluster(computation: HloComputation, left: float, chip: str) -> tuple[float
     rows = _rows(computation)
     top = _MARGIN + 26
     width = max([len(row) for row in rows]) * (_WIDTH + _GAP) + _GAP
-    where: dict[HloInstruction, tuple[float, float]] = {}
+    where: dict[HloInstruction, Point] = {}
     for k, row in enumerate(rows):
         # What follows stands below what it follows, as far as there is room.
         row.sort(key=lambda i: sum([where[o][0] for o in i.operands]) / max(len(i.operands), 1))
@@ -126,18 +127,13 @@ def _cluster(computation: HloComputation, left: float, chip: str) -> tuple[float
         "rx": 6,
     }  # fmt: skip
     title = element("text", {"x": left + _GAP, "y": _MARGIN + 17}, escape(computation.name))
-    edges = [_edge(where, o, i, chip) for i in computation for o in i.operands]
+    edges = [_edge(where[o], where[i], o, chip) for i in computation for o in i.operands]
     nodes = [_node(where[i], i, chip) for i in computation]
     return width, bottom, [element("rect", box), title, *edges, *nodes]
 
 
-def _edge(
-    where: dict[HloInstruction, tuple[float, float]],
-    source: HloInstruction,
-    target: HloInstruction,
-    chip: str,
-) -> str:
-    (x0, y0), (x1, y1) = where[source], where[target]
+def _edge(start: Point, end: Point, source: HloInstruction, chip: str) -> str:
+    (x0, y0), (x1, y1) = start, end
     x0, y0, x1 = x0 + _WIDTH / 2, y0 + _HEIGHT, x1 + _WIDTH / 2
     middle = (y0 + y1) / 2
     path = [number(v) for v in (x0, y0, x0, middle, x1, middle, x1, y1)]
@@ -148,7 +144,7 @@ def _edge(
     return element("path", {"class": "edge", "d": curve, "stroke-width": wide}, note)
 
 
-def _node(place: tuple[float, float], instruction: HloInstruction, chip: str) -> str:
+def _node(place: Point, instruction: HloInstruction, chip: str) -> str:
     size, waste = stored_bytes(instruction.shape, chip)
     share = waste / size if size else 0.0
     pale = round(245 - 150 * share)
@@ -181,7 +177,7 @@ def _memory(cost: ModuleCost) -> str:
     width, height = 720.0, 260.0
     step = width / max(len(live), 1)
     scale = height / max(cost.timeline.peak, 1)
-    points: list[tuple[float, float]] = [(_MARGIN, _MARGIN + height)]
+    points: list[Point] = [(_MARGIN, _MARGIN + height)]
     for k, size in enumerate(live):
         y = _MARGIN + height - size * scale
         points += [(_MARGIN + k * step, y), (_MARGIN + (k + 1) * step, y)]

@@ -233,7 +233,4 @@ class ComputationNode(Generic[N]):
         KeyError
             If there is none.
         """
-        for instruction in self.instructions:
-            if instruction.name == name:
-                return instruction
-        raise KeyError(name)
+        return named(name, self.instructions, f"computation {self.name} has no instruction")

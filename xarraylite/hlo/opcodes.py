@@ -195,6 +195,9 @@ OPCODES: Final = MappingProxyType(
     }
 )
 
+#: Operations that normalise batches.
+BATCH_NORMS: Final = ("batch-norm-grad", "batch-norm-inference", "batch-norm-training")
+
 #: Operations whose error may be bounded by the attribute ``result_accuracy``.
 ACCURATE: Final = frozenset(
     [row.name for row in OPCODES.values() if row.arity == 1 and row.work == "function"]

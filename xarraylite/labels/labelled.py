@@ -22,11 +22,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from .._config import is_too_large, settings
 from .._errors import BoundsError, DTypeError, ShapeError, SizeError, StaleOperandError
-from .._lazy_import import later
+from .._later import label_texts
 from .._records import record
 from ..assignment.assign import Described
 from ..dtypes.names import DType, dtype_name
@@ -36,11 +36,6 @@ from ..ir.node import Node
 from ..operands.nodes import as_operand, is_operand
 from ..ops.op import Op
 from ..ops.table import OPS
-
-if TYPE_CHECKING:
-    from ..shapes import labels as texts
-else:
-    texts = later(".shapes.labels")
 
 Labels = tuple[str, ...]
 
@@ -375,7 +370,7 @@ def labels_for(text: object, shape: tuple[int, ...], array: Described) -> Labels
     try:
         labels = _parsed(text)
     except (ShapeError, TypeError):
-        labels = texts.parse_labels(text, f"labels of {array.summary()}")
+        labels = label_texts.parse_labels(text, f"labels of {array.summary()}")
     if len(labels) != len(shape):
         raise BoundsError(
             f"labels of {array.summary()}: {text!r} has {len(labels)} labels, the array has "
@@ -387,7 +382,7 @@ def labels_for(text: object, shape: tuple[int, ...], array: Described) -> Labels
 @lru_cache(maxsize=1024)
 def _parsed(text: object) -> Labels:
     """Return the labels in a text."""
-    return texts.parse_labels(text, "labels")
+    return label_texts.parse_labels(text, "labels")
 
 
 def result_labels(text: object, value: XLabelled) -> Labels:
@@ -404,7 +399,7 @@ def result_labels(text: object, value: XLabelled) -> Labels:
     try:
         return _parsed(text)
     except (ShapeError, TypeError):
-        return texts.parse_labels(text, "eval")  # which names the operation
+        return label_texts.parse_labels(text, "eval")  # which names the operation
 
 
 def check_destination(

@@ -19,10 +19,10 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from .._errors import DTypeError, IndexRangeError, LayoutError
-from .._lazy_import import later
+from .._later import layout_texts
 from .._records import record
 from ..dtypes.element_types import ElementType
 from ..index.broadcast import HasExtents, unwrap_shape
@@ -47,11 +47,6 @@ from .fields import (
     in_range,
     space_name,
 )
-
-if TYPE_CHECKING:
-    from . import text as texts
-else:
-    texts = later(".layout.text")
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -213,7 +208,7 @@ class Layout:
         >>> Layout.parse("{0,1:T(2,2)E(4)}")
         Layout((0, 1), [(2, 2)], element_size_in_bits=4)
         """
-        return cast("Layout", texts.parse_layout(text, Layout._trusted))
+        return cast("Layout", layout_texts.parse_layout(text, Layout._trusted))
 
     @property
     def rank(self) -> int:
@@ -440,7 +435,7 @@ class Layout:
         return hash((self.minor_to_major, self.tiles, self.element_size_in_bits))
 
     def __str__(self) -> str:
-        return texts.print_layout(self)
+        return layout_texts.print_layout(self)
 
     def __repr__(self) -> str:
         parts = [repr(self.minor_to_major)]

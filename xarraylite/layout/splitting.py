@@ -19,18 +19,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from .._lazy_import import later
+from .._later import mixed_radix
 from .._records import record
 from .strided import Strided
 from .tiled import Map, Summand
-
-if TYPE_CHECKING:
-    from . import digits as mixed_radix
-    from .digits import Digits
-else:
-    mixed_radix = later(".layout.digits")
 
 #: Boxes of one splitting; beyond, tiles of the operands have too little in common.
 MOST_BOXES = 1024
@@ -53,7 +47,7 @@ class TooManyBoxes(Exception):
 class Wave(NamedTuple):
     """One operand along one dimension: the digits of ``start + pace * j``."""
 
-    digits: Digits
+    digits: mixed_radix.Digits
     start: int
     pace: int
 

@@ -12,18 +12,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from .._lazy_import import later
+from .._later import mixed_radix
 from .._records import record
 from ..index.radix import round_up
 from ..index.transform import FIXED, IndexMap, Transform, identity
 from .strided import Strided
 
 if TYPE_CHECKING:
-    from . import digits as mixed_radix
-    from .digits import Digits
     from .layout import Layout
-else:
-    mixed_radix = later(".layout.digits")
 
 
 class Summand(NamedTuple):
@@ -39,7 +35,7 @@ class Summand(NamedTuple):
         Its change along each dimension.
     """
 
-    digits: Digits
+    digits: mixed_radix.Digits
     start: int
     paces: tuple[int, ...]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import LayoutError
-from .._lazy_import import later
+from .._later import info, mixed_radix
 from ..dtypes.names import NumpyArray, dtype_name, kind
 from ..index.transform import FIXED
 from ..layout.strided import Strided
@@ -21,12 +21,7 @@ from .block import Memory
 from .buffer import Buffer
 
 if TYPE_CHECKING:
-    from ..dtypes import info
-    from ..layout import digits as mixed_radix
     from ..layout.fields import PaddingValue
-else:
-    info = later(".dtypes.info")
-    mixed_radix = later(".layout.digits")
 
 Choice = tuple[int, NumpyArray]
 """A dimension, and the indices along it that are meant (in any shape)."""

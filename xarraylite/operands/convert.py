@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
-from .._lazy_import import later
+from .._later import layouts, placement, reference
 from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, float64, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
@@ -30,14 +30,7 @@ from . import tracing
 from .nodes import HasNode, Lifted, borrow_array, is_masked, produced, values_in
 
 if TYPE_CHECKING:
-    from ..layout import layout as layouts
-    from ..layout import placement
     from ..layout.layout import Layout
-    from ..runtime import reference
-else:
-    layouts = later(".layout.layout")
-    placement = later(".layout.placement")
-    reference = later(".runtime.reference")
 
 #: Elements up to which tiled memory is copied through a table of positions.
 SMALL = 1 << 12
@@ -188,7 +181,7 @@ def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArr
         return None
     if to in "biuf" and (code in "?dD" or (code == "f" and to != "f")):
         return own.astype(dtype)
-    return cast("NumpyArray", silently(own.astype, dtype)) if to == "f" == code else None
+    return silently(own.astype, dtype) if to == "f" == code else None
 
 
 #: What gives the number of an instance of a class, and refuses all others.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._lazy_import import later
+from .._lazy_import import Later
 from ..dtypes.names import dtype_name
 from ..ir.node import Elementwise, Gather, Iota, Leaf, Node, Reduce, Scalar, Stored, View
 from ..layout.strided import Strided
@@ -18,7 +18,7 @@ from . import gathers
 if TYPE_CHECKING:
     import html as entities
 else:
-    entities = later("html")
+    entities = Later("html")
 
 #: Dtypes whose name a reader can tell from the values.
 _OBVIOUS = frozenset({"float64", "int64", "bool", "complex128"})

@@ -150,12 +150,23 @@ def may_share(a: Span, b: Span, *, max_work: int = MAX_WORK) -> bool:
     delta = start - address
     geometry = shape, strides, other_shape, other_strides, size, other_size, delta, max_work
     shared = _shared.get(geometry)
-    if shared is None:
-        shared = _share(*geometry)
-        if shared is None:
-            return False
-        kept(_shared, geometry, shared, _MOST_REMEMBERED)
-    return shared
+    if shared is not None:
+        return shared
+    if 0 in shape or 0 in other_shape:
+        return False
+    writes, reach, below = _upwards(shape, strides)
+    others, other_reach, other_below = _upwards(other_shape, other_strides)
+    delta += below - other_below
+    low, high = delta - size + 1, delta + other_size - 1
+    if high + other_reach < 0 or low > reach:
+        return False  # their bounds do not meet
+    reads = [(r, m, 0) for r, m in others]
+    boxes = meet(writes, reads, low, high, (0, 0, 0), reach, other_reach, False, max_work)
+    if boxes is None:
+        shared = -low % gcd(*strides, *other_strides) <= high - low
+    else:
+        shared = bool(boxes)
+    return kept(_shared, geometry, shared, _MOST_REMEMBERED)
 
 
 def repeats(layout: Strided) -> bool:
@@ -350,32 +361,6 @@ def _address_order(writes: list[Write], size: int) -> tuple[bool, bool] | None:
                 nested = False
         end += w * m
     return solid, nested
-
-
-def _share(
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    other_shape: tuple[int, ...],
-    other_strides: tuple[int, ...],
-    size: int,
-    other_size: int,
-    distance: int,
-    max_work: int,
-) -> bool | None:
-    """`may_share` for operands ``distance`` bytes apart; None if their bounds do not meet."""
-    if 0 in shape or 0 in other_shape:
-        return None
-    writes, reach, below = _upwards(shape, strides)
-    others, other_reach, other_below = _upwards(other_shape, other_strides)
-    distance += below - other_below
-    low, high = distance - size + 1, distance + other_size - 1
-    if high + other_reach < 0 or low > reach:
-        return None
-    reads = [(r, m, 0) for r, m in others]
-    boxes = meet(writes, reads, low, high, (0, 0, 0), reach, other_reach, False, max_work)
-    if boxes is None:
-        return -low % gcd(*strides, *other_strides) <= high - low
-    return bool(boxes)
 
 
 def _upwards(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[list[Write], int, int]:

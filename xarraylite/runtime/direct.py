@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from .._config import settings
-from .._lazy_import import later
+from .._later import folding, reduction
 from ..codegen.cpython.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..codegen.emit.body import VECTOR, Body
 from ..codegen.emit.hard import Near
@@ -48,12 +47,6 @@ from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from .launch import can_launch, entry, launcher, number_code, packed
 from .program import Direct, HostCall
-
-if TYPE_CHECKING:
-    from ..codegen.emit import folding, reduction
-else:
-    folding = later(".codegen.emit.folding")
-    reduction = later(".codegen.emit.reduction")
 
 
 def described(node: Node) -> tuple[Kind, Operands] | None:

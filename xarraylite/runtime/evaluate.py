@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from .._config import is_too_large, settings
 from .._errors import SizeError, XarrayliteError
-from .._lazy_import import later
+from .._later import kernel, placement, planning, reference, running
 from .._locks import ForkLock
 from .._tables import kept
 from ..compiler.graph import Graph, Key, Streamed, canonical
@@ -31,18 +31,7 @@ from . import tiers
 from .counting import evaluations
 
 if TYPE_CHECKING:
-    from ..codegen import kernel
-    from ..compiler import plan as planning
     from ..compiler.program import Program
-    from ..layout import placement
-    from . import reference
-    from . import run as running
-else:
-    kernel = later(".codegen.kernel")
-    running = later(".runtime.run")
-    planning = later(".compiler.plan")
-    placement = later(".layout.placement")
-    reference = later(".runtime.reference")
 
 #: Programs kept; one is a few kilobytes.
 CAPACITY = 2048

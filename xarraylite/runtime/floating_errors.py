@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+
+T = TypeVar("T")
 
 
 @cache
@@ -24,7 +26,7 @@ def silence() -> tuple[Any, Any]:
     return None, None
 
 
-def silently(function: Callable[..., Any], *operands: object) -> Any:
+def silently(function: Callable[..., T], *operands: object) -> T:
     """Return what a function of NumPy's returns; nothing is warned about on the way."""
     variable, nothing = silence()
     if variable is None:

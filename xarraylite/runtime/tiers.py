@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .._config import settings
-from .._lazy_import import later
+from .._later import reference
 from .._tables import kept
 from ..compiler.graph import Graph
 from ..dtypes.names import DType, NumpyArray
@@ -41,11 +41,6 @@ from ..memory.snapshots import Copy, Snapshot, pinned
 from ..ops.op import Op
 from ..ops.reductions import REDUCTIONS, Reduction
 from ..ops.table import OPS
-
-if TYPE_CHECKING:
-    from . import reference
-else:
-    reference = later(".runtime.reference")
 
 #: Evaluations that are interpreted, if they are small: a kernel costs more to load than these.
 FIRST = 16

@@ -94,10 +94,7 @@ class Quick:
 
     def result(self, arrays: Sequence[Any]) -> XArray | None:
         """Return the result for arguments of the same kinds and shapes; None if it is not done."""
-        made: XArray | None = results.evaluated(
-            XArray, self.kind, self.shape, self.operands(arrays)
-        )
-        return made
+        return results.evaluated(XArray, self.kind, self.shape, self.operands(arrays))
 
     def operands(self, arrays: Sequence[Any]) -> list[Any]:
         """Return the operands for other arguments."""

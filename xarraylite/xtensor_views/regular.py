@@ -422,23 +422,16 @@ def _found(view: XContainer, at: tuple[int, ...], parent: XContainer) -> tuple[i
     """Return the parent's index of a place in their memory; None if it has none."""
     place, whole = view.map, parent.map
     if isinstance(place, TiledMap) and isinstance(whole, TiledMap):
-        return _index_in_tiles(place, at, whole)
+        if not whole.is_whole or whole.layout != place.layout or whole.offset != place.offset:
+            return None
+        along = [0 if axis == FIXED else pace * at[axis] for _, pace, axis in place.step.maps]
+        return tuple([m.start + moved for m, moved in zip(place.step.maps, along, strict=True)])
     if isinstance(place, TiledMap) or isinstance(whole, TiledMap):
         return None
     if view.itemsize != parent.itemsize:
         return None
     moved = sum([i * s for i, s in zip(at, place.strides, strict=True)])
     return _index_of(place.offset + moved, whole)
-
-
-def _index_in_tiles(
-    place: TiledMap, at: tuple[int, ...], whole: TiledMap
-) -> tuple[int, ...] | None:
-    """Return the index of a view's element in the array that it is a view of, tiles and all."""
-    if not whole.is_whole or whole.layout != place.layout or whole.offset != place.offset:
-        return None
-    along = [0 if axis == FIXED else pace * at[axis] for _, pace, axis in place.step.maps]
-    return tuple([m.start + moved for m, moved in zip(place.step.maps, along, strict=True)])
 
 
 def _index_of(position: int, whole: Strided) -> tuple[int, ...] | None:

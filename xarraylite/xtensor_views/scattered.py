@@ -164,10 +164,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
             if known is None:
                 return None
             operands = [memory if item is None else item for item in known[1]]
-            done: XContainer | None = results.evaluated(
-                self._container, known[0], self._shape, operands
-            )
-            return done
+            return results.evaluated(self._container, known[0], self._shape, operands)
         results.count_use()
         kind, shape = self._copied_kind(), self._shape
         cls = kind.owned(shape) or self._container

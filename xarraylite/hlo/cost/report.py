@@ -9,11 +9,13 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple, TypeAlias
 
 from ..._records import record
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
+from ..nodes import named
 from .memory import Timeline, best_layout, stored_spec
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -77,24 +79,56 @@ def show(blocks: Iterable[Block]) -> None:
 
 _SHOWN = 10
 
+
+@record(frozen=True, slots=True, eq=False)
+class Cost:
+    """What something costs.
+
+    Attributes
+    ----------
+    flops, transcendentals : int
+        Operations.
+    bytes_read, bytes_written : int
+        With padding.
+    padding : int
+        How many of these are padding.
+    """
+
+    flops: int
+    transcendentals: int
+    bytes_read: int
+    bytes_written: int
+    padding: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes read and written."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def padding_share(self) -> float:
+        """Which part of all bytes moved is padding."""
+        return self.padding / self.bytes if self.bytes else 0.0
+
+
 #: What a module's cost sums over the runs of its instructions.
-SUMS = ("flops", "transcendentals", "bytes_read", "bytes_written", "padding")
+SUMS = tuple([field.name for field in fields(Cost)])
 
 
 @record(frozen=True, slots=True, eq=False)
-class InstructionCost:
+class InstructionCost(Cost):
     """What one instruction costs each time it runs.
 
     Attributes
     ----------
-    instruction : HloInstruction
-        Which one.
     flops, transcendentals : int
         Operations, of what it calls too.
     bytes_read, bytes_written : int
         With padding; 0 for what only names values.
     padding : int
         How many of these are padding.
+    instruction : HloInstruction
+        Which one.
     move : str
         ``"bitcast"``, ``"relayout"``, ``"copy"`` for one to the same layout, or empty.
     runs : int
@@ -102,18 +136,8 @@ class InstructionCost:
     """
 
     instruction: HloInstruction
-    flops: int
-    transcendentals: int
-    bytes_read: int
-    bytes_written: int
-    padding: int
     move: str
     runs: int = 1
-
-    @property
-    def bytes(self) -> int:
-        """Bytes read and written."""
-        return self.bytes_read + self.bytes_written
 
 
 class Advice(NamedTuple):
@@ -141,7 +165,7 @@ class Advice(NamedTuple):
 
 
 @record(frozen=True, slots=True, eq=False)
-class ModuleCost:
+class ModuleCost(Cost):
     """What a module costs; ``str`` gives a table, `to_dict` what JSON can hold.
 
     Attributes
@@ -160,22 +184,7 @@ class ModuleCost:
     name: str
     chip: str
     instructions: tuple[InstructionCost, ...]
-    flops: int
-    transcendentals: int
-    bytes_read: int
-    bytes_written: int
-    padding: int
     timeline: Timeline
-
-    @property
-    def bytes(self) -> int:
-        """Bytes read and written."""
-        return self.bytes_read + self.bytes_written
-
-    @property
-    def padding_share(self) -> float:
-        """Which part of all bytes moved is padding."""
-        return self.padding / self.bytes if self.bytes else 0.0
 
     @property
     def relayouts(self) -> tuple[InstructionCost, ...]:
@@ -196,10 +205,8 @@ class ModuleCost:
         KeyError
             If there is none, or it lies within a fusion.
         """
-        for cost in self.instructions:
-            if cost.instruction.name == name.removeprefix("%"):
-                return cost
-        raise KeyError(f"module {self.name} has no cost of {name}")
+        costs = {cost.instruction: cost for cost in self.instructions}
+        return costs[named(name, costs, f"module {self.name} has no cost of")]
 
     def suggestions(self, count: int = 5) -> tuple[Advice, ...]:
         """Return the layouts that save most, one for each array."""
@@ -283,7 +290,7 @@ class ModuleCost:
 def _table(costs: Sequence[InstructionCost]) -> Table:
     rows = [("instruction", "opcode", "runs", "flops", "bytes", "padding")]
     for cost in costs:
-        share = f"{cost.padding / cost.bytes:.0%}" if cost.bytes else ""
+        share = f"{cost.padding_share:.0%}" if cost.bytes else ""
         name = f"{cost.instruction.name} {cost.instruction.shape.human_string()}"
         flops = f"{cost.flops + cost.transcendentals:,}"
         size = bytes_text(cost.bytes)
@@ -331,7 +338,7 @@ def tree_lines(
             line = f"{root} {instruction.name} = {right}"
             item = costs.get(instruction)
             if item is not None and item.bytes:
-                line += f"  [{bytes_text(item.bytes)}, {item.padding / item.bytes:.0%} padding]"
+                line += f"  [{bytes_text(item.bytes)}, {item.padding_share:.0%} padding]"
             yield f"  {line}"
 
 

@@ -28,7 +28,7 @@ from ...xla.spec import ArraySpec
 from ..evaluation.loops import trip_count
 from ..instruction import HloComputation, HloInstruction
 from ..nodes import callees_first
-from ..opcodes import OPCODES
+from ..opcodes import BATCH_NORMS, OPCODES
 from ..rules.inference import verify_instruction
 from ..values import ConvolutionLabels, WindowDimension
 from .memory import stored_bytes, stored_spec, timeline
@@ -154,10 +154,7 @@ _FORMULAS: Final[dict[str, Callable[[HloInstruction], Work]]] = {
     **dict.fromkeys(("async-start", "call", "fusion"), _called),
     **dict.fromkeys(("dot", "ragged-dot", "scaled-dot"), _dot),
     **dict.fromkeys(("all-reduce", "all-reduce-start", "map", "reduce-scatter"), _times(elements)),
-    **dict.fromkeys(
-        [f"batch-norm-{part}" for part in ("grad", "inference", "training")],
-        lambda made: Work(6 * elements(made.operands[0])),
-    ),
+    **dict.fromkeys(BATCH_NORMS, lambda made: Work(6 * elements(made.operands[0]))),
     "cholesky": lambda made: Work(elements(made) * made.shape.dimensions[-1] // 3),
     "conditional": _branches,
     "convolution": _convolution,
@@ -247,7 +244,7 @@ def module_cost(entry: HloComputation, name: str, chip: str | None = "v5e") -> M
     counted = [cost for cost in costs if cost.instruction in own]
     sums = {each: sum([getattr(cost, each) * cost.runs for cost in counted]) for each in SUMS}
     alive = timeline(entry, lambda spec: stored_bytes(spec, used)[0])
-    return ModuleCost(name, used, tuple(costs), timeline=alive, **sums)
+    return ModuleCost(name=name, chip=used, instructions=tuple(costs), timeline=alive, **sums)
 
 
 def _run_by(ordered: list[HloComputation]) -> dict[HloComputation, int]:
@@ -283,7 +280,7 @@ def _cost(instruction: HloInstruction, chip: str, runs: int) -> InstructionCost:
     move = _move(instruction, chip)
     opcode = instruction.opcode
     if opcode in _FREE or opcode in _CALLERS or move == "bitcast":
-        return InstructionCost(instruction, *work, 0, 0, 0, move, runs)
+        return InstructionCost(*work, 0, 0, 0, instruction, move, runs)
     written = stored_bytes(instruction.shape, chip)
     read = [stored_bytes(operand.shape, chip) for operand in instruction.operands]
     if opcode in _PARTIAL:
@@ -296,7 +293,7 @@ def _cost(instruction: HloInstruction, chip: str, runs: int) -> InstructionCost:
         read = []
     padding = written[1] + sum([waste for _, waste in read])
     taken = sum([size for size, _ in read])
-    return InstructionCost(instruction, *work, taken, written[0], padding, move, runs)
+    return InstructionCost(*work, taken, written[0], padding, instruction, move, runs)
 
 
 def _move(instruction: HloInstruction, chip: str) -> str:

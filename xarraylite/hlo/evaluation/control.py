@@ -102,16 +102,6 @@ def _async_start(run: Runner, instruction: HloInstruction, *operands: Value) -> 
     return tuple(operands), found, TOKEN
 
 
-#: Evaluators of operations that call computations.
-CONTROL: Final[dict[str, Evaluator]] = {
-    **by_opcode(_async_start, _call, _conditional, _scan, _while),
-    "async-done": taken(1),
-    "async-update": same,
-    "fusion": _call,
-    "map": lambda run, made, *x: container(run.batched(made.to_apply)(*map(array, x))[0]),
-}
-
-
 def _gathered(run: Runner, instruction: HloInstruction, operands: Sequence[Value]) -> list[Value]:
     """Return the operands of each device of the group."""
     brought = run.devices.exchange(instruction, tuple([stored(x) for x in operands]))
@@ -199,16 +189,20 @@ def _elsewhere(run: Runner, instruction: HloInstruction, *operands: Value) -> Va
     raise refuse(instruction, "takes part in what goes on outside of the program")
 
 
-#: Evaluators of operations in which devices meet, or the world outside.
-COLLECTIVES: Final[dict[str, Evaluator]] = {
+#: Evaluators of operations that call computations, in which devices meet, or the world outside.
+CONTROL: Final[dict[str, Evaluator]] = {
+    **by_opcode(_async_start, _call, _conditional, _scan, _while),
     **by_opcode(_all_gather, _all_reduce, _all_to_all, _collective_permute),
     **by_opcode(_collective_permute_start, _ragged_all_to_all, _reduce_scatter),
-    **dict.fromkeys(("all-gather-done", "collective-permute-done"), taken(1)),
+    **dict.fromkeys(("all-gather-done", "async-done", "collective-permute-done"), taken(1)),
     **dict.fromkeys(("infeed", "outfeed", "recv", "recv-done", "send", "send-done"), _elsewhere),
     "all-gather-start": lambda run, made, *given: (_packed(given), _all_gather(run, made, *given)),
     "all-reduce-done": same,
     "all-reduce-start": _all_reduce,
+    "async-update": same,
     "collective-broadcast": lambda run, made, *given: _packed(_gathered(run, made, given)[0]),
+    "fusion": _call,
+    "map": lambda run, made, *x: container(run.batched(made.to_apply)(*map(array, x))[0]),
     "partition-id": lambda run, made: container(np.uint32(run.devices.partition)),
     "replica-id": lambda run, made: container(np.uint32(run.devices.replica)),
 }

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias, overload
 
 import numpy as np
 
+from ..._errors import HloError
 from ...arrays.xarray import XArray
 from ...dtypes.names import NumpyArray
 from ...xla.spec import ArraySpec
@@ -304,12 +305,15 @@ def _locked(values: NumpyArray) -> NumpyArray:
 
 def _taken(instruction: HloInstruction, spec: ArraySpec, found: Any) -> Value:
     """Check what a custom call returned against its shape."""
+
+    def wrong(what: str, why: str = "") -> HloError:
+        target = instruction.get("custom_call_target")
+        return refuse(instruction, f"{target!r} gave {what} for {spec}{why}")
+
     if spec.is_tuple:
         parts = found if isinstance(found, tuple | list) else (found,)
         if len(parts) != len(spec.tuple_shapes):
-            raise refuse(
-                instruction, f"{_target(instruction)} gave {len(parts)} results for {spec}"
-            )
+            raise wrong(f"{len(parts)} results")
         pairs = zip(spec.tuple_shapes, parts, strict=True)
         return tuple([_taken(instruction, inner, part) for inner, part in pairs])
     if not spec.is_array:
@@ -322,20 +326,12 @@ def _taken(instruction: HloInstruction, spec: ArraySpec, found: Any) -> Value:
             made = array(XArray(found, dtype))
             _same_values(found, made)
     except (OverflowError, TypeError, ValueError) as error:
-        raise refuse(
-            instruction, f"{_target(instruction)} gave {type(found).__name__} for {spec}: {error}"
-        ) from error
+        raise wrong(type(found).__name__, f": {error}") from error
     if not made.dtype.isnative:
         made = made.astype(made.dtype.newbyteorder("="))
     if made.dtype != dtype or not fits(made.shape, spec):
-        raise refuse(
-            instruction, f"{_target(instruction)} gave {made.dtype}{list(made.shape)} for {spec}"
-        )
+        raise wrong(f"{made.dtype}{list(made.shape)}")
     return container(_locked(made))
-
-
-def _target(instruction: HloInstruction) -> str:
-    return repr(instruction.get("custom_call_target"))
 
 
 def _same_values(found: Any, made: NumpyArray) -> None:

@@ -75,21 +75,6 @@ def _dynamic_update_slice(
     return made
 
 
-def _index_vectors(indices: NumpyArray, axis: int) -> NumpyArray:
-    """Return indices with the vectors that they form in the last dimension, as signed integers."""
-    whole = indices[..., None] if axis == indices.ndim else np.moveaxis(indices, axis, -1)
-    if whole.dtype == np.uint64:
-        whole = np.minimum(whole, np.uint64(2**63 - 1))
-    return whole.astype(np.int64)
-
-
-def _batch_numbers(shape: tuple[int, ...], axis: int) -> NumpyArray:
-    numbers = np.arange(shape[axis])
-    return np.broadcast_to(
-        numbers.reshape([-1 if k == axis else 1 for k in range(len(shape))]), shape
-    )
-
-
 def _starts_of_windows(
     indices: NumpyArray, get: Callable[[str], Any], mapped: str, batching: str, index_batching: str
 ) -> tuple[dict[int, NumpyArray], tuple[int, ...]]:
@@ -97,12 +82,17 @@ def _starts_of_windows(
 
     Dimensions not named by the attributes begin at 0.
     """
-    vector_axis = get("index_vector_dim")
-    vectors = _index_vectors(indices, vector_axis)
+    along = get("index_vector_dim")
+    # The vectors that indices form in the last dimension, as signed integers.
+    vectors = indices[..., None] if along == indices.ndim else np.moveaxis(indices, along, -1)
+    if vectors.dtype == np.uint64:
+        vectors = np.minimum(vectors, np.uint64(2**63 - 1))
+    vectors = vectors.astype(np.int64)
     batch = vectors.shape[:-1]
     found = {axis: vectors[..., k] for k, axis in enumerate(get(mapped))}
     for axis, index_axis in zip(get(batching) or (), get(index_batching) or (), strict=True):
-        found[axis] = _batch_numbers(batch, index_axis - (index_axis > vector_axis))
+        numbers = np.indices(batch, sparse=True)[index_axis - (index_axis > along)]
+        found[axis] = np.broadcast_to(numbers, batch)
     return found, batch
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dtypes.names import NumpyArray, kind
 from ..instruction import HloInstruction
-from ..opcodes import by_opcode
+from ..opcodes import BATCH_NORMS, by_opcode
 from .values import Evaluator, Runner, Value, array, container, result_dtype
 
 _TRANSFORMS: Final[dict[str, Any]] = {
@@ -121,7 +121,5 @@ def _batch_norm(run: Runner, instruction: HloInstruction, *operands: Value) -> V
 #: Evaluators of operations on whole matrices and lines.
 LINEAR_ALGEBRA: Final[dict[str, Evaluator]] = {
     **by_opcode(_cholesky, _fft, _triangular_solve),
-    **dict.fromkeys(
-        [f"batch-norm-{part}" for part in ("grad", "inference", "training")], _batch_norm
-    ),
+    **dict.fromkeys(BATCH_NORMS, _batch_norm),
 }

@@ -99,6 +99,21 @@ def _network(
     """Sort numbers of elements by compare-and-exchange steps, in log2(n) ** 2 / 2 rounds."""
     count = lines[0].shape[-1]
     size = 1 << max(count - 1, 0).bit_length()
+
+    def before(first: NumpyArray, second: NumpyArray) -> NumpyArray:
+        """Whether elements come before others, by their numbers; those past the end are last."""
+        pairs: list[Any] = []
+        for line in lines:
+            pairs += [
+                np.take_along_axis(line, np.minimum(numbers, count - 1), -1)
+                for numbers in (first, second)
+            ]
+        swapped = [pairs[k ^ 1] for k in range(len(pairs))]
+        (ahead,), (behind,) = less(*pairs), less(*swapped)
+        ties = (ahead == behind) & (first < second)
+        inside = np.where(ahead & ~behind, True, ties)
+        return np.where((first < count) & (second < count), inside, first < second)
+
     order = np.broadcast_to(np.arange(size), (*lines[0].shape[:-1], size)).copy()
     block = 2
     while block <= size:
@@ -107,33 +122,12 @@ def _network(
             left = np.flatnonzero((np.arange(size) & step) == 0)
             right = left + step
             first, second = order[..., left], order[..., right]
-            wrong = _before(less, lines, second, first, count) == ((left & block) == 0)
+            wrong = before(second, first) == ((left & block) == 0)
             order[..., left] = np.where(wrong, second, first)
             order[..., right] = np.where(wrong, first, second)
             step //= 2
         block *= 2
     return order[..., :count]
-
-
-def _before(
-    less: Callable[..., tuple[NumpyArray, ...]],
-    lines: Sequence[NumpyArray],
-    first: NumpyArray,
-    second: NumpyArray,
-    count: int,
-) -> NumpyArray:
-    """Whether elements come before others, by their numbers; those past the end are last."""
-    pairs: list[Any] = []
-    for line in lines:
-        pairs += [
-            np.take_along_axis(line, np.minimum(numbers, count - 1), -1)
-            for numbers in (first, second)
-        ]
-    swapped = [pairs[k ^ 1] for k in range(len(pairs))]
-    (ahead,), (behind,) = less(*pairs), less(*swapped)
-    ties = (ahead == behind) & (first < second)
-    inside = np.where(ahead & ~behind, True, ties)
-    return np.where((first < count) & (second < count), inside, first < second)
 
 
 def _topk(run: Runner, instruction: HloInstruction, x: Value) -> Value:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ...arrays.xarray import XArray
 from ...assignment import results
 from ...assignment.elements import array_of, new_container
 from ...blas.calls import call_for, multiply
-from ...dtypes.names import NumpyArray, kind
+from ...dtypes.names import DType, NumpyArray, kind
 from ...ir.kind import Kind, row_major
 from ...layout.strided import ROW_MAJOR
 from ...memory.buffer import Buffer
@@ -41,7 +41,7 @@ from .values import (
 
 
 @lru_cache(maxsize=256)
-def working_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
+def working_dtype(*dtypes: DType) -> DType:
     """Return the type in which products are computed whose operands and result have these."""
     wide = [
         np.dtype(np.float32) if kind(dtype) == "f" and dtype.itemsize < 4 else dtype
@@ -51,7 +51,7 @@ def working_dtype(*dtypes: np.dtype[Any]) -> np.dtype[Any]:
     return np.result_type(*narrow)
 
 
-def product(x: NumpyArray, y: NumpyArray, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Value:
+def product(x: NumpyArray, y: NumpyArray, dtype: DType, shape: tuple[int, ...]) -> Value:
     """Return the product of stacks of matrices, as the type and with the shape of the result."""
     working = dtype
     if dtype.char not in "fdFD" or x.dtype != dtype or y.dtype != dtype:
@@ -124,7 +124,7 @@ class Dot(NamedTuple):
 
     rows: _Matrices
     columns: _Matrices
-    dtype: np.dtype[Any]
+    dtype: DType
     shape: tuple[int, ...]
     kind: Kind | None = None
     nbytes: int = 0
@@ -155,7 +155,7 @@ def _dot_of(
     instruction: HloInstruction,
     left: tuple[int, ...],
     right: tuple[int, ...],
-    dtypes: tuple[np.dtype[Any], ...],
+    dtypes: tuple[DType, ...],
 ) -> Dot:
     """Return the product of operands of some shapes and dtypes."""
     get, dtype = instruction.get, result_dtype(instruction)
@@ -279,12 +279,7 @@ def _convolution(run: Runner, instruction: HloInstruction, x: Value, kernel: Val
 
 
 def _grouped(
-    view: NumpyArray,
-    filters: NumpyArray,
-    groups: int,
-    batches: int,
-    spatial: int,
-    dtype: np.dtype[Any],
+    view: NumpyArray, filters: NumpyArray, groups: int, batches: int, spatial: int, dtype: DType
 ) -> NumpyArray:
     """Multiply windows ``[b, f, places, elements]`` with filters, group by group.
 

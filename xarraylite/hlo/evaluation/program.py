@@ -23,7 +23,7 @@ from ...arrays.container import XContainer
 from ...transforms.jit import Jitted, jit
 from ..instruction import HloInstruction
 from .bits import RANDOM
-from .control import COLLECTIVES, CONTROL
+from .control import CONTROL
 from .custom_calls import CUSTOM
 from .elementwise import ELEMENTWISE
 from .indexing import IN_PLACE, INDEXING
@@ -32,7 +32,7 @@ from .linear_algebra import LINEAR_ALGEBRA
 from .moves import HEAVY, VIEWS
 from .ordering import ORDERING
 from .products import PRODUCTS, planned_dot
-from .reductions import FOLDS, WINDOWS
+from .reductions import REDUCTIONS
 from .values import Evaluator, Runner, Value, is_alone, refuse, stored
 
 #: What each operation computes.
@@ -40,8 +40,7 @@ EVALUATORS: Final[dict[str, Evaluator]] = {
     **ELEMENTWISE,
     **VIEWS,
     **HEAVY,
-    **FOLDS,
-    **WINDOWS,
+    **REDUCTIONS,
     **PRODUCTS,
     **INDEXING,
     **ORDERING,
@@ -49,7 +48,6 @@ EVALUATORS: Final[dict[str, Evaluator]] = {
     **CUSTOM,
     **LINEAR_ALGEBRA,
     **RANDOM,
-    **COLLECTIVES,
 }
 
 

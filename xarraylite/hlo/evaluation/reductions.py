@@ -118,10 +118,8 @@ def is_place_of_extreme(instruction: HloInstruction) -> bool:
 def _place_of_extreme(instruction: HloInstruction, x: Value) -> Value:
     (axis,) = instruction.get("dimensions")
     value, number = instruction.shape.tuple_shapes
-    if _extreme(instruction.to_apply) == "GT":
-        found, place = reducers.max(x, axis=axis), reducers.argmax(x, axis=axis)
-    else:
-        found, place = reducers.min(x, axis=axis), reducers.argmin(x, axis=axis)
+    name = "max" if _extreme(instruction.to_apply) == "GT" else "min"
+    found, place = [getattr(reducers, fold)(x, axis=axis) for fold in (name, f"arg{name}")]
     return found.astype(value.dtype), place.astype(number.dtype)
 
 
@@ -153,7 +151,7 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
         key = combiner(instruction.to_apply), _family(instruction)
         x, start = operands
         if key in FOLDED:
-            return _known(run, instruction, key, x, start, axes)
+            return _known(run, instruction, key, x, start)
         if key[0] in ("and", "or", "xor") and x.size:
             values = UFUNCS[key[0]].reduce(array(x), axis=axes) if axes else array(x)
             return ELEMENTWISE[key[0]](run, instruction, container(values), start)
@@ -167,15 +165,10 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
 
 
 def _known(
-    run: Runner,
-    instruction: HloInstruction,
-    key: tuple[str, str],
-    x: Value,
-    start: Value,
-    axes: tuple[int, ...],
+    run: Runner, instruction: HloInstruction, key: tuple[str, str], x: Value, start: Value
 ) -> Value:
     """Fold by one of the package's reducers, and combine with the first value."""
-    name = FOLDED[key]
+    name, axes = FOLDED[key], instruction.get("dimensions")
     sizes = tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
     if not axes:
         found = x
@@ -230,10 +223,6 @@ def _among(combine: Callable[..., tuple[NumpyArray, ...]]) -> Callable[..., tupl
         return (first | second, *chosen)
 
     return joined
-
-
-#: The one evaluator that folds whole dimensions.
-FOLDS: Final[dict[str, Evaluator]] = {"reduce": _reduce}
 
 
 def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
@@ -391,5 +380,5 @@ def scatter_rounds(
             x[target] = result
 
 
-#: Evaluators of operations with windows.
-WINDOWS: Final[dict[str, Evaluator]] = by_opcode(_reduce_window, _select_and_scatter)
+#: Evaluators of folds of whole dimensions and of windows.
+REDUCTIONS: Final[dict[str, Evaluator]] = by_opcode(_reduce, _reduce_window, _select_and_scatter)

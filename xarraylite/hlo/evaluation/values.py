@@ -117,8 +117,7 @@ def container(values: Any, kind: Kind | None = None) -> XContainer:
         buffer = Buffer.of_array(plain, plain)
         if kind is None:
             kind = row_major(as_dtype(plain.dtype), plain.ndim)
-        made: XContainer = results.container(XArray, kind, plain.shape, buffer, ROW_MAJOR)
-        return made
+        return results.container(XArray, kind, plain.shape, buffer, ROW_MAJOR)
     if 0 in plain.strides and flags.writeable:
         # Stretched: elements that stand at several places may be read only.
         plain = plain.view()

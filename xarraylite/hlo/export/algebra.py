@@ -66,11 +66,8 @@ def _norm(export: Export, x: Any, ord: Any = None, axis: Any = None, keepdims: b
     if len(along) == 2 and ord in (1, -1, np.inf, -np.inf):
         summed, left = along if abs(ord) == 1 else along[::-1]
         sums = reducers.sum(apply(OPS["abs"], array), axis=summed, keepdims=True)
-        found = (
-            reducers.max(sums, axis=left, keepdims=True, initial=0)
-            if ord > 0
-            else reducers.min(sums, axis=left, keepdims=True)
-        )
+        fold, initial = (reducers.max, 0) if ord > 0 else (reducers.min, None)
+        found = fold(sums, axis=left, keepdims=True, initial=initial)
         return found if keepdims else squeeze(found, axis=along)
     raise HloError(f"to_hlo: there is no HLO for the norm {ord!r} along {len(along)} dimensions")
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from ..._errors import HloError
 from ...xla.spec import ArraySpec
-from ..opcodes import by_opcode
+from ..opcodes import BATCH_NORMS, by_opcode
 from .call import Call, Rule, array, one_or_tuple, scalar, similar, with_dimensions
 
 _PRED: Final = array("pred", ())
@@ -285,9 +285,7 @@ def _rng_bit_generator(call: Call) -> ArraySpec:
 RULES: Final[dict[str, Rule]] = {
     **by_opcode(_call, _cholesky, _conditional, _fft, _get_tuple_element, _map, _rng),
     **by_opcode(_rng_bit_generator, _scan, _sort, _topk, _triangular_solve, _while),
-    **dict.fromkeys(
-        [f"batch-norm-{part}" for part in ("grad", "inference", "training")], _batch_norm
-    ),
+    **dict.fromkeys(BATCH_NORMS, _batch_norm),
     "fusion": _call,
     "tuple": lambda call: ArraySpec.tuple(call.shapes),
 }

@@ -78,23 +78,18 @@ def undefined_computation(
     return HloComputation(name, (*parameters, root))
 
 
-def wrap_operation(
-    opcode: str,
-    result: ArraySpec,
-    operands: tuple[HloInstruction, ...],
-    attributes: dict[str, Any],
-    called: tuple[HloComputation, ...],
-) -> HloComputation:
+def wrap_operation(start: Draft, result: ArraySpec) -> HloComputation:
     """Return the computation that an asynchronous operation such as ``negate-start`` runs.
 
     The attributes become those of the operation that is wrapped.
     """
-    parameters = _parameters("async_param", operands)
+    opcode, attributes = start.wrapped, start.attributes
+    parameters = _parameters("async_param", tuple(start.operands))
     own: dict[str, Any] = {name: attributes[name] for name in _OF_THE_START if name in attributes}
     inner = MappingProxyType({name: value for name, value in attributes.items() if name not in own})
     attributes.clear()
     attributes.update(own)
-    root = HloInstruction(opcode, opcode, result, parameters, inner, called)
+    root = HloInstruction(opcode, opcode, result, parameters, inner, start.called)
     return HloComputation("async_wrapped", (*parameters, root))
 
 

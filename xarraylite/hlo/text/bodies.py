@@ -371,8 +371,7 @@ class BodyReader(AttributeReader):
             if not (shape.is_tuple and len(shape.tuple_shapes) > 1):
                 self.scan.fail(f"async-start gives ((operands), result, ...), not {shape}")
             if draft.wrapped:
-                result = shape.tuple_shapes[1]
-                made = wrap_operation(draft.wrapped, result, operands, attributes, draft.called)
+                made = wrap_operation(draft, shape.tuple_shapes[1])
                 self.adopt(made)
                 draft.called = (made,)
             thread = attributes.get("async_execution_thread")

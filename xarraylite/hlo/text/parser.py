@@ -23,6 +23,7 @@ from __future__ import annotations
 import copyreg
 import re
 from collections.abc import Callable
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -104,6 +105,7 @@ class _Parser(BodyReader):
     def __init__(self, text: str) -> None:
         super().__init__(Scanner(text))
         self.entry: HloComputation | None = None
+        self.frames: tuple[StackFrame, ...] = ()
 
     # Modules and computations.
 
@@ -111,14 +113,13 @@ class _Parser(BodyReader):
         """Read everything."""
         scan = self.scan
         header: dict[str, Any] = {}
-        frames: tuple[StackFrame, ...] = ()
         name = ""
         if scan.match(_HEADER):
             name = scan.name("the name of the module")
             if scan.text.startswith(":", scan.at):  # as it may stand behind any name of XLA's
                 scan.at += 1
             header = self.header()
-            frames = read_tables(scan)
+            self.frames = read_tables(scan)
         elif self.is_instruction():
             return self.single()
         while True:
@@ -126,42 +127,23 @@ class _Parser(BodyReader):
             if scan.skip() == len(scan.text):
                 break
         entry = self.entry or self.computations[-1]
-        scheduled = header.pop("is_scheduled", False)
-        return self.finish(name or f"module_{entry.name}", entry, scheduled, header, frames)
+        return self.finish(name or f"module_{entry.name}", entry, header)
 
-    def finish(
-        self,
-        name: str,
-        entry: HloComputation,
-        scheduled: bool,
-        header: dict[str, Any],
-        frames: tuple[StackFrame, ...] = (),
-    ) -> HloModule:
+    def finish(self, name: str, entry: HloComputation, header: dict[str, Any]) -> HloModule:
         """Make the module of what was read."""
-        used = [
-            instruction.metadata.stack_frame_id
-            for computation in self.computations
-            for instruction in computation.instructions
-            if instruction.metadata is not None
-        ]
-        kept, numbers = keep_frames(frames, used)
-        self.renumber(numbers)
+        instructions = chain.from_iterable([c.instructions for c in self.computations])
+        noted = [(one, one.metadata) for one in instructions if one.metadata is not None]
+        kept, numbers = keep_frames(self.frames, [note.stack_frame_id for _, note in noted])
+        for instruction, metadata in noted:
+            number = numbers.get(metadata.stack_frame_id, 0)  # of one that was dropped
+            if number != metadata.stack_frame_id:
+                _set(instruction, "metadata", metadata.with_frame(number))
         if "entry_computation_layout" not in header:
             shapes = tuple([parameter.shape for parameter in entry.parameters])
             header["entry_computation_layout"] = Signature(shapes, entry.root.shape)
+        scheduled = header.pop("is_scheduled", False)
         attributes = MappingProxyType(canonical("", header, None))
         return HloModule(name, tuple(self.computations), entry, scheduled, attributes, kept)
-
-    def renumber(self, numbers: dict[int, int]) -> None:
-        """Let instructions name stack frames by their new numbers, 0 for those dropped."""
-        for computation in self.computations:
-            for instruction in computation.instructions:
-                metadata = instruction.metadata
-                if metadata is not None and metadata.stack_frame_id:
-                    number = numbers.get(metadata.stack_frame_id, 0)
-                    if number == metadata.stack_frame_id:
-                        continue
-                    _set(instruction, "metadata", metadata.with_frame(number))
 
     def header(self) -> dict[str, Any]:
         """Attributes behind the name of a module."""
@@ -230,8 +212,9 @@ class _Parser(BodyReader):
         # XLA writes the header of a module that is one instruction in row-major order.
         ends = (*entry.parameters, entry.root)
         shapes = [made.shape.get_with_default_layout() for made in ends]
-        header = {"entry_computation_layout": Signature(tuple(shapes[:-1]), shapes[-1])}
-        return self.finish("_", entry, True, header)
+        layouts = Signature(tuple(shapes[:-1]), shapes[-1])
+        header = {"entry_computation_layout": layouts, "is_scheduled": True}
+        return self.finish("_", entry, header)
 
     def computation(self) -> None:
         """Read a computation and what it contains."""
