@@ -161,15 +161,15 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def numpy(self) -> NumpyArray:
         """Return a NumPy view of the memory; no copy.
 
-        What NumPy writes through it is not seen by the rule that pending expressions keep old
-        values.  Tiled memory, which NumPy cannot describe, is copied instead.
+        Expressions that wait for the memory keep what it holds now; those that are written later
+        read what NumPy writes.  Tiled memory, which NumPy cannot describe, is copied instead.
         """
         if self._kind is not NODE:
             return self.__array__()
         tracing.note_values()
         if isinstance(self._map, TiledMap):
             return self._as_numpy()
-        self._buffer.share()
+        self._buffer.lend()
         return self._buffer.view(self._dtype, self._map)
 
     def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> NumpyArray:
@@ -180,7 +180,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         check_asker(sys._getframe(1))
         tracing.note_values()
         if dtype is None and not copy and self._kind is not NODE:
-            self._buffer.share()
+            self._buffer.lend()
             return elements.array_of(self).view()
         view = self.numpy()
         if isinstance(self._map, TiledMap):

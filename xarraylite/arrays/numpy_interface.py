@@ -212,7 +212,7 @@ class DescribedMemory(Described):
         tracing.note_values()
         if self._kind is NODE or self._dtype.isbuiltin != 1:
             raise AttributeError(f"{protocol}: NumPy cannot describe {self.summary()}")
-        self._buffer.share()
+        self._buffer.lend()
         return elements.array_of(self)
 
     @property

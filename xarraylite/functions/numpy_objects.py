@@ -138,7 +138,6 @@ def _one(x: Any, flags: Sequence[str]) -> Any:
     to = x._target()
     if to.readonly or not isinstance(to, XContainer):
         raise ReadOnlyError(f"nditer: {to.summary()} is read-only, or no array for NumPy")
-    to.buffer.release()
     return to.numpy()
 
 

@@ -196,7 +196,7 @@ class Buffer(Memory):
     @property
     def data(self) -> Bytes:
         """The bytes, a 1-D uint8 view of exactly ``nbytes`` (read-only if the buffer is)."""
-        self.share()
+        self.lend()
         return self.run()
 
     def __array__(
@@ -277,6 +277,18 @@ class Buffer(Memory):
                 if known is not None:
                     self._mark = noted(known)
                 self.shared = True
+
+    def lend(self) -> None:
+        """Give the memory to others, who may write it unseen: who waits for it keeps it as it is.
+
+        Raises
+        ------
+        SizeError, MemoryError
+            If bytes that an expression waits for cannot be copied.
+        """
+        self.share()
+        if not self.readonly and self.shared_waiting():
+            self.release()
 
     def is_awaited(self) -> bool:
         """Tell whether any expression refers to these bytes."""

@@ -214,7 +214,7 @@ def _index_values(index: object) -> NumpyArray:
     if isinstance(index, np.ndarray) and is_masked(index):
         raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
     try:
-        values = np.asarray(index.numpy() if isinstance(index, HasNode) else index)
+        values = np.asarray(index._as_numpy() if isinstance(index, HasNode) else index)
     except ValueError as error:
         raise IndexRangeError(f"index array: nested lists are ragged ({error})") from None
     empty = not values.size and isinstance(index, list)

@@ -73,6 +73,10 @@ class HasNode:
         """Return the values as a NumPy array."""
         raise NotImplementedError
 
+    def _as_numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
+        """Return the values, to be looked at only."""
+        raise NotImplementedError
+
     @property
     def node(self) -> Node:
         """The expression's node."""

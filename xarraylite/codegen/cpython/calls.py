@@ -45,6 +45,7 @@ from .evaluation import (
     new_buffer,
 )
 from .operators import leads
+from .readers import is_shared, waiting_for
 from .reuse import kept_values
 from .views import tuple_from
 
@@ -226,12 +227,17 @@ def is_for_bytes() -> bool:
     return code == word(w.AS_STRIDED)
 
 
+def is_lent_already(container: int) -> bool:
+    """Tell whether memory was given to NumPy before, and no expression waits for it."""
+    buffer = get(container, w.OWN_BUFFER)
+    return is_shared(buffer) and waiting_for(buffer) == 0
+
+
 def to_array(thing: int, args: int, keywords: int) -> int:
     """``thing.__array__()``, where its memory was given to NumPy before."""
     array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
     plain = array != 0 and keywords == 0 and load(args + SIZE) == 0
-    known = plain and get(get(thing, w.OWN_BUFFER), w.SHARED) == word(w.TRUE)
-    if known and not is_for_bytes():
+    if plain and is_lent_already(thing) and not is_for_bytes():
         place = scratch()
         store(place, array)
         return c.PyObject_VectorcallMethod(word(w.VIEW_NAME), place, 1, 0)
@@ -241,8 +247,7 @@ def to_array(thing: int, args: int, keywords: int) -> int:
 def to_struct(thing: int) -> int:
     """``thing.__array_struct__``, of memory that was given to NumPy before and that it can name."""
     array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
-    known = array != 0 and get(get(thing, w.OWN_BUFFER), w.SHARED) == word(w.TRUE)
-    known = known and not is_traced() and not is_for_bytes()
+    known = array != 0 and is_lent_already(thing) and not is_traced() and not is_for_bytes()
     dtype = load(array + DESCRIPTION) if known else 0
     if dtype == 0 or load(dtype + DTYPE_NUMBER) >= OTHERS:
         return 0
