@@ -274,6 +274,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "axis": (lambda a: xl.iter_axis(a, 2), xl.AxisError, "axis 2"),
     "ravel": (lambda a: xl.ravel_index([(3, 0)], (3, 4)), xl.IndexRangeError, "out of range"),
     "parent": (lambda a: xl.parent_index(a[1:], (0, 0), a[:1]), xl.IndexRangeError, "none of"),
+    "no index": (lambda a: xl.parent_index(a[0], 0, a), xl.IndexRangeError, "parent_index: a seq"),
     "foreign": (lambda a: xl.parent_index(xl.zeros(2), (0,), a), xl.IndexRangeError, "none of"),
     "write": (
         lambda a: xl.view(a, xl.keep(0, 0)).assign([1, 2, 3]),

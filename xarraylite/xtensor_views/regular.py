@@ -404,8 +404,7 @@ def parent_index(
     >>> xl.parent_index(a[1:, ::2].T, (1, 3), a)
     (4, 2)
     """
-    given = tuple(index)
-    at = check_index(given, view.shape)
+    at = given = check_index(sequence(index, "parent_index"), view.shape)
     if isinstance(view, XPicked):
         at, view = view.parent_index(*at), view.base
     own, other = getattr(view, "buffer", None), getattr(parent, "buffer", None)
