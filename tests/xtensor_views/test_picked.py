@@ -265,6 +265,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "periodic kind": (lambda a: xl.periodic(a, 0.5, 1), xl.IndexRangeError, "periodic: .*integers"),
     "bounds kind": (lambda a: xl.in_bounds(a, 0.5, 1), xl.IndexRangeError, "in_bounds: .*integers"),
     "far": (lambda a: xl.view(a, xl.keep(2**70)), xl.IndexRangeError, "out of range"),
+    "a list": (lambda a: xl.view(a, [0, 1]), xl.IndexRangeError, r"xl.keep picks .*\[0, 1\]"),
+    "an array": (lambda a: xl.view(a + 1, a > 3), xl.IndexRangeError, "xl.keep picks"),
     "no list": (lambda a: xl.index_view(a, 5), xl.IndexRangeError, "index_view: a sequence"),
     "no items": (lambda a: xl.dynamic_view(a, None), xl.IndexRangeError, "dynamic_view: a seq"),
     "no slices": (lambda a: xl.strided_view(a, 5), xl.IndexRangeError, "strided_view: a seq"),

@@ -6,11 +6,12 @@ value where the condition holds and its own where it does not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from .._errors import BroadcastError, DTypeError, NotWritableError
+from .._errors import BroadcastError, NotWritableError
 from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
@@ -27,7 +28,7 @@ from ..xtensor_views import selection
 from ..xtensor_views.picked import XIndexView, XPicked
 from ..xtensor_views.scattered import is_few
 from ..xtensor_views.selection import mask_of
-from .array import Memory, XOptional
+from .array import AND, Memory, XOptional, halves_of
 from .missing import Missing
 
 
@@ -46,9 +47,32 @@ class XMaskedView(XOptional):
     XArray([11, -2, 13])
     """
 
-    __slots__ = ()
+    __slots__ = ("_seen",)
     _title: ClassVar[str] = "XMaskedView"
-    _absent: ClassVar[str] = "masked"
+
+    def __init__(self, seen: Any, mask: XExpression) -> None:
+        super().__init__(seen.value() if isinstance(seen, XOptional) else seen, mask)
+        self._seen = seen
+
+    def _known(self) -> XExpression:
+        if isinstance(self._seen, XOptional):
+            return apply(AND, self._flags, self._seen._known())
+        return self._flags
+
+    def _each(self, part: Callable[[Any], Any]) -> XOptional:
+        return type(self)(part(self._seen), part(self._flags))
+
+    def joined(self, parts: tuple[Any, ...]) -> XOptional:
+        """Return values and flags as one array: what is missing and what is hidden are one then."""
+        optional = isinstance(self._seen, XOptional)
+        return XOptional(*parts) if optional else type(self)(*parts)
+
+    def _is_lazy(self) -> bool:
+        optional = isinstance(self._seen, XOptional)
+        return self._seen._is_lazy() if optional else super()._is_lazy()
+
+    def _gap(self, k: int) -> str:
+        return super()._gap(k) if self._flags.numpy().reshape(-1)[k] else "masked"
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Assign to the elements of a selection that are not hidden, by the view rule.
@@ -56,20 +80,31 @@ class XMaskedView(XOptional):
         Raises
         ------
         NotWritableError
-            If the array is an expression, or what is assigned is missing where elements are shown.
+            If the array is an expression, or what is assigned is missing where elements are shown
+            that have no place for that.
         BroadcastError
             If ``value`` does not broadcast to the selection.
         """
         if value is self and key is Ellipsis:
             return
-        part = self if key is Ellipsis else self[key]
-        write_where(part.value(), part.has_value(), value)
+        part: Any = self if key is Ellipsis else self[key]
+        for memory, new, _ in part._written(value):
+            write_where(memory, part._flags, new)
 
     def _free(self) -> None:
         return None  # it is a view
 
     def _update(self, op: Op, value: object, held: bool) -> None:
-        update_where(self.value(), self.has_value(), op, value)
+        for memory, new, how in self._written(value, op):
+            update_where(memory, self._flags, how, new)
+
+    def _written(self, value: object, op: Op | None = None) -> list[tuple[Any, Any, Any]]:
+        """Return what is written, with what, and by which operation if by one."""
+        if not isinstance(self._seen, XOptional):
+            return [(self._seen, value, op)]
+        none = op is None and (value is None or isinstance(value, Missing))
+        pairs = list(zip(self._seen._memory(), halves_of(value), (op, AND), strict=True))
+        return pairs[1:] if none else pairs
 
 
 class Filtration(InPlace):
@@ -211,7 +246,7 @@ def masked_view(x: object, mask: object, /) -> XMaskedView:
     Parameters
     ----------
     x : array or expression
-        What to look at.
+        What to look at; of an optional array the view hides more than what is missing.
     mask : array or expression of bool
         Of its shape, or one that broadcasts to it; read when the view is made.
 
@@ -235,12 +270,11 @@ def masked_view(x: object, mask: object, /) -> XMaskedView:
     XArray([[1.5, 0. ],
             [0. , 0. ]])
     """
-    if isinstance(x, XOptional):
-        raise DTypeError(
-            f"masked_view: got {x.summary()}: what is missing and what is hidden are two things"
-        )
-    array = as_array(x, "masked_view")
-    return XMaskedView(array, _flags(mask, array.shape, "masked_view"))
+    seen: Any = x if isinstance(x, XOptional) else as_array(x, "masked_view")
+    if isinstance(seen, XMaskedView):
+        mask = apply(AND, seen._flags, _flags(mask, seen.shape, "masked_view"))
+        seen = seen._seen
+    return XMaskedView(seen, _flags(mask, seen.shape, "masked_view"))
 
 
 def filtration(x: object, condition: object, /) -> Filtration:
