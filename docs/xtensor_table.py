@@ -390,7 +390,8 @@ ACCESS: Rows = (
     Row(
         "`a.periodic(…)`",
         "`xl.periodic(a, …)`, a view of rank 0",
-        "assert float(xl.periodic(v, -4)) == 2\nxl.periodic(m, -1, 2)[...] = 9; assert m[1, 0] == 9",
+        "assert float(xl.periodic(v, -4)) == 2\n"
+        "xl.periodic(m, -1, 2)[...] = 9; assert m[1, 0] == 9",
     ),
     Row("`a.in_bounds(…)`", "`xl.in_bounds(a, …)`", "assert not xl.in_bounds(v, 3)"),
     Row(
