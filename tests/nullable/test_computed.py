@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import operator
 from typing import Any
 
 import numpy as np
@@ -83,3 +85,20 @@ def test_products_of_matrices_are_refused_in_place_too() -> None:
 def test_extremes_of_what_is_there_of_floats_without_infinities() -> None:
     x = xl.optional(xl.asarray([1, 0, 2], dtype="float8_e4m3fn"), [True, False, True])
     assert (float(x.min(skipna=True)), float(x.max(skipna=True))) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("name", ["float", "int", "bool", "complex", "round", "hex", "index"])
+def test_a_missing_value_is_no_number(name: str) -> None:
+    calls = {"hex": lambda x: x.hex(), "index": operator.index}
+    call = calls.get(name) or getattr(builtins, name)
+    x = xl.optional([3, None] if name == "index" else [1.5, None])
+    assert call(x[0]) == call(x.value()[0])
+    with pytest.raises(ValueError, match=rf"{name}\(XOptional \w+\[\]\): the value is missing"):
+        call(x[1])
+
+
+def test_what_may_be_missing_has_no_bytes() -> None:
+    x = xl.optional([1.5, None])
+    for call in (bytes, lambda x: x.dumps(), lambda x: x.byteswap(), lambda x: x.getfield("f4")):
+        with pytest.raises(TypeError, match=r"XOptional.*missing"):
+            call(x)

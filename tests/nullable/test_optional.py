@@ -399,6 +399,8 @@ def test_values() -> None:
     with pytest.raises(ValueError, match="missing"):
         float(x[0, 1])
     with pytest.raises(TypeError, match="rank 0"):
+        float(x)
+    with pytest.raises(ValueError, match="truth of 6 elements"):  # as of any array
         bool(x)
     with pytest.raises(TypeError, match="value_or"):
         np.asarray(x)

@@ -333,31 +333,17 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         """
         return self.value().item(*index) if self.has_value().item(*index) else None
 
-    def _present(self, what: str) -> Any:
-        if self.shape:
-            raise TypeError(f"{what}: only arrays of rank 0 convert, not shape {self.shape}")
+    def _number(self, what: str) -> Any:
         found = self.item()
         if found is None:
-            raise ValueError(f"{what}: the value is missing")
+            raise ValueError(f"{what}({self.summary()}): the value is missing")
         return found
 
-    def __float__(self) -> float:
-        """Return a value that is there as a float."""
-        return float(self._present("float"))
-
-    def __int__(self) -> int:
-        """Return a value that is there as an int."""
-        return int(self._present("int"))
-
-    def __bool__(self) -> bool:
-        """Return the truth of a value that is there."""
-        return bool(self._present("bool"))
-
-    def _values(self) -> Any:
-        return self.__array__()
-
     def _one(self) -> Any:
-        return self._present("number")
+        return self._number("round")
+
+    def _as_numpy(self) -> Any:
+        return self.__array__()
 
     def numpy(self) -> Any:
         """Refuse, as NumPy has no place for what is missing; see `xl.masked_array`."""
@@ -453,6 +439,6 @@ def _spread(half: XExpression, shape: tuple[int, ...]) -> XExpression:
 def _part(half: Any, key: Any) -> Any:
     """Return what a key selects of one half; one element stays an array of rank 0."""
     found = half[key]
-    if isinstance(found, XExpression | XOptional):
+    if isinstance(found, XExpression) or isinstance(half, XOptional):
         return found
     return half[(*(key if isinstance(key, tuple) else (key,)), ...)]
