@@ -122,6 +122,9 @@ def test_refused() -> None:
         xl.filtration(a, A)
     with pytest.raises(xl.NotWritableError, match="no place for values that are missing"):
         xl.masked_view(a, MASK)[...] = xl.optional([1.0, None, 2.0])
+    with pytest.raises(xl.NotWritableError, match="no place for values that are missing"):
+        xl.masked_view(a, MASK)[...] = [1.0, None, 2.0]
+    xl.masked_view(a, [True, False, True])[0] = [1.0, None, 3.0]
     with pytest.raises(xl.BroadcastError):
         xl.masked_view(a, MASK)[...] = np.ones((2, 2))
     with pytest.raises(xl.BroadcastError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,11 @@ class ArrayObject(Methods):
     """Base of all arrays: what follows from their shape, their dtype and their values."""
 
     __slots__ = ()
+    _title: ClassVar[str]  # how messages and `repr` name the class
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._title = cls.__dict__.get("_title", cls.__name__)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -52,7 +57,7 @@ class ArrayObject(Methods):
 
     def summary(self) -> str:
         """Return kind, dtype and shape, as error messages show them."""
-        raise NotImplementedError(f"{type(self).__name__} is abstract")
+        return f"{self._title} {dtype_name(self.dtype)}{list(self.shape)}"
 
     def item(self, *index: Any) -> Any:
         """Return an element as a Python number."""

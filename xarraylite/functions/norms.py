@@ -198,10 +198,7 @@ def norm_lp(x: object, p: float, /, axis: Axes = None, *, keepdims: bool = False
     2.0801
     """
     if p == 0 or not math.isfinite(p):
-        raise ValueError(
-            f"norm_lp: p must be a finite number other than 0, got {p}; norm_l0 counts what is "
-            "not zero, norm_linf is the greatest magnitude"
-        )
+        raise ValueError(f"norm_lp: p must be finite and not 0 (see norm_l0, norm_linf), got {p}")
     return _op("pow", norm_lp_to_p(x, p, axis=axis, keepdims=keepdims), 1 / p)
 
 

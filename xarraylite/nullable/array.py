@@ -12,7 +12,7 @@ methods leave these out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +67,6 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
     """
 
     __slots__ = ("_flags", "_plain")
-    _title: ClassVar[str] = "XOptional"
 
     instead = "values may be missing; take its value() or value_or(…)"
 
@@ -232,8 +231,7 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         if value is self and key is Ellipsis:
             return
         values, flags = halves_of(value)
-        none = value is None or isinstance(value, Missing)
-        halves = [flags] if none else [flags, values]
+        halves = [flags] if flags is False else [flags, values]  # that of nothing but `missing`
         del values, flags  # who holds them is asked
         self._store(key, halves)
 
@@ -362,10 +360,6 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
             Always; `value_or` and `xl.masked_array` say what is wanted.
         """
         raise TypeError(f"{self.summary()}: {self.instead}, or xl.masked_array(x)")
-
-    def summary(self) -> str:
-        """Return kind, dtype and shape, as error messages show them."""
-        return f"{self._title} {dtype_name(self.dtype)}{list(self.shape)}"
 
     def _is_lazy(self) -> bool:
         return not (isinstance(self.value(), Memory) and isinstance(self.has_value(), Memory))

@@ -7,7 +7,7 @@ value where the condition holds and its own where it does not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from ..xtensor_views.picked import XIndexView, XPicked
 from ..xtensor_views.scattered import is_few
 from ..xtensor_views.selection import mask_of
 from .array import AND, Memory, XOptional, halves_of
-from .missing import Missing
 
 
 class XMaskedView(XOptional):
@@ -48,7 +47,6 @@ class XMaskedView(XOptional):
     """
 
     __slots__ = ("_seen",)
-    _title: ClassVar[str] = "XMaskedView"
 
     def __init__(self, seen: Any, mask: XExpression) -> None:
         super().__init__(seen.value() if isinstance(seen, XOptional) else seen, mask)
@@ -64,12 +62,10 @@ class XMaskedView(XOptional):
 
     def joined(self, parts: tuple[Any, ...]) -> XOptional:
         """Return values and flags as one array: what is missing and what is hidden are one then."""
-        optional = isinstance(self._seen, XOptional)
-        return XOptional(*parts) if optional else type(self)(*parts)
+        return (XOptional if isinstance(self._seen, XOptional) else type(self))(*parts)
 
     def _is_lazy(self) -> bool:
-        optional = isinstance(self._seen, XOptional)
-        return self._seen._is_lazy() if optional else super()._is_lazy()
+        return self._seen._is_lazy() if isinstance(self._seen, XOptional) else super()._is_lazy()
 
     def _gap(self, k: int) -> str:
         return super()._gap(k) if self._flags.numpy().reshape(-1)[k] else "masked"
@@ -102,9 +98,10 @@ class XMaskedView(XOptional):
         """Return what is written, with what, and by which operation if by one."""
         if not isinstance(self._seen, XOptional):
             return [(self._seen, value, op)]
-        none = op is None and (value is None or isinstance(value, Missing))
         pairs = list(zip(self._seen._memory(), halves_of(value), (op, AND), strict=True))
-        return pairs[1:] if none else pairs
+        return (
+            pairs[1:] if op is None and pairs[1][1] is False else pairs
+        )  # of `missing` flags alone
 
 
 class Filtration(InPlace):
@@ -207,11 +204,11 @@ def _there(value: Any, flags: XExpression) -> Any:
     NotWritableError
         If one is: there is no place for it.
     """
-    if not isinstance(value, XOptional | Missing | None):
-        return value
-    known = values_of(value.has_value()) if isinstance(value, XOptional) else np.False_
+    plain, known = halves_of(value)
+    if known is True:
+        return plain
     try:
-        shown = np.all(known | ~values_of(flags))
+        shown = np.all(values_of(known) | ~values_of(flags))
     except ValueError:
         raise BroadcastError(
             f"assignment: a value of shape {np.shape(known)} does not broadcast to the shape "
@@ -222,7 +219,7 @@ def _there(value: Any, flags: XExpression) -> Any:
             "assignment: a masked view has no place for values that are missing where it shows "
             "elements; take their value() or value_or(…)"
         )
-    return value.value() if isinstance(value, XOptional) else 0
+    return plain
 
 
 def _flags(condition: object, shape: tuple[int, ...], operation: str) -> XArray:
