@@ -856,8 +856,7 @@ OPTIONALS: Rows = (
         "`xtl::missing<T>()`",
         "`xl.missing`",
         "x = xl.optional([1, 2]); x[0] = xl.missing; assert x.tolist() == [None, 2]\n"
-        "assert xl.optional(v, v > 0).tolist() == [3, None, 2]",
-        "assigned to optional arrays and beside them; of a plain one take `xl.optional(a, flags)`",
+        "assert xl.where(v > 0, v, xl.missing).tolist() == [3, None, 2]",
     ),
     Row(
         "`value(e)`, `has_value(e)`",

@@ -102,3 +102,14 @@ def test_what_may_be_missing_has_no_bytes() -> None:
     for call in (bytes, lambda x: x.dumps(), lambda x: x.byteswap(), lambda x: x.getfield("f4")):
         with pytest.raises(TypeError, match=r"XOptional.*missing"):
             call(x)
+
+
+def test_missing_stands_beside_arrays_in_functions() -> None:
+    a = xl.asarray([1, 2, 3])
+    made = xl.where(a > 1, a, xl.missing)
+    assert (made.dtype, xl.eval(made).tolist()) == (xl.int64, [None, 2, 3])
+    assert xl.eval(np.where(np.asarray(a) > 1, xl.missing, a)).tolist() == [1, None, None]
+    assert xl.eval(xl.maximum(a, xl.missing)).tolist() == [None] * 3
+    assert xl.eval(xl.missing).item() is xl.optional(xl.missing).item() is None
+    with pytest.raises(xl.DTypeError, match=r"sum: got Missing; xl.optional\(None\)"):
+        xl.sum(xl.missing)

@@ -44,10 +44,7 @@ def minmax(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> tuple[
     >>> [int(e) for e in xl.minmax(xl.asarray([3, 1, 2]))]
     [1, 3]
     """
-    return (
-        least(x, axis=axis, keepdims=keepdims),
-        greatest(x, axis=axis, keepdims=keepdims),
-    )
+    return least(x, axis=axis, keepdims=keepdims), greatest(x, axis=axis, keepdims=keepdims)
 
 
 @memoised_values

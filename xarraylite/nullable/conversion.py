@@ -15,7 +15,7 @@ from ..dtypes.names import NumpyArray, bool_, kind
 from ..index.broadcast import broadcast_shapes
 from ..operands.nodes import is_masked
 from .array import XOptional
-from .missing import filled_in
+from .missing import Missing, filled_in
 
 
 def optional(values: object, has_value: object = None, /, *, dtype: object = None) -> XOptional:
@@ -95,7 +95,7 @@ def _plain(values: Any) -> tuple[Any, NumpyArray | None]:
         if wanted is None:
             return values.to_numpy(), ~absent
         return values.to_numpy(dtype=wanted, na_value=wanted.type(0)), ~absent
-    if isinstance(values, list | tuple) or values is None:
+    if isinstance(values, list | tuple | Missing | None):
         return filled_in(values)
     return values, None
 

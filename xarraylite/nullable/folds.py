@@ -154,17 +154,10 @@ class Folds(Parted):
 
     __slots__ = ()
 
-    def value(self) -> Any:
-        """Return the values."""
-        raise NotImplementedError
-
-    def has_value(self) -> Any:
-        """Return the flags."""
-        raise NotImplementedError
-
-    def _made(self, values: Any, flags: Any) -> Any:
-        """Return an optional array."""
-        raise NotImplementedError
+    #: The values, the flags, and an optional array of both: methods of `XOptional`.
+    value: Callable[..., Any]
+    has_value: Callable[..., Any]
+    _made: Callable[..., Any]
 
     sum, prod, min, max, ptp, any, all, count_nonzero, mean, var, std = map(_reducer, _FOLDS)
     cumsum, cumprod, cumulative_sum, cumulative_prod = map(_accumulator, _RUNNING)

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..dtypes.names import NumpyArray
+from ..operands.dispatch import namespace
+from ..operands.nodes import Lifted
+from ..ops.op import Op
 
 
-class Missing:
+class Missing(Lifted):
     """The one value that is none: ``xl.missing``.
 
     Examples
@@ -19,9 +22,21 @@ class Missing:
     >>> x[1] = xl.missing
     >>> x
     XOptional([1, N/A, 3])
+    >>> xl.eval(xl.where(xl.asarray([2, -1]) > 0, [2, -1], xl.missing))
+    XOptional([2, N/A])
     """
 
     __slots__ = ()
+
+    instead = "xl.optional(None) is an array of it"
+
+    def evaluated(self, text: object = None) -> Any:
+        """Return an array of rank 0."""
+        return namespace(None).optional(None)
+
+    def lift(self, op: Op, operands: tuple[object, ...]) -> Any:
+        """Return the application of an operation to operands of which this is one."""
+        return self.evaluated().lift(op, operands)
 
     def __repr__(self) -> str:
         return "N/A"
