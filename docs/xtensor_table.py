@@ -717,9 +717,11 @@ REDUCERS: Rows = (
         "of complex numbers moduli are added, as in NumPy; xtensor adds both parts' magnitudes",
     ),
     Row(
-        "`diff`, `trapz`",
-        "`xl.diff`, `xl.trapezoid`",
-        "as_numpy('diff trapezoid', v); as_numpy('diff', m, 1, 0)",
+        "`diff`, `trapz(y, 2.0, axis)`",
+        "`xl.diff`, `xl.trapezoid(y, dx=2.0, axis=…)`",
+        "as_numpy('diff trapezoid', v); as_numpy('diff', m, 1, 0)\n"
+        "same(xl.trapezoid(v, dx=2.0), 2 * np.trapezoid(v))",
+        "the second argument is `x`, as in NumPy, so a step has its name",
     ),
     Row(
         "`blockwise::sum(e, chunk_shape)`, …",
@@ -856,7 +858,8 @@ OPTIONALS: Rows = (
         "`xtl::missing<T>()`",
         "`xl.missing`",
         "x = xl.optional([1, 2]); x[0] = xl.missing; assert x.tolist() == [None, 2]\n"
-        "assert xl.where(v > 0, v, xl.missing).tolist() == [3, None, 2]",
+        "assert xl.where(v > 0, v, xl.missing).tolist() == [3, None, 2]\n"
+        "assert (v + xl.missing).tolist() == [None, None, None]",
     ),
     Row(
         "`value(e)`, `has_value(e)`",

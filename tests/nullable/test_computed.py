@@ -113,3 +113,23 @@ def test_missing_stands_beside_arrays_in_functions() -> None:
     assert xl.eval(xl.missing).item() is xl.optional(xl.missing).item() is None
     with pytest.raises(xl.DTypeError, match=r"sum: got Missing; xl.optional\(None\)"):
         xl.sum(xl.missing)
+
+
+def test_missing_has_the_operators_of_arrays() -> None:
+    a = xl.asarray([1.0, 2.0])
+    for made in (a + xl.missing, xl.missing - a, np.arange(2) * xl.missing, a < xl.missing):
+        assert (type(made), xl.eval(made).tolist()) == (xl.XOptional, [None, None])
+    for made in (xl.missing**2, -xl.missing, 2 // xl.missing, xl.missing + xl.missing):
+        assert (made.shape, xl.eval(made).item()) == ((), None)
+    assert (xl.missing * [1, 2]).shape == (2,)
+
+
+def test_missing_is_one_value_and_compares_with_arrays_by_element() -> None:
+    a = xl.asarray([1.0, 2.0])
+    assert xl.missing == xl.missing
+    assert (xl.missing != xl.missing) is False
+    assert xl.missing != 1
+    assert {xl.missing: 1}[xl.missing] == 1
+    assert xl.missing in [1, xl.missing]
+    for made in (a == xl.missing, xl.missing != a):
+        assert xl.eval(made).tolist() == [None, None]

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..dtypes.names import NumpyArray
 from ..operands.dispatch import namespace
-from ..operands.nodes import Lifted
+from ..operands.operators import LiftedOperators
 from ..ops.op import Op
 
 
-class Missing(Lifted):
+class Missing(LiftedOperators):
     """The one value that is none: ``xl.missing``.
 
     Examples
@@ -24,11 +24,18 @@ class Missing(Lifted):
     XOptional([1, N/A, 3])
     >>> xl.eval(xl.where(xl.asarray([2, -1]) > 0, [2, -1], xl.missing))
     XOptional([2, N/A])
+    >>> xl.eval(xl.asarray([1, 2]) + xl.missing)
+    XOptional([N/A, N/A])
     """
 
     __slots__ = ()
 
     instead = "xl.optional(None) is an array of it"
+
+    #: Those of the array that it stands for.
+    ndim, dtype = 0, np.dtype(np.float64)
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def evaluated(self, text: object = None) -> Any:
         """Return an array of rank 0."""
@@ -37,6 +44,14 @@ class Missing(Lifted):
     def lift(self, op: Op, operands: tuple[object, ...]) -> Any:
         """Return the application of an operation to operands of which this is one."""
         return self.evaluated().lift(op, operands)
+
+    def __eq__(self, other: object) -> Any:
+        """Tell whether the other is it, too; of arrays, what their comparisons say."""
+        return super().__eq__(other) if hasattr(other, "shape") else self is other
+
+    def __ne__(self, other: object) -> Any:
+        """Tell whether the other is another one."""
+        return super().__ne__(other) if hasattr(other, "shape") else self is not other
 
     def __repr__(self) -> str:
         return "N/A"
