@@ -875,10 +875,11 @@ OPTIONALS: Rows = (
         "a plain array has all its values",
     ),
     Row(
-        "sorting, sets, products, `diag` of vectors, `tril`, `meshgrid` of optional values",
+        "sorting, sets, shuffling, products, `diag` of vectors, `tril`, `meshgrid` of optional "
+        "values",
         "",
         "x = xl.optional([3, None, 1])\n"
-        "for f in (xl.sort, xl.unique, xl.diag, xl.tril, xl.meshgrid): "
+        "for f in (xl.sort, xl.unique, xl.random.shuffle, xl.diag, xl.tril, xl.meshgrid): "
         "refused(TypeError, lambda: f(x))\n"
         "assert xl.sort(x.value()[x.has_value()]).tolist() == [1, 3]",
         "refused: what is missing has no order and no sum, and what is put beside it no flag; take "
@@ -887,8 +888,17 @@ OPTIONALS: Rows = (
     Row(
         "`missing == missing` is true",
         "missing",
-        "x = xl.optional([1, None]); assert (x == x).tolist() == [True, None]",
-        "comparisons propagate like all functions",
+        "x = xl.optional([1, None]); assert (x == x).tolist() == [True, None]\n"
+        "assert xl.missing == xl.missing",
+        "comparisons of elements propagate like all functions; `xl.missing` by itself is equal to "
+        "itself",
+    ),
+    Row(
+        "`swap(x(0), x(1))` of elements that may be missing",
+        "`x[[0, 1]] = x[[1, 0]]`",
+        "x = xl.optional([1, None]); x[[0, 1]] = x[[1, 0]]; assert x.tolist() == [None, 1]",
+        "`x[0]` is a view, as rows of arrays are, so `x[0], x[1] = x[1], x[0]` reads what it has "
+        "just written",
     ),
     Row(
         "reducers propagate",
