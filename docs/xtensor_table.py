@@ -109,6 +109,14 @@ CONTAINERS: Rows = (
         "assert a.shape == tuple(a.shape) and a.buffer.nbytes == 192",
         "memory is NumPy's or ours, shapes are tuples",
     ),
+    Row(
+        "elements that are time points, strings or tensors",
+        "`xl.adapt(dates.view('int64'))`",
+        "d = np.array(['2026-11-30', '2026-12-01'], 'datetime64[D]'); x = xl.adapt(d.view('int64'))\n"
+        "refused(TypeError, lambda: xl.asarray(d)); x += 7\n"
+        "assert d.tolist()[0].isoformat() == '2026-12-07'",
+        "elements are numbers; dates are counted",
+    ),
     Row("`a.resize(shape)`", "`a.resize_(shape)`", "assert a.resize_((4, 6)).shape == (4, 6)"),
     Row(
         "`adapt_smart_ptr`, `xarray_pointer`",
@@ -749,8 +757,10 @@ MANIPULATION: Rows = (
         "`trim_zeros`, `roll`, `pad`, `tile`",
         "the same",
         "as_numpy('roll pad tile', v, 2); as_numpy('trim_zeros', v - 3)\n"
-        "as_numpy('pad', m, 1, mode='wrap'); as_numpy('pad', m, 1, mode='symmetric')",
-        "modes of `pad` have NumPy's names: `periodic` is 'wrap'",
+        "as_numpy('pad', m, 1, mode='wrap'); as_numpy('pad', m, 1, mode='symmetric')\n"
+        "assert xl.tile(xl.ones((3, 2)), 3).shape == (3, 6)",
+        "modes of `pad` have NumPy's names: `periodic` is 'wrap'; `tile` by one number repeats the "
+        "last dimension, xtensor's the first",
     ),
     Row(
         "`flatnonzero nonzero argwhere where(c)`",

@@ -49,6 +49,8 @@ def test_keep_and_drop() -> None:
     assert xl.view(x, xl.drop(-3, -1)).tolist() == [1]
     assert xl.view(x, xl.drop()).tolist() == [0, 1, 2]
     assert xl.view(x, xl.drop(0, 2)).tolist() == xl.view(x, xl.keep(1)).tolist()
+    with pytest.raises(xl.IndexRangeError, match="xl.view takes keep and drop"):
+        _ = x[xl.keep(1)]
 
 
 def test_no_indices_of_no_dimensions() -> None:
