@@ -112,10 +112,10 @@ CONTAINERS: Rows = (
     Row(
         "elements that are time points, strings or tensors",
         "`xl.adapt(dates.view('int64'))`",
-        "d = np.array(['2026-11-30', '2026-12-01'], 'datetime64[D]'); x = xl.adapt(d.view('int64'))\n"
-        "refused(TypeError, lambda: xl.asarray(d)); x += 7\n"
+        "d = np.array(['2026-11-30'], 'datetime64[D]'); x = xl.adapt(d.view('int64'))\n"
+        "refused(TypeError, lambda: xl.XArray(d)); x += 7; assert xl.asarray(d).dtype == d.dtype\n"
         "assert d.tolist()[0].isoformat() == '2026-12-07'",
-        "elements are numbers; dates are counted",
+        "elements of containers are numbers; `xl.asarray` leaves others to NumPy",
     ),
     Row("`a.resize(shape)`", "`a.resize_(shape)`", "assert a.resize_((4, 6)).shape == (4, 6)"),
     Row(

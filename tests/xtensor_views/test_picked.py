@@ -49,7 +49,7 @@ def test_keep_and_drop() -> None:
     assert xl.view(x, xl.drop(-3, -1)).tolist() == [1]
     assert xl.view(x, xl.drop()).tolist() == [0, 1, 2]
     assert xl.view(x, xl.drop(0, 2)).tolist() == xl.view(x, xl.keep(1)).tolist()
-    with pytest.raises(xl.IndexRangeError, match="xl.view takes keep and drop"):
+    with pytest.raises(xl.IndexRangeError, match=r"; xl\.view takes keep"):
         _ = x[xl.keep(1)]
 
 
