@@ -109,6 +109,14 @@ CONTAINERS: Rows = (
         "assert a.shape == tuple(a.shape) and a.buffer.nbytes == 192",
         "memory is NumPy's or ours, shapes are tuples",
     ),
+    Row(
+        "elements that are time points, strings or tensors",
+        "`xl.adapt(dates.view('int64'))`",
+        "d = np.array(['2026-11-30'], 'datetime64[D]'); x = xl.adapt(d.view('int64'))\n"
+        "refused(TypeError, lambda: xl.XArray(d)); x += 7; assert xl.asarray(d).dtype == d.dtype\n"
+        "assert d.tolist()[0].isoformat() == '2026-12-07'",
+        "elements of containers are numbers; `xl.asarray` leaves others to NumPy",
+    ),
     Row("`a.resize(shape)`", "`a.resize_(shape)`", "assert a.resize_((4, 6)).shape == (4, 6)"),
     Row(
         "`adapt_smart_ptr`, `xarray_pointer`",
@@ -387,7 +395,12 @@ ACCESS: Rows = (
         "xl.at(m, 0, 1)[...] = 9; assert m[0, 1] == 9",
         "nothing is unchecked",
     ),
-    Row("`a.periodic(…)`", "`xl.periodic(a, …)`", "assert float(xl.periodic(v, -4)) == 2"),
+    Row(
+        "`a.periodic(…)`",
+        "`xl.periodic(a, …)`, a view of rank 0",
+        "assert float(xl.periodic(v, -4)) == 2\n"
+        "xl.periodic(m, -1, 2)[...] = 9; assert m[1, 0] == 9",
+    ),
     Row("`a.in_bounds(…)`", "`xl.in_bounds(a, …)`", "assert not xl.in_bounds(v, 3)"),
     Row(
         "`a.front()`, `a.back()`",
@@ -484,7 +497,7 @@ GENERATORS: Rows = (
         "`eye`, `diag`, `diagonal`, `tril`, `triu`",
         "the same",
         "as_numpy('diag diagonal tril triu', m, 1); as_numpy('diag', v); as_numpy('eye', 2, 3, 1)",
-        "`eye` is float64, as in the array API",
+        "`eye` is float64, as in the array API, and takes extents: `xl.eye(2, 3, k=1)`",
     ),
     Row(
         "`meshgrid`",
@@ -706,12 +719,17 @@ REDUCERS: Rows = (
         "same(xl.norm_linf(v), 3); same(xl.norm_lp_to_p(v, 3), 36); "
         "same(xl.norm_induced_linf(m), 5)\n"
         "same(xl.norm_induced_l1(m), np.linalg.norm(m, 1))\n"
-        "same(xl.norm_l1(m, [0]), [6, 4]); same(xl.norm_lp(m, 2, 0), np.linalg.norm(m, axis=0))",
+        "same(xl.norm_l1(m, [0]), [6, 4]); same(xl.norm_lp(m, 2, 0), np.linalg.norm(m, axis=0))\n"
+        "z = xl.asarray([3 - 4j]); same(xl.norm_l1(z), 5); same(xl.norm_linf(z), 5)\n"
+        "same(xl.norm_l1(xl.stack([xl.real(z), xl.imag(z)])), 7)",
+        "of complex numbers moduli are added, as in NumPy; xtensor adds both parts' magnitudes",
     ),
     Row(
-        "`diff`, `trapz`",
-        "`xl.diff`, `xl.trapezoid`",
-        "as_numpy('diff trapezoid', v); as_numpy('diff', m, 1, 0)",
+        "`diff`, `trapz(y, 2.0, axis)`",
+        "`xl.diff`, `xl.trapezoid(y, dx=2.0, axis=…)`",
+        "as_numpy('diff trapezoid', v); as_numpy('diff', m, 1, 0)\n"
+        "same(xl.trapezoid(v, dx=2.0), 2 * np.trapezoid(v))",
+        "the second argument is `x`, as in NumPy, so a step has its name",
     ),
     Row(
         "`blockwise::sum(e, chunk_shape)`, …",
@@ -739,7 +757,10 @@ MANIPULATION: Rows = (
         "`trim_zeros`, `roll`, `pad`, `tile`",
         "the same",
         "as_numpy('roll pad tile', v, 2); as_numpy('trim_zeros', v - 3)\n"
-        "as_numpy('pad', m, 1, mode='wrap'); as_numpy('pad', m, 1, mode='symmetric')",
+        "as_numpy('pad', m, 1, mode='wrap'); as_numpy('pad', m, 1, mode='symmetric')\n"
+        "assert xl.tile(xl.ones((3, 2)), 3).shape == (3, 6)",
+        "modes of `pad` have NumPy's names: `periodic` is 'wrap'; `tile` by one number repeats the "
+        "last dimension, xtensor's the first",
     ),
     Row(
         "`flatnonzero nonzero argwhere where(c)`",
@@ -781,6 +802,7 @@ MANIPULATION: Rows = (
         "counts, edges = xl.histogram(v, bins=2); assert counts.tolist() == [1, 2]\n"
         "as_numpy('histogram_bin_edges', v, 3); as_numpy('bincount', xl.asarray([0, 2, 2]))\n"
         "as_numpy('digitize', v, xl.asarray([-2.0, 0.0, 4.0]))",
+        "`histogram` gives counts and edges, as NumPy's",
     ),
     Row(
         "`bin_items(e, …)`",
@@ -802,6 +824,12 @@ MANIPULATION: Rows = (
         "`fft::fft`, `ifft`",
         "`xl.fft.fft`, …",
         "same(xl.real(xl.fft.ifft(xl.fft.fft(v))), np.asarray(v))",
+    ),
+    Row(
+        "`fft::fftconvolve(x, y)`",
+        "`xl.fft.ifft(xl.fft.fft(x) * xl.fft.fft(y))`",
+        "x, y = xl.asarray([1.0, 1, 1, 5]), xl.asarray([5.0, 1, 1, 1])\n"
+        "same(xl.real(xl.fft.ifft(xl.fft.fft(x) * xl.fft.fft(y))), [12, 12, 12, 28])",
     ),
     Row(
         "xtensor-blas: `blas::gemm gemv dot`, `linalg::dot solve inv det svd eigh …`",
@@ -839,7 +867,9 @@ OPTIONALS: Rows = (
     Row(
         "`xtl::missing<T>()`",
         "`xl.missing`",
-        "x = xl.optional([1, 2]); x[0] = xl.missing; assert x.tolist() == [None, 2]",
+        "x = xl.optional([1, 2]); x[0] = xl.missing; assert x.tolist() == [None, 2]\n"
+        "assert xl.where(v > 0, v, xl.missing).tolist() == [3, None, 2]\n"
+        "assert (v + xl.missing).tolist() == [None, None, None]",
     ),
     Row(
         "`value(e)`, `has_value(e)`",
@@ -855,10 +885,11 @@ OPTIONALS: Rows = (
         "a plain array has all its values",
     ),
     Row(
-        "sorting, sets, products, `diag` of vectors, `tril`, `meshgrid` of optional values",
+        "sorting, sets, shuffling, products, `diag` of vectors, `tril`, `meshgrid` of optional "
+        "values",
         "",
         "x = xl.optional([3, None, 1])\n"
-        "for f in (xl.sort, xl.unique, xl.diag, xl.tril, xl.meshgrid): "
+        "for f in (xl.sort, xl.unique, xl.random.shuffle, xl.diag, xl.tril, xl.meshgrid): "
         "refused(TypeError, lambda: f(x))\n"
         "assert xl.sort(x.value()[x.has_value()]).tolist() == [1, 3]",
         "refused: what is missing has no order and no sum, and what is put beside it no flag; take "
@@ -867,8 +898,17 @@ OPTIONALS: Rows = (
     Row(
         "`missing == missing` is true",
         "missing",
-        "x = xl.optional([1, None]); assert (x == x).tolist() == [True, None]",
-        "comparisons propagate like all functions",
+        "x = xl.optional([1, None]); assert (x == x).tolist() == [True, None]\n"
+        "assert xl.missing == xl.missing",
+        "comparisons of elements propagate like all functions; `xl.missing` by itself is equal to "
+        "itself",
+    ),
+    Row(
+        "`swap(x(0), x(1))` of elements that may be missing",
+        "`x[[0, 1]] = x[[1, 0]]`",
+        "x = xl.optional([1, None]); x[[0, 1]] = x[[1, 0]]; assert x.tolist() == [None, 1]",
+        "`x[0]` is a view, as rows of arrays are, so `x[0], x[1] = x[1], x[0]` reads what it has "
+        "just written",
     ),
     Row(
         "reducers propagate",
@@ -883,12 +923,18 @@ OPTIONALS: Rows = (
         "x = xl.optional([1, None]); assert x.assign([1, None, 3]).shape == (3,)",
     ),
     Row(
+        "`reshape`, `resize` of optional arrays",
+        "`x.assign(xl.reshape(x, shape))`",
+        "x = xl.optional([1, None]); x.assign(xl.reshape(x, (2, 1)))\n"
+        "assert x.tolist() == [[1], [None]]",
+    ),
+    Row(
         "masked is not missing",
-        "`xl.masked_view` prints `masked`, reads as missing",
-        "refused(TypeError, lambda: xl.masked_view(xl.optional(v), v > 0))\n"
-        "assert (xl.masked_view(v, v > 0) + 1).tolist() == [4, None, 3]",
-        "one state less: what a mask hides is missing in expressions, so optional arrays have "
-        "no masked view",
+        "`xl.masked_view(xl.optional(…), mask)` prints `masked` and `N/A`",
+        "x = xl.optional([1, None, 3]); w = xl.masked_view(x, [False, True, True])\n"
+        "assert str(w) == '[masked N/A 3]' and (w + 1).tolist() == [None, None, 4]\n"
+        "w[...] = 5; assert x.tolist() == [1, 5, 5]",
+        "in expressions both are missing",
     ),
 )
 
@@ -917,7 +963,9 @@ FILES: Rows = (
     Row(
         "`load_csv`, `dump_csv`",
         "the same",
-        "t = io.StringIO(); xl.dump_csv(t, m); same(xl.load_csv(io.StringIO(t.getvalue())), m)",
+        "t = io.StringIO(); xl.dump_csv(t, m); same(xl.load_csv(io.StringIO(t.getvalue())), m)\n"
+        "assert t.getvalue().startswith('4.0,1.0')",
+        "floats are written as Python's, `4.0`, with all their digits",
     ),
     Row(
         "`to_json`, `from_json`",

@@ -45,7 +45,7 @@ def test_the_older_functions_share_numpys_state() -> None:
 def test_containers_are_shuffled_in_place_and_given_as_parameters() -> None:
     a, plain = xl.arange(9), np.arange(9)
     before = a + 0
-    assert xl.random.default_rng(1).shuffle(a) is None
+    assert xl.random.default_rng(1).shuffle(x=a) is None
     np.random.default_rng(1).shuffle(plain)
     assert xl.array_equal(a, plain)
     assert before.tolist() == list(range(9))
@@ -57,6 +57,24 @@ def test_containers_are_shuffled_in_place_and_given_as_parameters() -> None:
     assert xl.random.default_rng(1).random(3, out=out) is out
     assert xl.array_equal(out, np.random.default_rng(1).random(3))
     assert later.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("x", [xl.optional([1, 2, None, 4]), xl.XJagged([[1], [2, 3]])])
+def test_what_is_no_one_array_is_not_shuffled(x: Any) -> None:
+    before = repr(x)
+    for shuffle in (xl.random.shuffle, xl.random.default_rng(1).shuffle):
+        with pytest.raises(xl.DTypeError, match=f"random.shuffle: got {type(x).__name__}; "):
+            shuffle(x)
+    with pytest.raises(xl.DTypeError, match=f"random.random: got {type(x).__name__}; "):
+        xl.random.default_rng(1).random(out=x)
+    assert repr(x) == before
+
+
+def test_an_operand_may_be_the_result_of_a_permutation() -> None:
+    a, plain = xl.arange(6), np.arange(6)
+    xl.random.default_rng(1).permuted(a, out=a)
+    np.random.default_rng(1).permuted(plain, out=plain)
+    assert xl.array_equal(a, plain)
 
 
 def test_generators_pickle_spawn_and_refuse() -> None:

@@ -403,6 +403,7 @@ class Named(xl.XArray):
 def test_copies_of_a_derived_class_have_its_attributes() -> None:
     a = Named([1.0, 2.0])
     same, deep, read = copy.copy(a), copy.deepcopy(a), pickle.loads(pickle.dumps(a))
+    assert repr(same) == "Named([1., 2.])"
     assert same.names is a.names
     for made in (deep, read):
         assert made.names is not a.names

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import operator
 from typing import Any
 
 import numpy as np
@@ -83,3 +85,51 @@ def test_products_of_matrices_are_refused_in_place_too() -> None:
 def test_extremes_of_what_is_there_of_floats_without_infinities() -> None:
     x = xl.optional(xl.asarray([1, 0, 2], dtype="float8_e4m3fn"), [True, False, True])
     assert (float(x.min(skipna=True)), float(x.max(skipna=True))) == (1.0, 2.0)
+
+
+@pytest.mark.parametrize("name", ["float", "int", "bool", "complex", "round", "hex", "index"])
+def test_a_missing_value_is_no_number(name: str) -> None:
+    calls = {"hex": lambda x: x.hex(), "index": operator.index}
+    call = calls.get(name) or getattr(builtins, name)
+    x = xl.optional([3, None] if name == "index" else [1.5, None])
+    assert call(x[0]) == call(x.value()[0])
+    with pytest.raises(ValueError, match=rf"{name}\(XOptional \w+\[\]\): the value is missing"):
+        call(x[1])
+
+
+def test_what_may_be_missing_has_no_bytes() -> None:
+    x = xl.optional([1.5, None])
+    for call in (bytes, lambda x: x.dumps(), lambda x: x.byteswap(), lambda x: x.getfield("f4")):
+        with pytest.raises(TypeError, match=r"XOptional.*missing"):
+            call(x)
+
+
+def test_missing_stands_beside_arrays_in_functions() -> None:
+    a = xl.asarray([1, 2, 3])
+    made = xl.where(a > 1, a, xl.missing)
+    assert (made.dtype, xl.eval(made).tolist()) == (xl.int64, [None, 2, 3])
+    assert xl.eval(np.where(np.asarray(a) > 1, xl.missing, a)).tolist() == [1, None, None]
+    assert xl.eval(xl.maximum(a, xl.missing)).tolist() == [None] * 3
+    assert xl.eval(xl.missing).item() is xl.optional(xl.missing).item() is None
+    with pytest.raises(xl.DTypeError, match=r"sum: got Missing; xl.optional\(None\)"):
+        xl.sum(xl.missing)
+
+
+def test_missing_has_the_operators_of_arrays() -> None:
+    a = xl.asarray([1.0, 2.0])
+    for made in (a + xl.missing, xl.missing - a, np.arange(2) * xl.missing, a < xl.missing):
+        assert (type(made), xl.eval(made).tolist()) == (xl.XOptional, [None, None])
+    for made in (xl.missing**2, -xl.missing, 2 // xl.missing, xl.missing + xl.missing):
+        assert (made.shape, xl.eval(made).item()) == ((), None)
+    assert (xl.missing * [1, 2]).shape == (2,)
+
+
+def test_missing_is_one_value_and_compares_with_arrays_by_element() -> None:
+    a = xl.asarray([1.0, 2.0])
+    assert xl.missing == xl.missing
+    assert (xl.missing != xl.missing) is False
+    assert xl.missing != 1
+    assert {xl.missing: 1}[xl.missing] == 1
+    assert xl.missing in [1, xl.missing]
+    for made in (a == xl.missing, xl.missing != a):
+        assert xl.eval(made).tolist() == [None, None]

@@ -122,6 +122,9 @@ def test_refused() -> None:
         xl.filtration(a, A)
     with pytest.raises(xl.NotWritableError, match="no place for values that are missing"):
         xl.masked_view(a, MASK)[...] = xl.optional([1.0, None, 2.0])
+    with pytest.raises(xl.NotWritableError, match="no place for values that are missing"):
+        xl.masked_view(a, MASK)[...] = [1.0, None, 2.0]
+    xl.masked_view(a, [True, False, True])[0] = [1.0, None, 3.0]
     with pytest.raises(xl.BroadcastError):
         xl.masked_view(a, MASK)[...] = np.ones((2, 2))
     with pytest.raises(xl.BroadcastError):
@@ -131,3 +134,54 @@ def test_refused() -> None:
     with pytest.raises(xl.NotWritableError, match="only all of it"):
         xl.filtration(a, MASK)[0] = 1
     np.testing.assert_array_equal(a, A)
+
+
+def seen_through() -> tuple[xl.XOptional, xl.XMaskedView]:
+    there = [[True, True, False], [False, True, True], [True] * 3]
+    x = xl.optional(np.arange(1.0, 10).reshape(3, 3), there)
+    return x, xl.masked_view(x, [[True] * 3, [False] * 3, [True] * 3])
+
+
+def test_what_is_hidden_is_not_what_is_missing() -> None:
+    x, v = seen_through()
+    assert (v.shape, v.size, v.ndim) == ((3, 3), 9, 2)
+    assert str(v) == "[[1. 2. N/A]\n [masked masked masked]\n [7. 8. 9.]]"
+    assert str(v.T).split("\n")[2] == " [N/A masked 9.]]"
+    assert [f"{v[k]}" for k in ((0, 0), (0, 2), (1, 0))] == ["1.0", "N/A", "masked"]
+    assert xl.eval(v + 1).tolist() == [[2, 3, None], [None] * 3, [8, 9, 10]]
+    assert v.sum(skipna=True).item() == 27
+    with pytest.raises(IndexError):
+        xl.at(v, 3, 3)
+    v.fill(2)
+    assert x.tolist() == [[2, 2, 2], [None, 5, 6], [2, 2, 2]]
+    v[1:] = [[0], [1]]
+    assert x.tolist() == [[2, 2, 2], [None, 5, 6], [1, 1, 1]]
+    assert repr(xl.masked_view(x * 2, True)) == "<XMaskedView: float64[3, 3], lazy>"
+
+
+def test_values_and_flags_are_written_where_nothing_is_hidden() -> None:
+    x, v = seen_through()
+    v += xl.optional([1, None, 1])
+    assert x.tolist() == [[2, None, None], [None, 5, 6], [8, None, 10]]
+    v[0] = [4, None, 6]
+    v[2, 1] = 9
+    assert x.tolist() == [[4, None, 6], [None, 5, 6], [8, 9, 10]]
+    v[...] = x[::-1] + 1  # what is read and what is written are the same
+    assert x.tolist() == [[9, 10, 11], [None, 5, 6], [5, None, 7]]
+    v[0] = xl.missing
+    assert x.tolist()[0] == [None] * 3
+    assert x.value().tolist()[0] == [9, 10, 11]
+    x.has_value().flags.writeable = False
+    with pytest.raises(xl.ReadOnlyError, match="flags"):
+        v[...] = 0
+    with pytest.raises(xl.NotWritableError):
+        xl.masked_view(x * 2, True)[...] = 0
+    assert x.value().tolist()[0] == [9, 10, 11]
+
+
+def test_a_view_of_a_view_hides_what_either_hides() -> None:
+    a = xl.asarray([1, 2, 3])
+    v = xl.masked_view(xl.masked_view(a, [True, True, False]), [True, False, True])
+    assert repr(v) == "XMaskedView([1, masked, masked])"
+    v += 5
+    assert a.tolist() == [6, 2, 3]

@@ -152,7 +152,7 @@ def test_modes_and_extents() -> None:
         ROWS.extent(1)
     with pytest.raises(BoundsError, match="mode 0 has extent 2"):
         ROWS.extent(1, 2)
-    with pytest.raises(ShapeError, match="there is no mode 2"):
+    with pytest.raises(BoundsError, match="there is no mode 2"):
         ROWS.extent(2)
     with pytest.raises(ShapeError, match="has 0 modes before it"):
         ROWS.extent(0, 1)

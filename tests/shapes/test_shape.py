@@ -71,6 +71,8 @@ def test_extents_and_modes() -> None:
     for bad in (3, -1, 1.0, True):
         with pytest.raises(ShapeError, match="extent: "):
             s.extent(bad)  # type: ignore[arg-type]
+    with pytest.raises(IndexError, match="there is no mode 0"):
+        Shape().extent(0)
     with pytest.raises(ShapeError, match="4 modes were asked for"):
         s.leading_size(4)
 

@@ -49,6 +49,8 @@ def test_keep_and_drop() -> None:
     assert xl.view(x, xl.drop(-3, -1)).tolist() == [1]
     assert xl.view(x, xl.drop()).tolist() == [0, 1, 2]
     assert xl.view(x, xl.drop(0, 2)).tolist() == xl.view(x, xl.keep(1)).tolist()
+    with pytest.raises(xl.IndexRangeError, match=r"; xl\.view takes keep"):
+        _ = x[xl.keep(1)]
 
 
 def test_no_indices_of_no_dimensions() -> None:
@@ -265,6 +267,8 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "periodic kind": (lambda a: xl.periodic(a, 0.5, 1), xl.IndexRangeError, "periodic: .*integers"),
     "bounds kind": (lambda a: xl.in_bounds(a, 0.5, 1), xl.IndexRangeError, "in_bounds: .*integers"),
     "far": (lambda a: xl.view(a, xl.keep(2**70)), xl.IndexRangeError, "out of range"),
+    "a list": (lambda a: xl.view(a, [0, 1]), xl.IndexRangeError, r"xl.keep picks .*\[0, 1\]"),
+    "an array": (lambda a: xl.view(a + 1, a > 3), xl.IndexRangeError, "xl.keep picks"),
     "no list": (lambda a: xl.index_view(a, 5), xl.IndexRangeError, "index_view: a sequence"),
     "no items": (lambda a: xl.dynamic_view(a, None), xl.IndexRangeError, "dynamic_view: a seq"),
     "no slices": (lambda a: xl.strided_view(a, 5), xl.IndexRangeError, "strided_view: a seq"),
@@ -274,6 +278,7 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "axis": (lambda a: xl.iter_axis(a, 2), xl.AxisError, "axis 2"),
     "ravel": (lambda a: xl.ravel_index([(3, 0)], (3, 4)), xl.IndexRangeError, "out of range"),
     "parent": (lambda a: xl.parent_index(a[1:], (0, 0), a[:1]), xl.IndexRangeError, "none of"),
+    "no index": (lambda a: xl.parent_index(a[0], 0, a), xl.IndexRangeError, "parent_index: a seq"),
     "foreign": (lambda a: xl.parent_index(xl.zeros(2), (0,), a), xl.IndexRangeError, "none of"),
     "write": (
         lambda a: xl.view(a, xl.keep(0, 0)).assign([1, 2, 3]),

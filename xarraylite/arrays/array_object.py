@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,11 @@ class ArrayObject(Methods):
     """Base of all arrays: what follows from their shape, their dtype and their values."""
 
     __slots__ = ()
+    _title: ClassVar[str]  # how messages and `repr` name the class
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._title = cls.__dict__.get("_title", cls.__name__)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -52,7 +57,7 @@ class ArrayObject(Methods):
 
     def summary(self) -> str:
         """Return kind, dtype and shape, as error messages show them."""
-        raise NotImplementedError(f"{type(self).__name__} is abstract")
+        return f"{self._title} {dtype_name(self.dtype)}{list(self.shape)}"
 
     def item(self, *index: Any) -> Any:
         """Return an element as a Python number."""
@@ -320,6 +325,10 @@ class ArrayObject(Methods):
     def _zero_rank(self, what: str) -> Any:
         if self.shape:
             raise TypeError(f"{what}: only arrays of rank 0 convert, not shape {self.shape}")
+        return self._number(what)
+
+    def _number(self, what: str) -> Any:
+        """Return the only element as Python's number, for what asks for it."""
         return self.item()
 
     def __bool__(self) -> bool:
@@ -335,7 +344,7 @@ class ArrayObject(Methods):
                 f"bool({self.summary()}): the truth of {self.size} elements is ambiguous; "
                 "use any(), all() or size"
             )
-        return bool(self.item())
+        return bool(self._number("bool"))
 
     def __float__(self) -> float:
         """Return a real 0-d array as a float."""
@@ -353,7 +362,7 @@ class ArrayObject(Methods):
         """Return an integer 0-d array as an int."""
         if kind(self.dtype) not in "iu" or self.shape:
             raise TypeError(f"{self.summary()} is not an integer of rank 0")
-        return int(self.item())
+        return int(self._number("index"))
 
     def __trunc__(self) -> int:
         """Return the only value without its fraction."""
@@ -361,21 +370,21 @@ class ArrayObject(Methods):
 
     def is_integer(self) -> bool:
         """Tell whether the only value is a whole number."""
-        one = self.item()
+        one = self._number("is_integer")
         return kind(self.dtype) in "biu" or bool(one.is_integer())
 
     def as_integer_ratio(self) -> tuple[int, int]:
         """Return the only value, a real one, as a fraction."""
-        numerator, denominator = self.item().as_integer_ratio()
+        numerator, denominator = self._number("as_integer_ratio").as_integer_ratio()
         return numerator, denominator
 
     def bit_count(self) -> int:
         """Return how many bits of the only value's magnitude are 1."""
-        return int(self.item().bit_count())
+        return int(self._number("bit_count").bit_count())
 
     def hex(self) -> str:
         """Return the only value, a float, as text in base 16, exactly."""
-        return str(self.item().hex())
+        return str(self._number("hex").hex())
 
     # --- copies of the values --------------------------------------------------------------------
 

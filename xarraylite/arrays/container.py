@@ -69,7 +69,6 @@ class XContainer(Placed, DescribedMemory, XExpression):
     lasting: ClassVar[bool] = False
     _fixed: ClassVar[int] = FREE  # what of the shape is part of the type
 
-    _title: ClassVar[str] = "XContainer"
     _view_class: ClassVar[type[XContainer]]
     _array: NumpyArray
     _buffer: Buffer

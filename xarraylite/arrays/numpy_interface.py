@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import FrameType
 from typing import Any, SupportsIndex
 
@@ -202,10 +202,7 @@ class DescribedMemory(Described):
     _kind: Kind
     _buffer: Buffer
     _dtype: DType
-
-    def summary(self) -> str:
-        """Return kind, dtype, shape and tiled layout, as error messages show them."""
-        raise NotImplementedError(f"{type(self).__name__} is abstract")
+    summary: Callable[[], str]
 
     def _plain(self, protocol: str) -> NumpyArray:
         """Return the memory as a NumPy array where NumPy has the dtype and the layout strides."""

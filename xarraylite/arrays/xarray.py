@@ -71,7 +71,6 @@ class XView(XContainer):
     """
 
     __slots__ = ()
-    _title: ClassVar[str] = "XView"
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
         """Change the shape in place; memory that others own has so many elements and no more.
@@ -168,7 +167,6 @@ class XArray(Owner):
     """
 
     __slots__ = ()
-    _title: ClassVar[str] = "XArray"
     _view_class: ClassVar[type[XContainer]] = XView
 
     def __init__(

@@ -35,6 +35,7 @@ class XTensorView(XView):
     """A view of a tensor of fixed rank or shape: its own rank is fixed as well."""
 
     __slots__ = ()
+    _title: ClassVar[str] = "XView"
     _fixed: ClassVar[int] = RANK
 
 
@@ -114,7 +115,6 @@ class XTensor(_Pinned):
     """
 
     __slots__ = ()
-    _title: ClassVar[str] = "XTensor"
     _fixed: ClassVar[int] = RANK
 
     @classmethod
@@ -169,7 +169,6 @@ class XTensorFixed(_Pinned):
     """
 
     __slots__ = ()
-    _title: ClassVar[str] = "XTensorFixed"
     _fixed: ClassVar[int] = SHAPE
 
     @classmethod
@@ -259,7 +258,7 @@ def subscripted(
         last = "" if layout is None else f", {layout}"
         name = f"{base.__name__}[{dtype_name(dtype)}, {extent}{last}]"
         body = {"__slots__": (), "_pin": key[1:], "__module__": base.__module__}
-        _types[key] = type(name, (base,), {**body, "__doc__": base.__doc__, "_title": name})
+        _types[key] = type(name, (base,), {**body, "__doc__": base.__doc__})
     return _types[key]
 
 

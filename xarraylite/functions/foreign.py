@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays.expression import XExpression
 from ..arrays.few import values_of
-from ..operands.nodes import HasNode, unwrapped
+from ..operands.nodes import HasNode, Lifted, unwrapped
 from .arrays_of_numpy import Narrow, numpy_of, refusal, results
 
 
@@ -35,20 +35,20 @@ def called(function: Callable[..., Any], name: str, fills: bool = False) -> Call
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         narrow = Narrow()
-        to = args[0] if fills and args else kwargs.get("out") if kwargs else None
+        to: Any = args[0] if fills and args else kwargs.get("x" if fills else "out")
+        if isinstance(to, Lifted):  # which no function of NumPy's can write
+            numpy_of(to, name, narrow)
         written = np.array(values_of(to)) if isinstance(to, XExpression) else None
-        taken, named = list(args), kwargs
-        if written is not None and fills:
-            taken[0] = written
-        elif written is not None:
-            named["out"] = written
-        taken = [value_of(x, name, narrow) for x in taken]
-        named = {key: value_of(x, name, narrow) for key, x in named.items()}
+
+        def given(x: object) -> Any:
+            return value_of(x, name, narrow) if x is not to or written is None else written
+
+        taken, named = [given(x) for x in args], {key: given(x) for key, x in kwargs.items()}
         try:
             made = function(*taken, **named)
         except (ValueError, TypeError, IndexError) as error:
             raise refusal(name, [*taken, *named.values()], error) from None
-        if written is None or not isinstance(to, XExpression):
+        if written is None:
             return results(made, narrow)
         to[...] = results(written, Narrow())  # by an assignment, which waiting readers notice
         return None if fills else to

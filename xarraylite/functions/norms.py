@@ -44,10 +44,7 @@ def minmax(x: object, /, axis: Axes = None, *, keepdims: bool = False) -> tuple[
     >>> [int(e) for e in xl.minmax(xl.asarray([3, 1, 2]))]
     [1, 3]
     """
-    return (
-        least(x, axis=axis, keepdims=keepdims),
-        greatest(x, axis=axis, keepdims=keepdims),
-    )
+    return least(x, axis=axis, keepdims=keepdims), greatest(x, axis=axis, keepdims=keepdims)
 
 
 @memoised_values
@@ -198,7 +195,7 @@ def norm_lp(x: object, p: float, /, axis: Axes = None, *, keepdims: bool = False
     2.0801
     """
     if p == 0 or not math.isfinite(p):
-        raise ValueError(f"norm_lp: p must be a finite number other than 0, got {p}")
+        raise ValueError(f"norm_lp: p must be finite and not 0 (see norm_l0, norm_linf), got {p}")
     return _op("pow", norm_lp_to_p(x, p, axis=axis, keepdims=keepdims), 1 / p)
 
 

@@ -145,7 +145,7 @@ def _position(item: object, shape: tuple[int, ...], axis: int) -> int:
     except TypeError:
         raise IndexRangeError(
             f"index {item!r} of type {type(item).__name__} is not supported: use integers, slices, "
-            "'...', newaxis and arrays of integers or truth values"
+            "'...', newaxis and arrays of integers or truth values; xl.view takes keep and drop"
         ) from None
     extent = shape[axis]
     if not -extent <= position < extent:

@@ -11,8 +11,8 @@ methods leave these out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from .missing import Missing, filled_in
 #: What can be assigned to.
 Memory = XContainer | XPicked
 
-_AND, _WHERE = OPS["logical_and"], OPS["where"]
+AND, _WHERE = OPS["logical_and"], OPS["where"]
 
 
 class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
@@ -67,8 +67,6 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
     """
 
     __slots__ = ("_flags", "_plain")
-    _title: ClassVar[str] = "XOptional"
-    _absent: ClassVar[str] = "N/A"
 
     instead = "values may be missing; take its value() or value_or(…)"
 
@@ -118,11 +116,15 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         """Return values and flags as one array, with views of memory as a view of it."""
         return type(self)(*parts)
 
+    def _each(self, part: Callable[[Any], Any]) -> XOptional:
+        """Return the array of the same part of values and flags."""
+        return type(self)(part(self.value()), part(self.has_value()))
+
     def _view(self, step: Transform) -> XOptional:
-        return self.joined((self.value()._view(step), self.has_value()._view(step)))
+        return self._each(lambda half: half._view(step))
 
     def _reshaped(self, shape: tuple[int, ...]) -> XOptional:
-        return self.joined((self.value()._reshaped(shape), self.has_value()._reshaped(shape)))
+        return self._each(lambda half: half._reshaped(shape))
 
     def astype(self, dtype: object, /, *, copy: bool = True) -> XOptional:
         """Return the same with the values converted to ``dtype``."""
@@ -133,14 +135,12 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
     def value(self) -> XExpression:
         """Return the values, to be written through if they are in memory."""
         half = self._plain
-        alike = half.shape == self._flags.shape
-        return unwrapped(half) if alike else _spread(half, self.shape)
+        return unwrapped(half) if half.shape == self._flags.shape else _spread(half, self.shape)
 
     def has_value(self) -> XExpression:
         """Return the flags, to be written through if they are in memory."""
-        half = self._flags
-        alike = half.shape == self._plain.shape
-        return unwrapped(half) if alike else _spread(half, self.shape)
+        half = self._known()
+        return unwrapped(half) if half.shape == self._plain.shape else _spread(half, self.shape)
 
     def value_or(self, other: object) -> XExpression:
         """Return the values, and another one in the place of those that are missing, lazily.
@@ -151,23 +151,27 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         >>> xl.eval(xl.optional([1, None, 3]).value_or(0))
         XArray([1, 0, 3])
         """
-        return apply(_WHERE, self._flags, self._plain, other)
+        return apply(_WHERE, self._known(), self._plain, other)
+
+    def _known(self) -> XExpression:
+        """Return the flags, of their own shape."""
+        return self._flags
 
     def _takes(self, other: object) -> bool:
         return isinstance(other, XOptional | Missing) or is_operand(other)
 
     def lift(self, op: Op, operands: tuple[object, ...]) -> XOptional:
         """Return the lazy application of an operation to operands of which some are optional."""
-        values, flags = zip(*map(_halves, operands), strict=True)
+        values, flags = zip(*map(halves_of, operands), strict=True)
         made = apply(op, *values)
         if op is _WHERE:
             there = apply(_WHERE, values[0], flags[1], flags[2])
-            known = there if flags[0] is True else apply(_AND, flags[0], there)
+            known = there if flags[0] is True else apply(AND, flags[0], there)
         else:
             present = [flag for flag in flags if flag is not True]
             known = present[0]
             for flag in present[1:]:
-                known = apply(_AND, known, flag)
+                known = apply(AND, known, flag)
         return self._made(made, known)
 
     def _made(self, values: Any, flags: Any) -> XOptional:
@@ -184,7 +188,7 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         """Return values that were made of this array's and others', element by element."""
         known: Any = self.has_value()
         for other in others:
-            known = apply(_AND, known, other.has_value())
+            known = apply(AND, known, other.has_value())
         return self._made(values, known)
 
     def evaluated(self, text: object = None) -> XOptional:
@@ -202,7 +206,7 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
 
     def __getitem__(self, key: Any) -> XOptional:
         """Return the optional array of what ``key`` selects: a view, where it is one of memory."""
-        return type(self)(_part(self.value(), key), _part(self.has_value(), key))
+        return self._each(lambda half: _part(half, key))
 
     def __len__(self) -> int:
         """Return the extent of the first dimension."""
@@ -224,9 +228,8 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         """
         if value is self and key is Ellipsis:
             return
-        values, flags = _halves(value)
-        none = value is None or isinstance(value, Missing)
-        halves = [flags] if none else [flags, values]
+        values, flags = halves_of(value)
+        halves = [flags] if flags is False else [flags, values]  # that of nothing but `missing`
         del values, flags  # who holds them is asked
         self._store(key, halves)
 
@@ -253,7 +256,7 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         XOptional([[11, N/A],
                    [21, N/A]])
         """
-        halves = [as_array(half, "assign") for half in _halves(value)]
+        halves = [as_array(half, "assign") for half in halves_of(value)]
         shape = _common(halves[0].shape, halves[1].shape)
         free = None if shape == self.shape else self._free()
         if free is None:
@@ -285,8 +288,6 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
     def _store(self, key: Any, halves: list[Any]) -> None:
         """Write values, the last of a list if there are two, and flags."""
         values, flags = self._memory()
-        if flags.readonly:
-            raise ReadOnlyError(f"assignment: the flags of {self.summary()} are read-only")
         if len(halves) == 2:
             values[key] = halves.pop()
         flags[key] = halves.pop()
@@ -298,12 +299,16 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         ------
         NotWritableError
             If one is an expression.
+        ReadOnlyError
+            If the flags are read-only; values say so themselves, and are written first.
         """
         values, flags = self.value(), self.has_value()
         if not isinstance(values, Memory) or not isinstance(flags, Memory):
             raise NotWritableError(
                 f"cannot assign to the lazy {self.summary()}: evaluate it with xl.eval first"
             )
+        if flags.readonly:
+            raise ReadOnlyError(f"assignment: the flags of {self.summary()} are read-only")
         return values, flags
 
     # --- other forms --------------------------------------------------------------------------
@@ -324,31 +329,17 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         """
         return self.value().item(*index) if self.has_value().item(*index) else None
 
-    def _present(self, what: str) -> Any:
-        if self.shape:
-            raise TypeError(f"{what}: only arrays of rank 0 convert, not shape {self.shape}")
+    def _number(self, what: str) -> Any:
         found = self.item()
         if found is None:
-            raise ValueError(f"{what}: the value is missing")
+            raise ValueError(f"{what}({self.summary()}): the value is missing")
         return found
 
-    def __float__(self) -> float:
-        """Return a value that is there as a float."""
-        return float(self._present("float"))
-
-    def __int__(self) -> int:
-        """Return a value that is there as an int."""
-        return int(self._present("int"))
-
-    def __bool__(self) -> bool:
-        """Return the truth of a value that is there."""
-        return bool(self._present("bool"))
-
-    def _values(self) -> Any:
-        return self.__array__()
-
     def _one(self) -> Any:
-        return self._present("number")
+        return self._number("round")
+
+    def _as_numpy(self) -> Any:
+        return self.__array__()
 
     def numpy(self) -> Any:
         """Refuse, as NumPy has no place for what is missing; see `xl.masked_array`."""
@@ -368,20 +359,18 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         """
         raise TypeError(f"{self.summary()}: {self.instead}, or xl.masked_array(x)")
 
-    def summary(self) -> str:
-        """Return kind, dtype and shape, as error messages show them."""
-        return f"{self._title} {dtype_name(self.dtype)}{list(self.shape)}"
+    def _is_lazy(self) -> bool:
+        return not (isinstance(self.value(), Memory) and isinstance(self.has_value(), Memory))
 
     def __repr__(self) -> str:
         """Show the elements of an array in memory; never computes an expression."""
-        values, flags = self.value(), self.has_value()
-        if not (isinstance(values, Memory) and isinstance(flags, Memory)):
+        if self._is_lazy():
             return f"<{self._title}: {dtype_name(self.dtype)}{list(self.shape)}, lazy>"
         return f"{self._title}({self._text(f'{self._title}(')})"
 
     def _repr_html_(self) -> str:
         """Return what notebooks show: facts, and values in memory."""
-        lazy = not isinstance(self.value(), Memory) or not isinstance(self.has_value(), Memory)
+        lazy = self._is_lazy()
         return html(self._facts(self._title + ", lazy" * lazy), None if lazy else str(self))
 
     def __str__(self) -> str:
@@ -392,17 +381,19 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         """Return the value of an array of rank 0 formatted, or what stands for a missing one."""
         if self.shape:
             return super().__format__(spec)
-        return formatted(self.value().numpy()[()], spec) if self._is_there() else self._absent
+        there = self.has_value().item()
+        return formatted(self.value().numpy()[()], spec) if there else self._gap(0)
 
-    def _is_there(self) -> bool:
-        return bool(self.has_value().item())
+    def _gap(self, k: int) -> str:
+        """Return what stands for an element that is not shown: one in row-major order."""
+        return "N/A"
 
     def _text(self, prefix: str) -> str:
         """Return the elements as NumPy prints them, with its settings; of which it shows few."""
         values, known = self.value().numpy().reshape(-1), self.has_value().numpy().reshape(-1)
 
         def word(k: int) -> str:
-            return np.array2string(values[k : k + 1])[1:-1].strip() if known[k] else self._absent
+            return np.array2string(values[k : k + 1])[1:-1].strip() if known[k] else self._gap(k)
 
         numbers = np.arange(known.size).reshape(self.shape)
         separator = ", " if prefix else " "
@@ -419,11 +410,11 @@ def _common(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return one if one == other else broadcast_shapes(one, other)
 
 
-def _halves(x: object) -> tuple[Any, Any]:
+def halves_of(x: object) -> tuple[Any, Any]:
     """Return an operand's values and flags: True where everything is there."""
     x = unwrapped(x)
     if isinstance(x, XOptional):
-        return x._plain, x._flags
+        return x._plain, x._known()
     if x is None or isinstance(x, Missing):
         return 0, False
     if isinstance(x, list | tuple):
@@ -437,10 +428,9 @@ def _spread(half: XExpression, shape: tuple[int, ...]) -> XExpression:
     return half if half.shape == shape else XExpression(build.broadcast_to(half.node, shape))
 
 
-def _part(half: XExpression, key: Any) -> XExpression:
+def _part(half: Any, key: Any) -> Any:
     """Return what a key selects of one half; one element stays an array of rank 0."""
     found = half[key]
-    if isinstance(found, XExpression):
+    if isinstance(found, XExpression) or isinstance(half, XOptional):
         return found
-    rank_zero: XExpression = half[(*(key if isinstance(key, tuple) else (key,)), ...)]
-    return rank_zero
+    return half[(*(key if isinstance(key, tuple) else (key,)), ...)]

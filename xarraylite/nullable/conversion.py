@@ -11,11 +11,11 @@ from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
-from ..dtypes.names import NumpyArray, bool_, kind
+from ..dtypes.names import NumpyArray, kind
 from ..index.broadcast import broadcast_shapes
 from ..operands.nodes import is_masked
 from .array import XOptional
-from .missing import filled_in
+from .missing import Missing, filled_in
 
 
 def optional(values: object, has_value: object = None, /, *, dtype: object = None) -> XOptional:
@@ -59,7 +59,7 @@ def optional(values: object, has_value: object = None, /, *, dtype: object = Non
     else:
         plain, given = _plain(values)
     made = _half(plain, dtype)
-    known = [_flags(part) for part in (given, has_value) if part is not None]
+    known = [_half(part, None) for part in (given, has_value) if part is not None]
     flags = known[0] if known else XArray(np.ones(made.shape, np.bool_))
     if len(known) > 1:
         flags = known[0] & known[1]
@@ -77,13 +77,6 @@ def _half(values: Any, dtype: object) -> XExpression:
     return XArray(values, dtype) if made is None else made
 
 
-def _flags(flags: object) -> XExpression:
-    made = flags if isinstance(flags, XExpression) else _half(flags, None)
-    if made.dtype != bool_:
-        raise DTypeError(f"optional: flags must be bool, got {made.dtype}")
-    return made
-
-
 def _plain(values: Any) -> tuple[Any, NumpyArray | None]:
     """Return values that are all there, and where they were; None for everywhere."""
     if isinstance(values, np.ndarray) and is_masked(values):
@@ -95,7 +88,7 @@ def _plain(values: Any) -> tuple[Any, NumpyArray | None]:
         if wanted is None:
             return values.to_numpy(), ~absent
         return values.to_numpy(dtype=wanted, na_value=wanted.type(0)), ~absent
-    if isinstance(values, list | tuple) or values is None:
+    if isinstance(values, list | tuple | Missing | None):
         return filled_in(values)
     return values, None
 

@@ -28,6 +28,11 @@ _NEUTRAL: dict[str, Callable[[np.dtype[Any]], Any]] = {
 }
 
 
+#: The methods by their names.
+_FOLDS = ["sum", "prod", "min", "max", "ptp", "any", "all", "count_nonzero", "mean", "var", "std"]
+_RUNNING = ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod"]
+
+
 def without_missing(
     x: Any, name: str, axis: Any = None, keepdims: bool = False, **options: Any
 ) -> tuple[Any, Any]:
@@ -149,34 +154,13 @@ class Folds(Parted):
 
     __slots__ = ()
 
-    def value(self) -> Any:
-        """Return the values."""
-        raise NotImplementedError
+    #: The values, the flags, and an optional array of both: methods of `XOptional`.
+    value: Callable[..., Any]
+    has_value: Callable[..., Any]
+    _made: Callable[..., Any]
 
-    def has_value(self) -> Any:
-        """Return the flags."""
-        raise NotImplementedError
-
-    def _made(self, values: Any, flags: Any) -> Any:
-        """Return an optional array."""
-        raise NotImplementedError
-
-    sum = _reducer("sum")
-    prod = _reducer("prod")
-    min = _reducer("min")
-    max = _reducer("max")
-    ptp = _reducer("ptp")
-    any = _reducer("any")
-    all = _reducer("all")
-    count_nonzero = _reducer("count_nonzero")
-    mean = _reducer("mean")
-    var = _reducer("var")
-    std = _reducer("std")
-
-    cumsum = _accumulator("cumsum")
-    cumprod = _accumulator("cumprod")
-    cumulative_sum = _accumulator("cumulative_sum")
-    cumulative_prod = _accumulator("cumulative_prod")
+    sum, prod, min, max, ptp, any, all, count_nonzero, mean, var, std = map(_reducer, _FOLDS)
+    cumsum, cumprod, cumulative_sum, cumulative_prod = map(_accumulator, _RUNNING)
 
     median = _statistic("median", 0)
     quantile = _statistic("quantile", 1)
@@ -184,8 +168,7 @@ class Folds(Parted):
 
     #: Functions that are evaluated, and know optional arrays by these methods.
     own: ClassVar[frozenset[str]] = frozenset(
-        {"cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "trapezoid"}
-        | {"median", "quantile", "percentile"}
+        (*_RUNNING, "trapezoid", "median", "quantile", "percentile")
     )
 
     def trapezoid(self, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:

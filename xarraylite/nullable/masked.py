@@ -6,11 +6,12 @@ value where the condition holds and its own where it does not.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 
-from .._errors import BroadcastError, DTypeError, NotWritableError
+from .._errors import BroadcastError, NotWritableError
 from ..arrays import xarray
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
@@ -27,8 +28,7 @@ from ..xtensor_views import selection
 from ..xtensor_views.picked import XIndexView, XPicked
 from ..xtensor_views.scattered import is_few
 from ..xtensor_views.selection import mask_of
-from .array import Memory, XOptional
-from .missing import Missing
+from .array import AND, Memory, XOptional, halves_of
 
 
 class XMaskedView(XOptional):
@@ -46,9 +46,29 @@ class XMaskedView(XOptional):
     XArray([11, -2, 13])
     """
 
-    __slots__ = ()
-    _title: ClassVar[str] = "XMaskedView"
-    _absent: ClassVar[str] = "masked"
+    __slots__ = ("_seen",)
+
+    def __init__(self, seen: Any, mask: XExpression) -> None:
+        super().__init__(seen.value() if isinstance(seen, XOptional) else seen, mask)
+        self._seen = seen
+
+    def _known(self) -> XExpression:
+        if isinstance(self._seen, XOptional):
+            return apply(AND, self._flags, self._seen._known())
+        return self._flags
+
+    def _each(self, part: Callable[[Any], Any]) -> XOptional:
+        return type(self)(part(self._seen), part(self._flags))
+
+    def joined(self, parts: tuple[Any, ...]) -> XOptional:
+        """Return values and flags as one array: what is missing and what is hidden are one then."""
+        return (XOptional if isinstance(self._seen, XOptional) else type(self))(*parts)
+
+    def _is_lazy(self) -> bool:
+        return self._seen._is_lazy() if isinstance(self._seen, XOptional) else super()._is_lazy()
+
+    def _gap(self, k: int) -> str:
+        return super()._gap(k) if self._flags.numpy().reshape(-1)[k] else "masked"
 
     def __setitem__(self, key: Any, value: object) -> None:
         """Assign to the elements of a selection that are not hidden, by the view rule.
@@ -56,20 +76,32 @@ class XMaskedView(XOptional):
         Raises
         ------
         NotWritableError
-            If the array is an expression, or what is assigned is missing where elements are shown.
+            If the array is an expression, or what is assigned is missing where elements are shown
+            that have no place for that.
         BroadcastError
             If ``value`` does not broadcast to the selection.
         """
         if value is self and key is Ellipsis:
             return
-        part = self if key is Ellipsis else self[key]
-        write_where(part.value(), part.has_value(), value)
+        part: Any = self if key is Ellipsis else self[key]
+        for memory, new, _ in part._written(value):
+            write_where(memory, part._flags, new)
 
     def _free(self) -> None:
         return None  # it is a view
 
     def _update(self, op: Op, value: object, held: bool) -> None:
-        update_where(self.value(), self.has_value(), op, value)
+        for memory, new, how in self._written(value, op):
+            update_where(memory, self._flags, how, new)
+
+    def _written(self, value: object, op: Op | None = None) -> list[tuple[Any, Any, Any]]:
+        """Return what is written, with what, and by which operation if by one."""
+        if not isinstance(self._seen, XOptional):
+            return [(self._seen, value, op)]
+        pairs = list(zip(self._seen._memory(), halves_of(value), (op, AND), strict=True))
+        return (
+            pairs[1:] if op is None and pairs[1][1] is False else pairs
+        )  # of `missing` flags alone
 
 
 class Filtration(InPlace):
@@ -172,11 +204,11 @@ def _there(value: Any, flags: XExpression) -> Any:
     NotWritableError
         If one is: there is no place for it.
     """
-    if not isinstance(value, XOptional | Missing | None):
-        return value
-    known = values_of(value.has_value()) if isinstance(value, XOptional) else np.False_
+    plain, known = halves_of(value)
+    if known is True:
+        return plain
     try:
-        shown = np.all(known | ~values_of(flags))
+        shown = np.all(values_of(known) | ~values_of(flags))
     except ValueError:
         raise BroadcastError(
             f"assignment: a value of shape {np.shape(known)} does not broadcast to the shape "
@@ -187,7 +219,7 @@ def _there(value: Any, flags: XExpression) -> Any:
             "assignment: a masked view has no place for values that are missing where it shows "
             "elements; take their value() or value_or(…)"
         )
-    return value.value() if isinstance(value, XOptional) else 0
+    return plain
 
 
 def _flags(condition: object, shape: tuple[int, ...], operation: str) -> XArray:
@@ -211,7 +243,7 @@ def masked_view(x: object, mask: object, /) -> XMaskedView:
     Parameters
     ----------
     x : array or expression
-        What to look at.
+        What to look at; of an optional array the view hides more than what is missing.
     mask : array or expression of bool
         Of its shape, or one that broadcasts to it; read when the view is made.
 
@@ -235,12 +267,11 @@ def masked_view(x: object, mask: object, /) -> XMaskedView:
     XArray([[1.5, 0. ],
             [0. , 0. ]])
     """
-    if isinstance(x, XOptional):
-        raise DTypeError(
-            f"masked_view: got {x.summary()}: what is missing and what is hidden are two things"
-        )
-    array = as_array(x, "masked_view")
-    return XMaskedView(array, _flags(mask, array.shape, "masked_view"))
+    seen: Any = x if isinstance(x, XOptional) else as_array(x, "masked_view")
+    if isinstance(seen, XMaskedView):
+        mask = apply(AND, seen._flags, _flags(mask, seen.shape, "masked_view"))
+        seen = seen._seen
+    return XMaskedView(seen, _flags(mask, seen.shape, "masked_view"))
 
 
 def filtration(x: object, condition: object, /) -> Filtration:

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..dtypes.names import NumpyArray
+from ..operands.dispatch import namespace
+from ..operands.operators import LiftedOperators
+from ..ops.op import Op
 
 
-class Missing:
+class Missing(LiftedOperators):
     """The one value that is none: ``xl.missing``.
 
     Examples
@@ -19,9 +22,36 @@ class Missing:
     >>> x[1] = xl.missing
     >>> x
     XOptional([1, N/A, 3])
+    >>> xl.eval(xl.where(xl.asarray([2, -1]) > 0, [2, -1], xl.missing))
+    XOptional([2, N/A])
+    >>> xl.eval(xl.asarray([1, 2]) + xl.missing)
+    XOptional([N/A, N/A])
     """
 
     __slots__ = ()
+
+    instead = "xl.optional(None) is an array of it"
+
+    #: Those of the array that it stands for.
+    ndim, dtype = 0, np.dtype(np.float64)
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def evaluated(self, text: object = None) -> Any:
+        """Return an array of rank 0."""
+        return namespace(None).optional(None)
+
+    def lift(self, op: Op, operands: tuple[object, ...]) -> Any:
+        """Return the application of an operation to operands of which this is one."""
+        return self.evaluated().lift(op, operands)
+
+    def __eq__(self, other: object) -> Any:
+        """Tell whether the other is it, too; of arrays, what their comparisons say."""
+        return super().__eq__(other) if hasattr(other, "shape") else self is other
+
+    def __ne__(self, other: object) -> Any:
+        """Tell whether the other is another one."""
+        return super().__ne__(other) if hasattr(other, "shape") else self is not other
 
     def __repr__(self) -> str:
         return "N/A"

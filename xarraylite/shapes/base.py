@@ -18,7 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
-from .._errors import ShapeError
+from .._errors import BoundsError, ShapeError
 from ..index.box import Range, index_of, integer, integers
 from .combine import equal
 from .jagged_tree import Ragged
@@ -308,10 +308,10 @@ class ShapeBase(ABC):
             raise ShapeError(f"a {type(self).__name__} has no layers and cannot become {other!r}")
 
     def _check_mode(self, mode: object, operation: str, first: int = 0) -> int:
-        """Return a mode; `ShapeError` unless it is an integer from ``first`` on below the rank."""
+        """Return a mode; `BoundsError` unless it is an integer from ``first`` on below the rank."""
         number = integer(mode, operation, "a mode")
         if not first <= number < self.rank:
-            raise ShapeError(f"{operation}: there is no mode {number} in {self!r}")
+            raise BoundsError(f"{operation}: there is no mode {number} in {self!r}")
         return number
 
     def _check_leading(self, n_modes: object) -> int:

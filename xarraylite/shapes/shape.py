@@ -209,7 +209,7 @@ class Shape(ShapeBase):
 
         Raises
         ------
-        ShapeError
+        BoundsError
             If there is no such mode.
 
         Examples

@@ -111,8 +111,10 @@ class TreeShape(ShapeBase):
 
         Raises
         ------
+        BoundsError
+            If there is no such mode.
         ShapeError
-            If there is no such mode, or it is jagged and ``index`` does not say where.
+            If it is jagged and ``index`` does not say where.
 
         Examples
         --------
@@ -137,7 +139,7 @@ class TreeShape(ShapeBase):
 
         Raises
         ------
-        ShapeError
+        BoundsError
             If there is no such mode.
 
         Examples

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -59,7 +59,6 @@ class XPicked(Scattered):
     """What views of irregular elements have in common; see the module's classes."""
 
     __slots__ = ("_listed", "_offsets")
-    _title: ClassVar[str] = "XPicked"
 
     #: Where each element stands in row-major memory; machine code reads and writes it there.  A
     #: view of positions that it has made has them as bytes.
@@ -253,7 +252,6 @@ class XDynamicView(XPicked):
     """
 
     __slots__ = ("_leaves", "_takes")
-    _title: ClassVar[str] = "XDynamicView"
 
     _takes: Mapping[int, Positions]
     _leaves: dict[int, Leaf]
@@ -372,7 +370,6 @@ class XIndexView(XPicked):
     """
 
     __slots__ = ("_leaf", "_memory", "_where")
-    _title: ClassVar[str] = "XIndexView"
 
     _where: Positions
     _leaf: Leaf

@@ -220,10 +220,7 @@ def row(x: object, index: SupportsIndex, /) -> XExpression:
     >>> xl.row(xl.asarray([[1, 2], [3, 4]]), 1)
     XView([3, 4])
     """
-    made = selection.basic(x, (index,)) if index.__class__ is int else None
-    if made is not None and made.ndim == 1:
-        return made
-    return selected(as_matrix(x, "row"), (*integers((index,), "row"), slice(None)))
+    return _line(x, index, (), "row")
 
 
 def col(x: object, index: SupportsIndex, /) -> XExpression:
@@ -235,13 +232,14 @@ def col(x: object, index: SupportsIndex, /) -> XExpression:
     >>> xl.col(xl.asarray([[1, 2], [3, 4]]), -1)
     XView([2, 4])
     """
-    made = selection.basic(x, (_ALL, index)) if index.__class__ is int else None
+    return _line(x, index, (slice(None),), "col")
+
+
+def _line(x: object, index: SupportsIndex, before: tuple[slice, ...], name: str) -> XExpression:
+    made = selection.basic(x, (*before, index)) if index.__class__ is int else None
     if made is not None and made.ndim == 1:
         return made
-    return selected(as_matrix(x, "col"), (_ALL, *integers((index,), "col")))
-
-
-_ALL = slice(None)
+    return selected(as_matrix(x, name), (*before, *integers((index,), name)))
 
 
 @memoised
@@ -404,8 +402,7 @@ def parent_index(
     >>> xl.parent_index(a[1:, ::2].T, (1, 3), a)
     (4, 2)
     """
-    given = tuple(index)
-    at = check_index(given, view.shape)
+    at = given = check_index(sequence(index, "parent_index"), view.shape)
     if isinstance(view, XPicked):
         at, view = view.parent_index(*at), view.base
     own, other = getattr(view, "buffer", None), getattr(parent, "buffer", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +38,6 @@ class XReshapeView(XPicked):
     """
 
     __slots__ = ("_axes",)
-    _title: ClassVar[str] = "XReshapeView"
 
     _axes: tuple[int, ...]
 

@@ -17,6 +17,7 @@ from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..assignment import results
 from ..dtypes.names import NumpyArray, int64
+from ..index.box import is_vector
 from ..index.broadcast import infer_extent
 from ..index.indices import fill_ellipsis, parse_index
 from ..ir import build
@@ -156,6 +157,8 @@ def _parsed_again(shape: tuple[int, ...], known: tuple[Any, ...]) -> Parsed:
 
 
 def _no_array(item: object) -> bool:
+    if is_vector(item):
+        raise IndexRangeError(f"view: xl.keep picks positions of a dimension, got {item!r}")
     return False
 
 
