@@ -12,18 +12,7 @@ import numpy as np
 from .._config import settings
 from .._errors import DTypeError, LayoutError, ShapeError
 from .._lazy_import import later
-from ..dtypes.names import (
-    DType,
-    NumpyArray,
-    as_dtype,
-    bool_,
-    complex128,
-    dtype_name,
-    float64,
-    int64,
-    is_narrow_float,
-    kind,
-)
+from ..dtypes.names import DType, NumpyArray, as_dtype, dtype_name, float64, is_narrow_float, kind
 from ..dtypes.narrow import odd_float
 from ..dtypes.promotion import int_bounds
 from ..ir import build
@@ -205,14 +194,14 @@ def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArr
     return cast("NumpyArray", silently(own.astype, dtype)) if to == "f" == code else None
 
 
-#: The dtype of Python's numbers of a class, and what gives that of an instance and refuses others.
-_NUMBER_OF: dict[Any, tuple[DType, Callable[[Any], Any] | None]] = {
-    float: (float64, float.conjugate),
-    int: (int64, int.conjugate),
-    complex: (complex128, complex.__complex__),
-    bool: (bool_, None),
+#: What gives the number of an instance of a class of Python's, and refuses all others.
+_NUMBER_OF: dict[Any, Callable[[Any], Any] | None] = {
+    float: float.conjugate,
+    int: int.conjugate,
+    complex: complex.__complex__,
+    bool: None,
 }
-_OWN_OF_PYTHON = frozenset((float64, int64, complex128, bool_))
+_OWN_OF_PYTHON = frozenset(map(np.dtype, _NUMBER_OF))
 
 
 def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
@@ -237,7 +226,7 @@ def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
     cls = first.__class__
     if cls not in _NUMBER_OF or not (dtype is None or dtype.char in _CONVERTED):
         return None
-    own, number = _NUMBER_OF[cls]
+    own, number = np.dtype(cls), _NUMBER_OF[cls]
     to = dtype if dtype in _OWN_OF_PYTHON and own <= dtype else own
     if number is not None:
         items = map(number, items)
