@@ -142,3 +142,16 @@ def test_an_extent_of_one_is_no_truth() -> None:
     kind.keep((part._kind, part.shape), "no program")
     part[...] = -part
     assert a.tolist() == [0.0, -1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("part", [np.s_[1:], np.s_[::2], np.s_[::-1]])
+def test_what_numpy_computes_goes_where_it_is_written_though_it_is_read_there(part: Any) -> None:
+    values = np.tile([1, 2, -1, 3], 300)
+    a, n = xl.asarray(values), values[part].size
+    for read in (np.s_[:n], np.s_[len(values) - n :]):
+        for _ in range(3):
+            a[...] = values
+            expected = values.copy()
+            a[part] = xl.reciprocal(a[read])
+            expected[part] = np.reciprocal(values[read])
+            assert a.tolist() == expected.tolist()

@@ -374,7 +374,9 @@ _FLOATS = [k / 8 for k in range(80)]
 _INTS = [-(10**k) for k in range(18)] * 5
 
 
-@pytest.mark.parametrize("wanted", [None, "float64", "float32"])
+@pytest.mark.parametrize(
+    "wanted", [None, "float64", "float32", "int64", "complex64", "complex128", "?"]
+)
 @pytest.mark.parametrize(
     "values",
     [
@@ -400,8 +402,12 @@ _INTS = [-(10**k) for k in range(18)] * 5
     ids=range(18),
 )
 def test_long_lists_are_the_arrays_that_numpy_makes(values: Any, wanted: Any) -> None:
-    if values[0].__class__ is complex and wanted:
+    if values[0].__class__ is complex and wanted in ("float64", "float32", "int64"):
         with pytest.raises(xl.DTypeError, match="complex"):
+            xl.asarray(values, dtype=wanted)
+        return
+    if 2**63 in [v for v in values if type(v) is int] and wanted == "int64":
+        with pytest.raises(OverflowError):
             xl.asarray(values, dtype=wanted)
         return
     made, theirs = xl.asarray(values, dtype=wanted), np.asarray(values, wanted)
@@ -419,12 +425,17 @@ def test_long_lists_of_no_array_are_refused(values: Any) -> None:
         xl.array(values)
 
 
-def test_a_long_list_that_another_thread_shortens_is_read(monkeypatch: Any) -> None:
+@pytest.mark.parametrize("rows", [False, True])
+def test_a_long_list_that_another_thread_changes_is_read_again(
+    rows: bool, monkeypatch: Any
+) -> None:
     values, fromiter = [1.5] * 1000, np.fromiter
+    lists = [values, values] * 40
 
     def meanwhile(*args: Any) -> Any:
         values.pop()
         return fromiter(*args)
 
     monkeypatch.setattr(np, "fromiter", meanwhile)
-    assert xl.asarray(values).tolist() == [1.5] * 1000
+    made = xl.asarray(lists if rows else values)
+    assert made.tolist() == (lists if rows else values)

@@ -53,6 +53,15 @@ def test_many_elements_and_rows_by_kernels() -> None:
         np.testing.assert_array_equal(ordering.positions(line), line.argsort(kind="stable"))
 
 
+@pytest.mark.parametrize("end", [[], [-0.0, 0.0, -0.0], [np.nan, np.nan], [np.nan, -1.0, np.nan]])
+def test_what_is_in_order_stays_there_but_beside_nan(end: list[float]) -> None:
+    line = np.concatenate([np.arange(-9.0, 0.0), end])
+    for values in (line, np.stack([line, line])):
+        found = ordering.positions(values)
+        np.testing.assert_array_equal(found, values.argsort(kind="stable"))
+        found[...] = 0
+
+
 def other(dtype: str) -> np.ndarray:
     """Numbers of few values, some of them NaN where the dtype has it."""
     values = RNG.integers(0, 3, (5, 40)).astype(dtype)

@@ -136,6 +136,20 @@ def test_writes_that_nobody_waits_for_copy_nothing(name: str) -> None:
     assert fast == (0, v.tolist())
 
 
+def test_copies_of_memory_that_lies_alike_are_a_kernels() -> None:
+    """What NumPy would copy at once is learned, also where machine code meets it first."""
+    a, x = (xl.XTensor(np.full((3, 5, 2), k, "i2")) for k in (1, 2))
+    for _ in range(20):
+        a[...] = x
+    assert a._kind.writes[a._kind]
+    for _ in range(20):
+        shared = np.arange(24, dtype="i2").reshape(6, 2, 2)
+        to, value = xl.adapt(shared[:5]), xl.adapt(shared[1:])
+        to[...] = value
+        value[...] = to
+        assert shared[:, 0, 0].tolist() == [4, 4, 8, 12, 16, 20]
+
+
 #: Indices of `V`'s shape that select by values, of any array.
 BY_VALUES: dict[str, Callable[[Any], Any]] = {
     "a mask": lambda a: a > 5,

@@ -176,14 +176,17 @@ def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
     """Return a few elements in a new container, or a container as it is; None for all others."""
     cls, by_rows = values.__class__, settings.default_layout == ROW_MAJOR.value
     if cls is list or cls is tuple:
-        if len(values) > SEVERAL and (many := uniform(values, pinned_dtype(dtype))) is not None:
+        wanted = pinned_dtype(dtype)
+        many = uniform(values, wanted) if len(values) > SEVERAL else None
+        if many is not None and (wanted is None or wanted is many.dtype):
             return XArray._adopted(many, own=True) if by_rows else None
-        classes = {*map(type, values)}
+        classes = {*map(type, values)} if many is None else set()
         if classes == {list}:
             classes = {*map(type, chain(*values))}
         elif dtype is None and classes <= _NUMBERS:
             return xarray.owned(np.array(values)) if by_rows else None
-        values = listed(values, pinned_dtype(dtype), classes <= _NUMBERS)
+        plain = many is None and classes <= _NUMBERS
+        values = listed(values if many is None else many, wanted, plain)
     elif isinstance(values, XContainer):
         wanted = pinned_dtype(dtype)
         if not copy and (wanted is None or wanted is values._dtype):

@@ -54,12 +54,13 @@ def positions(x: NumpyArray) -> NumpyArray:
     if x.dtype.kind not in "biuf" or x.dtype.itemsize > 8 or not x.dtype.isnative:
         found: NumpyArray = x.argsort(axis=-1, kind="stable")
         return found
+    if (x[..., :-1] <= x[..., 1:]).all():  # of NaN it is not
+        order = np.arange(x.shape[-1])
+        return order if x.ndim == 1 else np.broadcast_to(order, x.shape).copy()
     key = _key(x)
-    if not (key[..., 1:] < key[..., :-1]).any():
-        return np.broadcast_to(np.arange(x.shape[-1]), x.shape).copy()
     low = (x.shape[-1] - 1).bit_length()  # bits of a position
     varying = int(np.bitwise_or.reduce(key, axis=None) ^ np.bitwise_and.reduce(key, axis=None))
-    alike = (varying & -varying).bit_length() - 1  # lower bits, which all keys have in common
+    alike = max((varying & -varying).bit_length() - 1, 0)  # lower bits that all keys share
     least = int(key.min()) >> alike
     bits = ((int(key.max()) >> alike) - least).bit_length() + low
     dtype = np.dtype(np.uint64 if bits > _BITS // 2 else np.uint32)

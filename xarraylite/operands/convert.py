@@ -158,6 +158,9 @@ def values_node(values: object, dtype: DType | None, operation: str) -> Node:
 _WHOLE = "bhilqBHILQ"
 _OWN = _WHOLE + "?efdFD"
 
+#: Codes of what `listed` makes of several kinds of numbers.
+_CONVERTED = _WHOLE + "?fdD"
+
 
 def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArray | None:
     """Return nested lists of numbers, or numbers written as text, in a dtype, their own where None.
@@ -184,40 +187,51 @@ def listed(values: object, dtype: DType | None, plain: bool = False) -> NumpyArr
     return silently(own.astype, dtype) if to == "f" == code else None
 
 
-#: What gives the number of an instance of a class, and refuses all others.
-_NUMBER_OF: dict[Any, Callable[[Any], Any]] = {
+#: What gives the number of an instance of a class of Python's, and refuses all others.
+_NUMBER_OF: dict[Any, Callable[[Any], Any] | None] = {
     float: float.conjugate,
     int: int.conjugate,
     complex: complex.__complex__,
+    bool: None,
 }
+_OWN_OF_PYTHON = frozenset(map(np.dtype, _NUMBER_OF))
 
 
 def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
     """Return numbers of one class of Python's in a list, or lists of one length; None of all else.
 
+    They are of ``dtype`` if that is one of Python's numbers and has them, else of their own, which
+    `listed` converts.
+
     Numbers are checked on the way into the array, for to gather their classes takes half as long as
-    that, and NumPy would look at each number once more to find a dtype.
+    that, and NumPy would look at each number once more to find a dtype.  A list that another thread
+    changes meanwhile is none of one class, or of one length.
     """
-    items: Any = list(values)  # which other threads may change
-    count = len(items)
-    nested = count > 0 and items[0].__class__ is list
+    items: Any = values
+    size, first = len(values), next(iter(values), None)
+    nested = first.__class__ is list
     if nested:
-        if {*map(type, items)} != {list} or len({*map(len, items)}) > 1:
+        rows = list(values)
+        if {*map(type, rows)} != {list} or len({*map(len, rows)}) > 1:
             return None
-        items = list(chain.from_iterable(items))
-    size, cls = len(items), items[0].__class__ if items else None
-    number = _NUMBER_OF.get(cls)
-    if not (dtype is None or (dtype is float64 and cls is not complex)):
+        items, first = chain.from_iterable(rows), next(iter(rows[0]), None)
+        size = len(rows) * (width := len(rows[0]))
+    cls = first.__class__
+    if cls not in _NUMBER_OF or not (dtype is None or dtype.char in _CONVERTED):
         return None
+    own, number = np.dtype(cls), _NUMBER_OF[cls]
+    to = dtype if dtype in _OWN_OF_PYTHON and own <= dtype else own
     if number is not None:
         items = map(number, items)
-    elif cls is not bool or [*map(type, items)].count(bool) < size:
+    elif (items := list(items)) and [*map(type, items)].count(bool) < size:
         return None
     try:
-        made = np.fromiter(items, dtype or cls, size)
-    except (OverflowError, TypeError):
+        made = np.fromiter(items, to, size)
+    except (OverflowError, TypeError, ValueError):
         return None
-    return made.reshape(count, -1) if nested else made
+    if not nested:
+        return made
+    return made.reshape(-1, width) if {*map(len, rows)} == {width} else None
 
 
 def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:

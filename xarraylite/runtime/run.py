@@ -29,6 +29,7 @@ from ..compiler.program import (
     Work,
 )
 from ..ir.node import Node, Scalar
+from ..layout.strided import Strided
 from ..layout.tiled import Map
 from ..memory.arrays import read, write
 from ..memory.block import Memory
@@ -230,7 +231,13 @@ def run_host(step: HostStep, buffers: list[Memory], starts: list[int], nodes: No
             node = nodes[known]
             assert isinstance(node, Scalar)
             args.append(node.value)
+    to, layout = step.result, moved(step.result)
+    function = None if step.op is None else step.op.numpy
+    # What has one dtype NumPy computes where it goes, on a copy of operands that lie there.
+    alike = all([getattr(arg, "dtype", None) is to.dtype for arg in args])
     with np.errstate(all="ignore"):
-        result: Any = args[0] if step.op is None else step.op.numpy(*args)
-    to = step.result
-    write(buffers[to.slot], to.dtype, moved(to), result)
+        if alike and isinstance(function, np.ufunc) and isinstance(layout, Strided):
+            function(*args, out=buffers[to.slot].view(to.dtype, layout))
+            return
+        result: Any = args[0] if function is None else function(*args)
+    write(buffers[to.slot], to.dtype, layout, result)

@@ -115,8 +115,8 @@ class Body:
 
         LLVM would load vectors under a mask (AVX-512).  Such a load of memory that was never
         touched (`zeros`), where nothing is chosen, takes 100 ns and touches it as little, so it
-        takes as long at the next call.  A ``freeze`` behind a load keeps the two apart, but not
-        where what is chosen is one operation on what is loaded.
+        takes as long at the next call.  A ``freeze`` behind a load keeps the two apart; where
+        what is chosen is an operation on what is loaded, `machine` does.
         """
         return any([np.bool_ in s.loops for s in self.instructions if isinstance(s, Apply)])
 
