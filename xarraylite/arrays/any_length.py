@@ -33,9 +33,9 @@ from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot, Snapshot
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
-from .expression import handle
+from .expression import XExpression, handle
 from .recipes import Recipe
-from .recomputed import Recomputed, RecomputedOfSeveral, outlined
+from .recomputed import Recomputed, outlined, recomputed
 
 if TYPE_CHECKING:
     from ..runtime import axis_folds
@@ -135,19 +135,31 @@ class AnyLength:
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
         """Return the result of other arrays; None where the rule does not serve."""
-        recipe = self.recipe(arrays) if self.lazy else None
-        return self._computed(arrays) if recipe is None else recipe(arrays)
+        if not self.lazy:
+            return self._computed(arrays)
+        found = self._found(arrays)
+        if found is None:
+            return None
+        own, shape, constants = found
+        given = arrays[0].now() if len(arrays) == 1 else sum([x.now() for x in arrays], ())
+        return handle(own.kind, shape, own.operands(given, constants))
 
     def recipe(self, arrays: Sequence[Any]) -> Recipe | None:
         """Return how a lazy result is made of arrays of such extents; None if it is not known."""
+        found = self._found(arrays)
+        if found is None:
+            return None
+        own, shape, constants = found
+        return Recipe(own.kind, shape, constants, own.picks, own.moved)
+
+    def _found(self, arrays: Sequence[Any]) -> tuple[Recipe, Shape, tuple[Any, ...]] | None:
+        """Return the recipe of a trace, and shape and constants for arrays of such extents."""
         extents = arrays[0]._shape
         size = math.prod(extents)
         (part,) = self.parts
         if (min(extents) if part.shape else size) < self.least or _differ(arrays, extents):
             return None
-        own = part.part.recipe
-        constants = part.found(extents, (size,))
-        return Recipe(own.kind, _extents(part.shape, extents), constants, own.picks, own.moved)
+        return part.part.recipe, _extents(part.shape, extents), part.found(extents, (size,))
 
     def _computed(self, arrays: Sequence[Any]) -> Any:
         """Return the result, computed at once, of arrays that are small; None of others."""
@@ -183,9 +195,7 @@ class AnyLength:
     def _from(self, arrays: Sequence[Any], dtype: Any) -> Recomputed:
         parts = [(x._kind, x._shape, outlined(x._kind, x.now())) for x in arrays]
         assert self.lazily is not None, "a rule that serves is whole"
-        if len(parts) == 1:
-            return Recomputed(parts[0], self.lazily, dtype)
-        return RecomputedOfSeveral(parts, self.lazily, dtype)
+        return recomputed(parts, self.lazily, dtype)
 
 
 def _differ(arrays: Sequence[Any], extents: Shape) -> bool:
@@ -205,13 +215,14 @@ def loosened(key: tuple[Any, ...], arrays: Sequence[Any]) -> tuple[Any, ...] | N
 
     None where there are none, or extents are part of a kind or among the operands of an array.
     """
-    shapes = [array._shape for array in arrays if array._shape and not array._kind.formed]
-    if not shapes or len(shapes) < len(arrays):
-        return None
-    if any([item.__class__ is tuple for array in arrays for item in array.now()]):
-        return None
-    own = {id(shape) for shape in shapes}
-    return tuple([len(item) if id(item) in own else item for item in key])
+    own = set()
+    for array in arrays:
+        if not array._shape or array._kind.formed:
+            return None
+        if array.__class__ is XExpression and tuple in map(type, array._operands):
+            return None
+        own.add(id(array._shape))
+    return tuple([len(item) if id(item) in own else item for item in key]) if own else None
 
 
 def divided(root: Node, places: dict[int, int], given: list[Any]) -> list[Part] | None:

@@ -41,6 +41,7 @@ from ..ops.reductions import Reduction
 from ..runtime.direct import described
 from . import xarray
 from .any_length import AnyLength, Part, divided, loosened, picked, rule_of, samples
+from .at_once import AtOnce, numpy_named
 from .container import XContainer
 from .expression import XExpression
 from .ownership import note_use, standing
@@ -55,8 +56,8 @@ CAPACITY = 1024
 #: Items of a list up to which it is looked at: joins of more are no kind.
 _MANY = 32
 
-#: Shapes of arguments for which results that have no rule are lazy.
-_SHAPES = 32
+#: Shapes of arguments for which results that have no rule are lazy, and those that NumPy computes.
+_SHAPES, _FEW_SHAPES = 32, 8
 
 #: The most that is thought of as subtracted from a number of elements.
 _LESS = 1 << 10
@@ -89,7 +90,21 @@ def forget_extents() -> None:
         rules.clear()
 
 
-class ValuesTable(dict[Any, Any]):
+class Table(dict[Any, Any]):
+    """What is remembered of a function.
+
+    Attributes
+    ----------
+    unseen : callable
+        Returns the result of a call whose key is not here, or has None; see `_Calls.unseen`.
+    """
+
+    __slots__ = ("unseen",)
+
+    unseen: Callable[[Any, list[Any]], Any]
+
+
+class ValuesTable(Table):
     """What is remembered of a function of which no result is a view (`memoised_values`)."""
 
     __slots__ = ()
@@ -164,7 +179,8 @@ class _Calls:
     def __init__(self, function: Callable[..., Any], reads: bool) -> None:
         self._function = function
         self._called = or_numpy(function)
-        self.known: dict[Any, Any] = ValuesTable() if reads else {}
+        self.known: Table = ValuesTable() if reads else Table()
+        self.known.unseen = self.unseen
         self._copies: dict[Any, int] = {}
         self._rules: dict[Any, Any] = {}
         _met.append(self._rules)
@@ -213,6 +229,9 @@ class _Calls:
         recipe = self.known.get(key)
         if recipe:
             return recipe(arrays)
+        made = self.unseen(key, arrays)
+        if made is not None:
+            return made
         if recipe is False and not growing.value:  # what is computed at once has none
             return self._called(*args, **options)
         return self._learned(key, args, options, arrays)
@@ -223,11 +242,7 @@ class _Calls:
         """Return the result of a call, and remember what can be told of it."""
         loose = loosened(key, arrays)
         rule = None if loose is None else self._rules.get(loose)
-        made = None
-        if rule.__class__ is AnyLength:
-            if rule.lazy and key in self.known:
-                self.known[key] = rule.recipe(arrays) or None
-            made = rule(arrays)
+        made = rule(arrays) if rule.__class__ in (AnyLength, AtOnce) else None
         if made is None:
             fresh = rule is False or (rule.__class__ is int and rule >= _SHAPES)
             growing.value, before = fresh, growing.value
@@ -243,19 +258,45 @@ class _Calls:
             self._note(key, args, options, arrays, made)
         return made
 
+    def unseen(self, key: Any, arrays: list[Any]) -> Any:
+        """Return the result of a call of kinds that are known with other extents; None of others.
+
+        And where it is time to trace what is made of such extents.
+        """
+        loose = loosened(key, arrays)
+        rule = None if loose is None else self._rules.get(loose)
+        if rule.__class__ not in (AnyLength, AtOnce):
+            return None
+        known = self.known
+        if key in known:
+            if isinstance(rule, AnyLength) and rule.lazy:
+                known[key] = rule.recipe(arrays) or None
+            elif rule.__class__ is AtOnce and self._copies.setdefault(key, 1) < _COPIES:
+                self._copies[key] += 1  # a copy takes less time than tracing
+            else:
+                return None
+        made = rule(arrays)
+        if made is not None and key not in known:
+            self._seen(key)
+        return made
+
+    def _seen(self, key: Any) -> None:
+        """Remember that there was a call: what is called once need not be traced."""
+        if len(self.known) >= CAPACITY:
+            self.known.clear()
+            self._copies.clear()
+        self.known[key] = None
+
     def _note(
         self, key: Any, args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any], made: Any
     ) -> None:
-        """Remember a call: what is called once need not be traced, what is called twice is."""
+        """Remember a call, and how its result is made when it comes for the second time."""
         known = self.known
         if key not in known:
-            if len(known) >= CAPACITY:
-                known.clear()
-                self._copies.clear()
-            known[key] = None
+            self._seen(key)
         elif known.get(key, False) is None:
             if _is_copied(made) and self._copies.setdefault(key, 1) < _COPIES:
-                self._copies[key] += 1  # a copy takes less time than tracing
+                self._copies[key] += 1
             else:
                 known[key] = _recipe(self._function, args, options, arrays, made) or False
 
@@ -287,6 +328,10 @@ def _ruled(
     where there will be more.  Then it is a rule, or False where there is none.
     """
     count += 1
+    numpys = numpy_named(function.__name__, arrays)
+    if numpys is not None:
+        known = count >= _FEW_SHAPES and _at_once(function, numpys, args, options, arrays, made)
+        return known or min(count, _SHAPES - 1)
     if count < (2 if getattr(made, "_shape", None) == () else _SHAPES):
         return count
     extents = arrays[0]._shape
@@ -307,6 +352,30 @@ def _ruled(
         if rule is not None and rule.result(extents) == (made._shape, made.dtype, made._kind.fixed):
             return dataclasses.replace(rule, lazily=_again(function, args, options, arrays))
     return False
+
+
+def _at_once(
+    function: Any,
+    numpys: Callable[..., Any],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    arrays: list[Any],
+    made: Any,
+) -> AtOnce | None:
+    """Return how NumPy makes a function's results, if it makes this one, bit for bit."""
+    several = bool(args) and args[0].__class__ in (list, tuple)
+    if made.__class__ is not XExpression or len(arrays) != (len(args[0]) if several else 1):
+        return None
+    rest = args[1:]
+
+    def call(*values: Any) -> Any:
+        return numpys(values if several else values[0], *rest, **options)
+
+    rule = AtOnce(call, _again(function, args, options, arrays), arrays, made)
+    found = rule(arrays)
+    if found is None or (found._shape, found.dtype) != (made._shape, made.dtype):
+        return None
+    return rule if found.numpy().tobytes() == made.numpy().tobytes() else None
 
 
 def _again(

@@ -75,6 +75,13 @@ class RecomputedOfSeveral(Recomputed):
         return None if None in nodes else self.lazily(*nodes)
 
 
+def recomputed(parts: Sequence[Part], lazily: Callable[..., Node], dtype: DType) -> Recomputed:
+    """Return what says of a result that it was computed of some arrays."""
+    if len(parts) == 1:
+        return Recomputed(parts[0], lazily, dtype)
+    return RecomputedOfSeveral(parts, lazily, dtype)
+
+
 def unchanged(node: Node) -> Node:
     """Return the node of a result that is its operand, computed."""
     return node

@@ -21,58 +21,35 @@ import numpy as np
 from .._config import settings
 from .._lazy_import import later
 from ..arrays.any_length import filled
-from ..arrays.container import XContainer
-from ..arrays.expression import XExpression, handle
+from ..arrays.at_once import COMMON, FEW, MOST, copy_with, part_of
+from ..arrays.expression import XExpression
 from ..arrays.memo import growing
-from ..arrays.ownership import standing
-from ..arrays.recomputed import Part, Recomputed, node_of_part, outlined
-from ..assignment import elements, results
+from ..arrays.recomputed import Recomputed, node_of_part, outlined
+from ..assignment import results
 from ..assignment.results import count_launch
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
 from ..ir import build
-from ..ir.kind import NODE, Form, Kind, Operands, parts_of, row_major
+from ..ir.kind import NODE, Form, Kind, Operands, parts_of
 from ..ir.node import FREE, RANK, Concat, Leaf, Node, Shape
 from ..ir.translation import MOST_FORMED
 from ..ir.translation import of as kind_of
 from ..ir.walk import postorder
 from ..layout.strided import Strided
-from ..memory.histories import held
 from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
 from ..ops.reductions import Reduction
-from .arrays_of_numpy import COMMON
 
 if TYPE_CHECKING:
     from ..runtime import axis_folds
 else:
     axis_folds = later(".runtime.axis_folds")
 
-#: The most bytes of an operand that is computed first, and of all others and results.
-FEW, _MOST = 1 << 16, 1 << 20
-
 #: Parts beyond which a join is copied, of more bytes than `FEW` and of fewer; the most bytes of
 #: all, and of one on average.
 MANY, SEVERAL, _JOINED, _EACH = 32, 8, 1 << 26, 1 << 16
-
-
-def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
-    """Return the values of an array of plain numbers, and how it was written.
-
-    None of more bytes than ``most``, if they are to be computed, and of other arrays.
-    """
-    if x._kind is NODE or x._kind.dtype not in COMMON:
-        return None
-    if isinstance(x, XContainer):
-        return elements.array_of(x), (x._kind, x._shape, (held(x._buffer), x._start))
-    x = standing(x)  # of what is long, less is to be told and computed once its values are kept
-    if x.__class__ is not XExpression or x.size * x._kind.itemsize > most:
-        return None
-    part = x._kind, x._shape, outlined(x._kind, x._operands)
-    made = results.evaluate(x)  # nobody else has it
-    return (x.numpy() if made is None or made._kind is NODE else elements.array_of(made)), part
 
 
 def with_memory(operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -98,13 +75,6 @@ def _value_and_part(given: Any, most: int) -> tuple[NumpyArray, Any] | None:
         except ValueError:
             return None
     return (x, x) if x.__class__ is np.ndarray else None
-
-
-def copy_with(values: NumpyArray, fixed: int, made: Gathers) -> XExpression:
-    """Return an expression of values, and of what says where they are from."""
-    snapshot = Snapshot.alone(values.nbytes, made)
-    snapshot.array(values.dtype, values.shape)[...] = values
-    return handle(row_major(values.dtype, values.ndim, fixed), values.shape, (snapshot, 0))
 
 
 def computed_at_once(
@@ -133,7 +103,7 @@ def computed_at_once(
     """
     if not growing.value or not isinstance(a, XExpression) or tracing.running.value:
         return None
-    if not a.size or max(a.size, math.prod(shape)) * a.dtype.itemsize > _MOST:
+    if not a.size or max(a.size, math.prod(shape)) * a.dtype.itemsize > MOST:
         return None
     found = part_of(a, FEW)
     if found is None:
