@@ -215,14 +215,18 @@ def loosened(key: tuple[Any, ...], arrays: Sequence[Any]) -> tuple[Any, ...] | N
 
     None where there are none, or extents are part of a kind or among the operands of an array.
     """
-    own = set()
+    own = []
     for array in arrays:
-        if not array._shape or array._kind.formed:
+        shape = array._shape
+        if not shape or array._kind.formed:
             return None
         if array.__class__ is XExpression and tuple in map(type, array._operands):
             return None
-        own.add(id(array._shape))
-    return tuple([len(item) if id(item) in own else item for item in key]) if own else None
+        own.append(shape)
+    if len(own) == 1:
+        return tuple([len(x) if x is shape else x for x in key])
+    known = {*map(id, own)}
+    return tuple([len(x) if id(x) in known else x for x in key]) if own else None
 
 
 def divided(root: Node, places: dict[int, int], given: list[Any]) -> list[Part] | None:

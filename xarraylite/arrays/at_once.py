@@ -16,7 +16,7 @@ import numpy as np
 
 from ..assignment import elements, results
 from ..dtypes.names import SUPPORTED, NumpyArray, is_narrow
-from ..ir.kind import NODE, row_major
+from ..ir.kind import NODE, Kind, row_major
 from ..ir.node import RANK, Node
 from ..memory.histories import held
 from ..memory.snapshots import Snapshot
@@ -55,11 +55,11 @@ def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
     return (x.numpy() if made is None or made._kind is NODE else elements.array_of(made)), part
 
 
-def copy_with(values: NumpyArray, fixed: int, made: Gathers) -> XExpression:
-    """Return an expression of values, and of what says where they are from."""
-    snapshot = Snapshot.alone(values.nbytes, made)
-    snapshot.array(values.dtype, values.shape)[...] = values
-    return handle(row_major(values.dtype, values.ndim, fixed), values.shape, (snapshot, 0))
+def copy_with(values: NumpyArray, kind: Kind, made: Gathers) -> XExpression:
+    """Return an expression of values of a kind, and of what says where they are from."""
+    snapshot, shape = Snapshot.alone(values.nbytes, made), values.shape
+    snapshot.array(kind.dtype, shape)[...] = values
+    return handle(kind, shape, (snapshot, 0))
 
 
 class AtOnce:
@@ -71,21 +71,22 @@ class AtOnce:
         Returns what NumPy makes of NumPy's arrays.
     lazily : callable
         Makes the result's node of the arrays'.
-    fixed : int
-        What is fixed of the result's shape.
+    kind : Kind
+        Of the result.
     joins : bool
         Whether what is computed of such results in turn is all remembered.
     each, power : float and int
         Of so many elements, to this power, a result has at most so many times as many.
     """
 
-    __slots__ = ("call", "each", "fixed", "joins", "lazily", "power")
+    __slots__ = ("call", "each", "joins", "kind", "lazily", "power")
 
     lazy = False
 
     def __init__(self, call: Any, lazily: Callable[..., Node], arrays: Any, made: Any) -> None:
         self.call, self.lazily, self.joins = call, lazily, len(arrays) > 1
-        self.fixed = min([RANK, *[x._kind.fixed for x in arrays]])
+        fixed = min([RANK, *[x._kind.fixed for x in arrays]])
+        self.kind = row_major(made.dtype, len(made._shape), fixed)
         self.power = 2 if len(arrays) == 1 and len(made._shape) > len(arrays[0]._shape) else 1
         self.each = made.size / sum([x.size for x in arrays]) ** self.power
 
@@ -96,9 +97,8 @@ class AtOnce:
         size = 0
         for x in arrays:
             own = math.prod(x._shape)
-            if not own or (size := size + own) * x._kind.itemsize > MOST:
-                return None
-            found = part_of(x, FEW)
+            size += own
+            found = part_of(x, FEW) if own and size * x._kind.itemsize <= MOST else None
             if found is None:
                 return None
             values.append(found[0])
@@ -110,9 +110,8 @@ class AtOnce:
         except (TypeError, ValueError, IndexError, OverflowError):
             return None  # whoever is called next says what is wrong
         results.count_launch()
-        of = recomputed(parts, self.lazily, made.dtype)
-        of.depth = 0 if self.joins else of.depth
-        return copy_with(made, self.fixed, of)
+        of = recomputed(parts, self.lazily, made.dtype, self.joins)
+        return copy_with(made, self.kind, of)
 
 
 def numpy_named(name: str, arrays: Sequence[Any]) -> Any:

@@ -31,7 +31,7 @@ from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
 from ..ir import build
-from ..ir.kind import NODE, Form, Kind, Operands, parts_of
+from ..ir.kind import NODE, Form, Kind, Operands, parts_of, row_major
 from ..ir.node import FREE, RANK, Concat, Leaf, Node, Shape
 from ..ir.translation import MOST_FORMED
 from ..ir.translation import of as kind_of
@@ -112,7 +112,8 @@ def computed_at_once(
         values = np.asarray(function(found[0], **options))
     except (TypeError, ValueError, IndexError, OverflowError):
         return None
-    return copy_with(values, min(a._kind.fixed, RANK), Recomputed(found[1], lazily, values.dtype))
+    kind = row_major(values.dtype, values.ndim, min(a._kind.fixed, RANK))
+    return copy_with(values, kind, Recomputed(found[1], lazily, values.dtype))
 
 
 def folded_at_once(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node | None:
@@ -264,4 +265,5 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     except (TypeError, ValueError, IndexError):
         return None
     along = None if axis is None else axis % whole.ndim
-    return copy_with(whole, fixed, Joined(parts, along, new, whole.dtype))
+    kind = row_major(whole.dtype, whole.ndim, fixed)
+    return copy_with(whole, kind, Joined(parts, along, new, whole.dtype))
