@@ -31,13 +31,12 @@ from ..operands import dispatch, tracing
 from ..operands.nodes import Gathers, unwrapped
 from ..operands.non_numeric import or_numpy
 from ..ops.reductions import Reduction
-from . import xarray
+from . import rules, xarray
 from .any_length import AnyLength, loosened
 from .at_once import AtOnce
 from .container import XContainer
 from .expression import XExpression
 from .ownership import note_use, standing
-from .rules import SHAPES, recipe_of, ruled
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,8 +71,8 @@ _met: list[dict[Any, Any]] = []
 
 def forget_extents() -> None:
     """Forget with which extents functions were called: none is in a loop over ever new ones."""
-    for rules in _met:
-        rules.clear()
+    for known in _met:
+        known.clear()
 
 
 class Table(dict[Any, Any]):
@@ -230,7 +229,7 @@ class _Calls:
         rule = None if loose is None else self._rules.get(loose)
         made = rule(arrays) if rule.__class__ in (AnyLength, AtOnce) else None
         if made is None:
-            fresh = rule is False or (rule.__class__ is int and rule >= SHAPES)
+            fresh = rule is False or (rule.__class__ is int and rule >= rules.SHAPES)
             growing.value, before = fresh, growing.value
             try:
                 made = self._called(*args, **options)
@@ -238,7 +237,7 @@ class _Calls:
                 growing.value = before
             counted = rule is None or rule.__class__ is int
             if loose is not None and counted and key not in self.known:
-                rule = ruled(rule or 0, self._function, args, options, arrays, made)
+                rule = rules.ruled(rule or 0, self._function, args, options, arrays, made)
                 kept(self._rules, loose, rule, CAPACITY)
         if all([x._kind is not NODE for x in arrays]):  # none got too long
             self._note(key, args, options, arrays, made)
@@ -284,7 +283,7 @@ class _Calls:
             if _is_copied(made) and self._copies.setdefault(key, 1) < _COPIES:
                 self._copies[key] += 1
             else:
-                known[key] = recipe_of(self._function, args, options, arrays, made) or False
+                known[key] = rules.recipe_of(self._function, args, options, arrays, made) or False
 
 
 def _written(args: Any) -> Any:

@@ -259,7 +259,8 @@ def _words() -> dict[int, int]:
     }
     found |= dict(zip((w.WARNING, w.SILENT), map(_address, silence()), strict=True))
     found[w.SQUARES] = _address(ways_of(OPS["square"]))
-    found[w.UNCHANGED], found[w.NEW_ARRAY] = _address(unchanged), array_maker()
+    found[w.UNCHANGED], found[w.ONCE] = _address(unchanged), _address(results.ONCE)
+    found[w.NEW_ARRAY] = array_maker()
     found |= dict(zip((w.ONE_DIGIT, w.TWO_DIGITS), digits(), strict=True))
     found[w.LINES] = _address(_LINES)
     found[w.TRACING] = _memory(tracing.running)

@@ -154,6 +154,7 @@ WEIGHT = _slot("Kind", "weight")
 REPLAYS = _slot("Kind", "replays")
 NOTED = _slot("Kind", "noted")
 FRESH = _slot("Kind", "fresh")
+PIECES = _slot("Kind", "pieces")
 WRITES = _slot("Kind", "writes")
 DTYPE = _slot("Kind", "dtype")
 ITEMSIZE = _slot("Kind", "itemsize")
@@ -226,7 +227,7 @@ WARNING, SILENT = _later(2)
 (SQUARES,) = _later(1)
 
 #: What makes nodes of results that are their operands, computed (`arrays.recomputed`).
-(UNCHANGED,) = _later(1)
+UNCHANGED, ONCE = _later(2)
 
 #: NumPy's function of C that makes an array; and what an int has in the place of a tuple's length,
 #: if it is greater than 0 and has one digit, or two.
