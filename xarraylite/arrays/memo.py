@@ -228,6 +228,7 @@ class _Calls:
         loose = loosened(key, arrays)
         rule = None if loose is None else self._rules.get(loose)
         made = rule(arrays) if rule.__class__ in (AnyLength, AtOnce) else None
+        call = rules.Call(self._function, args, options, arrays)
         if made is None:
             fresh = rule is False or (rule.__class__ is int and rule >= rules.SHAPES)
             growing.value, before = fresh, growing.value
@@ -237,10 +238,10 @@ class _Calls:
                 growing.value = before
             counted = rule is None or rule.__class__ is int
             if loose is not None and counted and key not in self.known:
-                rule = rules.ruled(rule or 0, self._function, args, options, arrays, made)
+                rule = rules.ruled(rule or 0, call, made)
                 kept(self._rules, loose, rule, CAPACITY)
         if all([x._kind is not NODE for x in arrays]):  # none got too long
-            self._note(key, args, options, arrays, made)
+            self._note(key, call, made)
         return made
 
     def unseen(self, key: Any, arrays: list[Any]) -> Any:
@@ -272,9 +273,7 @@ class _Calls:
             self._copies.clear()
         self.known[key] = None
 
-    def _note(
-        self, key: Any, args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any], made: Any
-    ) -> None:
+    def _note(self, key: Any, call: rules.Call, made: Any) -> None:
         """Remember a call, and how its result is made when it comes for the second time."""
         known = self.known
         if key not in known:
@@ -283,7 +282,7 @@ class _Calls:
             if _is_copied(made) and self._copies.setdefault(key, 1) < _COPIES:
                 self._copies[key] += 1
             else:
-                known[key] = rules.recipe_of(self._function, args, options, arrays, made) or False
+                known[key] = rules.recipe_of(call, made) or False
 
 
 def _written(args: Any) -> Any:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .._errors import XarrayliteError
+from .._records import record
 from ..ir.kind import NODE
 from ..ir.node import Node, Scalar
 from ..ir.translation import node_of, scalars_of
@@ -35,24 +36,48 @@ SHAPES, _FEW_SHAPES = 32, 8
 _LESS = 1 << 10
 
 
-def ruled(
-    count: int,
-    function: Any,
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-    arrays: list[Any],
-    made: Any,
-) -> Any:
+@record(frozen=True, slots=True)
+class Call:
+    """A call of a lazy function.
+
+    Attributes
+    ----------
+    function, args, options
+        What is called, and with what.
+    arrays : sequence of arrays or expressions
+        Those among the arguments, in their order.
+    """
+
+    function: Callable[..., Any]
+    args: Sequence[Any]
+    options: dict[str, Any]
+    arrays: Sequence[Any]
+
+    def of(self, arrays: Iterable[XExpression]) -> Call:
+        """Return the call with other arrays."""
+        given = [*arrays]
+        rest = iter(given)
+        args = [_exchanged(value, rest) for value in self.args]
+        options = {name: _exchanged(value, rest) for name, value in self.options.items()}
+        return Call(self.function, args, options, given)
+
+    def traced(self) -> Any:
+        """Return what the function makes of arrays without values."""
+        with tracing.tracing():
+            return self.function(*self.args, **self.options)
+
+
+def ruled(count: int, call: Call, made: Any) -> Any:
     """Return what is known of a function's results, whatever the extents, after one more of them.
 
     At first that is their number: what is called once need not be traced, and what is no total only
     where there will be more.  Then it is a rule, or False where there is none.
     """
     count += 1
-    numpys = numpy_named(function.__name__, arrays)
-    if numpys is not None:
-        known = count >= _FEW_SHAPES and _at_once(function, numpys, args, options, arrays, made)
-        return known or min(count, SHAPES - 1)
+    arrays = call.arrays
+    numpys = numpy_named(call.function.__name__, arrays)
+    if numpys is not None and count < SHAPES:
+        return (count >= _FEW_SHAPES and _at_once(numpys, call, made)) or count
     if count < (2 if getattr(made, "_shape", None) == () else SHAPES):
         return count
     extents = arrays[0]._shape
@@ -60,10 +85,10 @@ def ruled(
         return False
 
     def parts(shape: tuple[int, ...]) -> list[Part] | None:
-        traced = _traced(function, args, options, arrays, shape)
+        traced = _traced(call, shape)
         return None if traced is None else divided(*traced)
 
-    numbers = [x for x in (*args, *options.values()) if x.__class__ in (int, float)]
+    numbers = [x for x in (*call.args, *call.options.values()) if x.__class__ in (int, float)]
     most = max([x for x in numbers if 0 < x <= _LESS], default=0)
     for least in {2, 2 + math.ceil(most)}:  # as many may be subtracted
         shapes = samples(least, extents)
@@ -71,61 +96,37 @@ def ruled(
             return count
         rule = rule_of(shapes, parts)
         if rule is not None and rule.result(extents) == (made._shape, made.dtype, made._kind.fixed):
-            return dataclasses.replace(rule, lazily=_again(function, args, options, arrays))
+            return dataclasses.replace(rule, lazily=_again(call))
     return False
 
 
-def _at_once(
-    function: Any,
-    numpys: Callable[..., Any],
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-    arrays: list[Any],
-    made: Any,
-) -> AtOnce | None:
+def _at_once(numpys: Callable[..., Any], call: Call, made: Any) -> AtOnce | None:
     """Return how NumPy makes a function's results, if it makes this one, bit for bit."""
-    several = bool(args) and args[0].__class__ in (list, tuple)
-    if made.__class__ is not XExpression or len(arrays) != (len(args[0]) if several else 1):
+    several = bool(call.args) and call.args[0].__class__ in (list, tuple)
+    count = len(call.args[0]) if several else 1
+    if made.__class__ is not XExpression or len(call.arrays) != count:
         return None
-    rest = args[1:]
+    rest, options = call.args[1:], call.options
 
-    def call(*values: Any) -> Any:
+    def values_of(*values: Any) -> Any:
         return numpys(values if several else values[0], *rest, **options)
 
-    rule = AtOnce(call, _again(function, args, options, arrays), arrays, made)
-    found = rule(arrays)
+    rule = AtOnce(values_of, _again(call), call.arrays, made)
+    found = rule(call.arrays)
     if found is None or (found._shape, found.dtype) != (made._shape, made.dtype):
         return None
     return rule if found.numpy().tobytes() == made.numpy().tobytes() else None
 
 
-def _again(
-    function: Any, args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]
-) -> Callable[..., Node]:
+def _again(call: Call) -> Callable[..., Node]:
     """Return what makes the node of a function's result of its arrays' nodes."""
-    handles = iter(_handles(arrays, None)[0])
-    given = [_exchanged(value, handles) for value in args]
-    named = {name: _exchanged(value, handles) for name, value in options.items()}
-
-    def lazily(*nodes: Node) -> Node:
-        rest = iter(map(XExpression, nodes))
-        again = [_exchanged(value, rest) for value in given]
-        with tracing.tracing():  # what is read may have no bytes
-            made = function(*again, **{name: _exchanged(x, rest) for name, x in named.items()})
-        node: Node = made.node
-        return node
-
-    return lazily
+    own = call.of(_handles(call.arrays, None)[0])
+    return lambda *nodes: own.of(map(XExpression, nodes)).traced().node
 
 
-def recipe_of(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-    arrays: list[Any],
-    made: Any,
-) -> Recipe | ViewRecipe | GathersRecipe | None:
+def recipe_of(call: Call, made: Any) -> Recipe | ViewRecipe | GathersRecipe | None:
     """Return how a result is made of arguments; None if that cannot be told."""
+    arrays = call.arrays
     if any([made is x for x in arrays]):
         return None  # which of the two is written is for all to see
     if isinstance(made, Gathers):
@@ -138,7 +139,7 @@ def recipe_of(
     its = getattr(made, "_owning", None)
     if made._kind is NODE or (its is not None and (not its.path or its.source() is not None)):
         return None  # it belongs to the family of a lazy result, or is a copy by where that lies
-    traced = _traced(function, args, options, arrays)
+    traced = _traced(call)
     found = None if traced is None else described(traced[0])
     if traced is None or found is None:
         return None
@@ -149,23 +150,15 @@ def recipe_of(
 
 
 def _traced(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-    arrays: list[Any],
-    extents: tuple[int, ...] | None = None,
+    call: Call, extents: tuple[int, ...] | None = None
 ) -> tuple[Node, dict[int, int], list[Any]] | None:
     """Return what a function makes of arrays, as a node, with what `_handles` returns.
 
     None if it asks for values.  ``extents`` are given to all arrays.
     """
-    handles, places, operands = _handles(arrays, extents)
-    rest = iter(handles)
-    given = [_exchanged(value, rest) for value in args]
-    named = {name: _exchanged(value, rest) for name, value in options.items()}
+    handles, places, operands = _handles(call.arrays, extents)
     try:
-        with tracing.tracing():
-            traced = function(*given, **named)
+        traced = call.of(handles).traced()
     except (XarrayliteError, TypeError, ValueError):
         return None
     return (traced.node, places, operands) if traced.__class__ is XExpression else None
@@ -180,7 +173,7 @@ def _exchanged(value: Any, rest: Iterator[XExpression]) -> Any:
     return value
 
 
-def _view(arrays: list[Any], made: Any) -> ViewRecipe | None:
+def _view(arrays: Sequence[Any], made: Any) -> ViewRecipe | None:
     (of,) = arrays if len(arrays) == 1 else (None,)
     if not isinstance(of, XContainer) or made is of or made.__class__ is not of._view_class:
         return None

@@ -77,43 +77,15 @@ def _value_and_part(given: Any, most: int) -> tuple[NumpyArray, Any] | None:
     return (x, x) if x.__class__ is np.ndarray else None
 
 
-def computed_at_once(
-    function: Callable[..., Any],
-    a: object,
-    lazily: Callable[[Node], Node],
-    shape: Shape,
-    **options: Any,
-) -> XExpression | None:
-    """Return what NumPy makes of a small array, in a loop over ever new extents.
-
-    None of all others, and where NumPy refuses it.
-
-    Parameters
-    ----------
-    function : callable
-        NumPy's.
-    a : object
-        The operand.
-    lazily : callable
-        Makes the result's node of the operand's.
-    shape : tuple of int
-        Of the result.
-    **options
-        What else NumPy is given.
-    """
-    if not growing.value or not isinstance(a, XExpression) or tracing.running.value:
-        return None
-    if not a.size or max(a.size, math.prod(shape)) * a.dtype.itemsize > MOST:
-        return None
-    found = part_of(a, FEW)
+def reshaped_at_once(a: XExpression, shape: Shape) -> XExpression | None:
+    """Return few elements that lie apart in another shape, in a loop over ever new extents."""
+    small = growing.value and not tracing.running.value and 0 < a.size * a.dtype.itemsize <= MOST
+    found = part_of(a, FEW) if small else None
     if found is None:
         return None
-    try:
-        values = np.asarray(function(found[0], **options))
-    except (TypeError, ValueError, IndexError, OverflowError):
-        return None
-    kind = row_major(values.dtype, values.ndim, min(a._kind.fixed, RANK))
-    return copy_with(values, kind, Recomputed(found[1], lazily, values.dtype))
+    kind = row_major(a.dtype, len(shape), min(a._kind.fixed, RANK))
+    made = Recomputed(found[1], lambda node: build.reshape(node, shape), a.dtype)
+    return copy_with(found[0].reshape(shape), kind, made)
 
 
 def folded_at_once(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node | None:
