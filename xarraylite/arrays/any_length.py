@@ -67,6 +67,11 @@ class Part:
     axes: tuple[int, ...] = ()
 
 
+#: Where extents are found: dimensions of the arrays, and by how much they are more; -1 where that
+#: is the extent.
+Places = tuple[tuple[int, int], ...]
+
+
 @record(frozen=True, slots=True)
 class Loose:
     """A part of any length.
@@ -84,8 +89,8 @@ class Loose:
     """
 
     part: Part
-    body: tuple[int, ...]
-    shape: tuple[int, ...]
+    body: Places
+    shape: Places
     constants: tuple[Any, ...]
 
     def found(self, extents: Shape, sizes: Sequence[int]) -> tuple[Any, ...]:
@@ -421,19 +426,22 @@ def _loose(
     return Loose(same[0], body, shape, tuple(constants))
 
 
-def _places(given: Sequence[Shape], shapes: Sequence[Shape]) -> tuple[int, ...] | None:
-    """Return where extents are found: dimensions of the arrays, or as ~n extents of n."""
-    found: list[int] = []
+def _places(given: Sequence[Shape], shapes: Sequence[Shape]) -> Places | None:
+    """Return where extents are found."""
+    found: list[tuple[int, int]] = []
     for values in zip(*given, strict=True):
-        own = [k for k, extents in enumerate(zip(*shapes, strict=True)) if extents == values]
-        if not own and len(set(values)) > 1:
+        places = [(-1, values[0])] if len(set(values)) == 1 else []
+        for k, extents in enumerate(zip(*shapes, strict=True)):
+            more = {value - n for value, n in zip(values, extents, strict=True)}
+            places += [(k, *more)] if len(more) == 1 else []
+        if not places:
             return None
-        found.append(own[0] if own else ~values[0])
+        found.append(min(places, key=lambda place: (place[1] != 0, place[0] < 0)))
     return tuple(found)
 
 
-def _extents(places: tuple[int, ...], extents: Shape) -> Shape:
-    return tuple([extents[k] if k >= 0 else ~k for k in places])
+def _extents(places: Places, extents: Shape) -> Shape:
+    return tuple([extents[k] + more if k >= 0 else more for k, more in places])
 
 
 def _constant(
