@@ -339,7 +339,7 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
         spread = (*array.shape[: along + 1], times, *array.shape[along + 1 :])
         shape = (*array.shape[:along], extent * times, *array.shape[along + 1 :])
         stretched = broadcast_to(expand_dims(XExpression(array.node), axis=along + 1), spread)
-        return reshape(stretched, shape)
+        return XExpression(reshape(stretched, shape).node)  # none of a family of views
     if counts.size != extent:
         raise ShapeError(
             f"repeat({describe(array.node)}): {counts.size} repeats for an extent of {extent}"

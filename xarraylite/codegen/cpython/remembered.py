@@ -236,7 +236,7 @@ def remade(known: int, state: int) -> int:
 def is_table(front: int) -> bool:
     """Tell whether a front is what a memoised function remembers."""
     cls = load(front + CLASS)
-    return cls == word(w.TABLE) or cls == word(w.VALUES_TABLE) or cls == word(w.DICT)
+    return cls == word(w.CALLS_TABLE) or cls == word(w.VALUES_TABLE) or cls == word(w.DICT)
 
 
 def with_standing(args: int) -> int:
