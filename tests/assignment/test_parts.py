@@ -58,6 +58,10 @@ def _shift(xp: Any, m: Any, v: Any, k: int) -> None:
     v[1 : k + 1] = v[:k] + 1
 
 
+def _running(xp: Any, m: Any, v: Any, k: int) -> None:
+    v[1 : k + 1] += v[:k]
+
+
 def _turned(xp: Any, m: Any, v: Any, k: int) -> None:
     m[:k, :k] = m[:k, :k].T - m[:k, :k]
 
@@ -68,7 +72,7 @@ def _diagonal(xp: Any, m: Any, v: Any, k: int) -> None:
 
 WRITES = {
     f.__name__.strip("_"): f
-    for f in (_pivot, _column, _centre, _reversed, _shift, _turned, _diagonal)
+    for f in (_pivot, _column, _centre, _reversed, _shift, _running, _turned, _diagonal)
 }
 
 
@@ -133,6 +137,24 @@ def test_nothing_is_planned_for_new_extents(monkeypatch: pytest.MonkeyPatch) -> 
             if made is not None:
                 xl.eval(made)
     assert not planned
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("write", [_shift, _running])
+def test_an_order_of_loops_is_not_planned_for_ever_new_extents(
+    write: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = np.arange(40.0)
+    ours = xl.asarray(expected.copy())
+    planned: list[object] = []
+    plan = evaluate.planning.plan
+    for k in range(30):
+        if k == 10:
+            monkeypatch.setattr(evaluate.planning, "plan", lambda *a: planned.append(a) or plan(*a))
+        write(np, None, expected, k + 5)
+        write(xl, None, ours, k + 5)
+    assert not planned
+    assert ours.tolist() == expected.tolist()
 
 
 @pytest.mark.usefixtures("compiled")

@@ -10,6 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
+from xarraylite.memory.snapshots import Copy
 from xarraylite.testing import assert_same_bits
 
 DATA = np.array([[2.0, np.nan, -0.0, 0.0], [5.0, 5.0, -7.0, 1.0], [0.0, -0.0, 3.0, 3.0]])
@@ -139,6 +140,10 @@ MOVED: dict[str, Callable[[Any, Any], Any]] = {
     "diag": lambda xp, x: xp.diag(x.reshape(-1), -2),
     "tril": lambda xp, x: xp.tril(x, 1),
     "triu": lambda xp, x: xp.triu(x, -1),
+    "column_stack": lambda xp, x: xp.column_stack([x, x * 2]),
+    "vstack": lambda xp, x: xp.vstack((x, x)),
+    "argmax": lambda xp, x: xp.argmax(x, axis=-1),
+    "argmin of what is computed": lambda xp, x: xp.argmin(x * 2 - x),
 }
 
 
@@ -181,6 +186,25 @@ def test_large_results_stay_lazy_in_ever_new_shapes() -> None:
         assert xl.tile(few, 10**12).shape == (k * 10**12,)
         assert xl.pad(few, 10**12).shape == (k + 2 * 10**12,)
         assert xl.diag(few, 10**6).shape == (k + 10**6,) * 2
+
+
+def test_many_elements_stay_lazy_where_few_are_computed_at_once() -> None:
+    """Joins and searches of megabytes, in a loop that has begun with few elements."""
+    a = xl.arange(300_000.0)
+    for k in (*range(2, 14), 300_000):
+        joined, least = xl.concat([a[:k], a[:2]]), xl.argmin(a[:k] + 1)
+        at_once = [isinstance(made._operands[0], Copy) for made in (joined, least)]
+        assert at_once == [10 <= k < 300_000] * 2
+    assert joined.shape == (300_002,)
+    assert int(least) == 0
+
+
+def test_numbers_of_repeats_that_change_are_no_options() -> None:
+    for k in range(3, 20):
+        counts = xl.asarray(np.arange(k) % 3)
+        made, before = xl.repeat(xl.arange(k), counts), np.repeat(np.arange(k), np.arange(k) % 3)
+        counts[:] = 1
+        assert_same_bits(made, before)
 
 
 def test_triangles_of_any_number_in_ever_new_shapes() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import xarraylite as xl
-from xarraylite.arrays import memo
+from xarraylite.arrays import memo, rules
 from xarraylite.functions import reducers
 from xarraylite.memory.snapshots import Copy
 from xarraylite.runtime.launch import can_launch
@@ -31,13 +31,14 @@ FOLDS: dict[str, Callable[[Any, Any], Any]] = {
     "initial": lambda x, axis: xl.sum(x, axis=axis, initial=2),
     "where": lambda x, axis: xl.sum(x, axis=axis, where=x > 0),
     "computed": lambda x, axis: xl.sum(x * x - x * 2, axis=axis),
+    "squares": lambda x, axis: xl.sum((x - x[0]) ** 2, axis=axis),
     "of a row": lambda x, axis: xl.sum(x - x[:1, :1], axis=axis),
     "of a computed row": lambda x, axis: xl.sum(x * xl.exp(x[:1] * 1e-3), axis=axis),
     "centred": lambda x, axis: x - xl.mean(x, axis=axis, keepdims=True),
 }
 
 #: What has a rule in all ranks, as nothing lies with strides in which there are extents.
-RULED = ("sum", "prod", "max", "min", "any", "mean", "initial", "where", "computed")
+RULED = ("sum", "prod", "max", "min", "any", "mean", "initial", "where", "computed", "squares")
 
 PLACES: dict[str, Callable[[Any], Any]] = {
     "rows": lambda x: x,
@@ -54,7 +55,7 @@ def in_a_loop(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     """What says whether functions look for rules at once, and forgets what they remember."""
 
     def say(value: bool) -> None:
-        monkeypatch.setattr(memo, "_SHAPES", 1 if value else sys.maxsize)
+        monkeypatch.setattr(rules, "SHAPES", 1 if value else sys.maxsize)
         memo.forget_extents()
         for function in (reducers._folded, xl.mean, xl.std, xl.any):
             function.front.clear()  # type: ignore[attr-defined]

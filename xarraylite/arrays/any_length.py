@@ -33,9 +33,9 @@ from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot, Snapshot
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
-from .expression import handle
+from .expression import XExpression, handle
 from .recipes import Recipe
-from .recomputed import Recomputed, RecomputedOfSeveral, outlined
+from .recomputed import Recomputed, outlined, recomputed
 
 #: Of each of the arrays that are traced the extents, above the least, and those of another trace,
 #: in the other order.
@@ -62,6 +62,11 @@ class Part:
     axes: tuple[int, ...] = ()
 
 
+#: Where extents are found: dimensions of the arrays, and by how much they are more; -1 where that
+#: is the extent.
+Places = tuple[tuple[int, int], ...]
+
+
 @record(frozen=True, slots=True)
 class Loose:
     """A part of any length.
@@ -79,8 +84,8 @@ class Loose:
     """
 
     part: Part
-    body: tuple[int, ...]
-    shape: tuple[int, ...]
+    body: Places
+    shape: Places
     constants: tuple[Any, ...]
 
     def found(self, extents: Shape, sizes: Sequence[int]) -> tuple[Any, ...]:
@@ -130,19 +135,31 @@ class AnyLength:
 
     def __call__(self, arrays: Sequence[Any]) -> Any:
         """Return the result of other arrays; None where the rule does not serve."""
-        recipe = self.recipe(arrays) if self.lazy else None
-        return self._computed(arrays) if recipe is None else recipe(arrays)
+        if not self.lazy:
+            return self._computed(arrays)
+        found = self._found(arrays)
+        if found is None:
+            return None
+        own, shape, constants = found
+        given = arrays[0].now() if len(arrays) == 1 else sum([x.now() for x in arrays], ())
+        return handle(own.kind, shape, own.operands(given, constants))
 
     def recipe(self, arrays: Sequence[Any]) -> Recipe | None:
         """Return how a lazy result is made of arrays of such extents; None if it is not known."""
+        found = self._found(arrays)
+        if found is None:
+            return None
+        own, shape, constants = found
+        return Recipe(own.kind, shape, constants, own.picks, own.moved)
+
+    def _found(self, arrays: Sequence[Any]) -> tuple[Recipe, Shape, tuple[Any, ...]] | None:
+        """Return the recipe of a trace, and shape and constants for arrays of such extents."""
         extents = arrays[0]._shape
         size = math.prod(extents)
         (part,) = self.parts
         if (min(extents) if part.shape else size) < self.least or _differ(arrays, extents):
             return None
-        own = part.part.recipe
-        constants = part.found(extents, (size,))
-        return Recipe(own.kind, _extents(part.shape, extents), constants, own.picks, own.moved)
+        return part.part.recipe, _extents(part.shape, extents), part.found(extents, (size,))
 
     def _computed(self, arrays: Sequence[Any]) -> Any:
         """Return the result, computed at once, of arrays that are small; None of others."""
@@ -178,9 +195,7 @@ class AnyLength:
     def _from(self, arrays: Sequence[Any], dtype: Any) -> Recomputed:
         parts = [(x._kind, x._shape, outlined(x._kind, x.now())) for x in arrays]
         assert self.lazily is not None, "a rule that serves is whole"
-        if len(parts) == 1:
-            return Recomputed(parts[0], self.lazily, dtype)
-        return RecomputedOfSeveral(parts, self.lazily, dtype)
+        return recomputed(parts, self.lazily, dtype)
 
 
 def _differ(arrays: Sequence[Any], extents: Shape) -> bool:
@@ -200,13 +215,18 @@ def loosened(key: tuple[Any, ...], arrays: Sequence[Any]) -> tuple[Any, ...] | N
 
     None where there are none, or extents are part of a kind or among the operands of an array.
     """
-    shapes = [array._shape for array in arrays if array._shape and not array._kind.formed]
-    if not shapes or len(shapes) < len(arrays):
-        return None
-    if any([item.__class__ is tuple for array in arrays for item in array.now()]):
-        return None
-    own = {id(shape) for shape in shapes}
-    return tuple([len(item) if id(item) in own else item for item in key])
+    own = []
+    for array in arrays:
+        shape = array._shape
+        if not shape or array._kind.formed:
+            return None
+        if array.__class__ is XExpression and tuple in map(type, array._operands):
+            return None
+        own.append(shape)
+    if len(own) == 1:
+        return tuple([len(x) if x is shape else x for x in key])
+    known = {*map(id, own)}
+    return tuple([len(x) if id(x) in known else x for x in key]) if own else None
 
 
 def divided(root: Node, places: dict[int, int], given: list[Any]) -> list[Part] | None:
@@ -401,19 +421,22 @@ def _loose(
     return Loose(same[0], body, shape, tuple(constants))
 
 
-def _places(given: Sequence[Shape], shapes: Sequence[Shape]) -> tuple[int, ...] | None:
-    """Return where extents are found: dimensions of the arrays, or as ~n extents of n."""
-    found: list[int] = []
+def _places(given: Sequence[Shape], shapes: Sequence[Shape]) -> Places | None:
+    """Return where extents are found."""
+    found: list[tuple[int, int]] = []
     for values in zip(*given, strict=True):
-        own = [k for k, extents in enumerate(zip(*shapes, strict=True)) if extents == values]
-        if not own and len(set(values)) > 1:
+        places = [(-1, values[0])] if len(set(values)) == 1 else []
+        for k, extents in enumerate(zip(*shapes, strict=True)):
+            more = {value - n for value, n in zip(values, extents, strict=True)}
+            places += [(k, *more)] if len(more) == 1 else []
+        if not places:
             return None
-        found.append(own[0] if own else ~values[0])
+        found.append(min(places, key=lambda place: (place[1] != 0, place[0] < 0)))
     return tuple(found)
 
 
-def _extents(places: tuple[int, ...], extents: Shape) -> Shape:
-    return tuple([extents[k] if k >= 0 else ~k for k in places])
+def _extents(places: Places, extents: Shape) -> Shape:
+    return tuple([extents[k] + more if k >= 0 else more for k, more in places])
 
 
 def _constant(

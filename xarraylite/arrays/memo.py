@@ -12,39 +12,31 @@ those of irregular elements which these are.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 import operator
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from .._errors import XarrayliteError
 from .._tables import kept
 from ..assignment import elements
 from ..dtypes.names import Named
 from ..ir.kind import NODE
-from ..ir.node import Node, Scalar
-from ..ir.translation import node_of, scalars_of
-from ..memory.buffer import NOWHERE
-from ..memory.shield import Shield
-from ..memory.snapshots import Copy, LateSnapshot, Snapshot
+from ..memory.snapshots import Copy
 from ..operands import dispatch, tracing
-from ..operands.dispatch import ShieldedRecipe, ViewRecipe
 from ..operands.nodes import Gathers, unwrapped
 from ..operands.non_numeric import or_numpy
 from ..ops.reductions import Reduction
-from ..runtime.direct import described
-from . import xarray
-from .any_length import AnyLength, Part, divided, loosened, picked, rule_of, samples
+from . import rules, xarray
+from .any_length import AnyLength, loosened
+from .at_once import AtOnce
 from .container import XContainer
 from .expression import XExpression
 from .ownership import note_use, standing
-from .recipes import GathersRecipe, Recipe
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,12 +46,6 @@ CAPACITY = 1024
 
 #: Items of a list up to which it is looked at: joins of more are no kind.
 _MANY = 32
-
-#: Shapes of arguments for which results that have no rule are lazy.
-_SHAPES = 32
-
-#: The most that is thought of as subtracted from a number of elements.
-_LESS = 1 << 10
 
 #: Calls whose result is copied before what the function makes is traced.
 _COPIES = 8
@@ -79,17 +65,31 @@ class _Growing(threading.local):
 
 growing = _Growing()
 
-#: What each function knows of extents that it was called with (`_ruled`).
+#: What each function knows of extents that it was called with (`rules.ruled`).
 _met: list[dict[Any, Any]] = []
 
 
 def forget_extents() -> None:
     """Forget with which extents functions were called: none is in a loop over ever new ones."""
-    for rules in _met:
-        rules.clear()
+    for known in _met:
+        known.clear()
 
 
-class ValuesTable(dict[Any, Any]):
+class Table(dict[Any, Any]):
+    """What is remembered of a function.
+
+    Attributes
+    ----------
+    unseen : callable
+        Returns the result of a call whose key is not here, or has None; see `_Calls.unseen`.
+    """
+
+    __slots__ = ("unseen",)
+
+    unseen: Callable[[Any, list[Any]], Any]
+
+
+class ValuesTable(Table):
     """What is remembered of a function of which no result is a view (`memoised_values`)."""
 
     __slots__ = ()
@@ -164,7 +164,8 @@ class _Calls:
     def __init__(self, function: Callable[..., Any], reads: bool) -> None:
         self._function = function
         self._called = or_numpy(function)
-        self.known: dict[Any, Any] = ValuesTable() if reads else {}
+        self.known: Table = ValuesTable() if reads else Table()
+        self.known.unseen = self.unseen
         self._copies: dict[Any, int] = {}
         self._rules: dict[Any, Any] = {}
         _met.append(self._rules)
@@ -213,6 +214,9 @@ class _Calls:
         recipe = self.known.get(key)
         if recipe:
             return recipe(arrays)
+        made = self.unseen(key, arrays)
+        if made is not None:
+            return made
         if recipe is False and not growing.value:  # what is computed at once has none
             return self._called(*args, **options)
         return self._learned(key, args, options, arrays)
@@ -223,13 +227,10 @@ class _Calls:
         """Return the result of a call, and remember what can be told of it."""
         loose = loosened(key, arrays)
         rule = None if loose is None else self._rules.get(loose)
-        made = None
-        if rule.__class__ is AnyLength:
-            if rule.lazy and key in self.known:
-                self.known[key] = rule.recipe(arrays) or None
-            made = rule(arrays)
+        made = rule(arrays) if rule.__class__ in (AnyLength, AtOnce) else None
+        call = rules.Call(self._function, args, options, arrays)
         if made is None:
-            fresh = rule is False or (rule.__class__ is int and rule >= _SHAPES)
+            fresh = rule is False or (rule.__class__ is int and rule >= rules.SHAPES)
             growing.value, before = fresh, growing.value
             try:
                 made = self._called(*args, **options)
@@ -237,27 +238,51 @@ class _Calls:
                 growing.value = before
             counted = rule is None or rule.__class__ is int
             if loose is not None and counted and key not in self.known:
-                rule = _ruled(rule or 0, self._function, args, options, arrays, made)
+                rule = rules.ruled(rule or 0, call, made)
                 kept(self._rules, loose, rule, CAPACITY)
         if all([x._kind is not NODE for x in arrays]):  # none got too long
-            self._note(key, args, options, arrays, made)
+            self._note(key, call, made)
         return made
 
-    def _note(
-        self, key: Any, args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any], made: Any
-    ) -> None:
-        """Remember a call: what is called once need not be traced, what is called twice is."""
+    def unseen(self, key: Any, arrays: list[Any]) -> Any:
+        """Return the result of a call of kinds that are known with other extents; None of others.
+
+        And where it is time to trace what is made of such extents.
+        """
+        loose = loosened(key, arrays)
+        rule = None if loose is None else self._rules.get(loose)
+        if rule.__class__ not in (AnyLength, AtOnce):
+            return None
         known = self.known
-        if key not in known:
-            if len(known) >= CAPACITY:
-                known.clear()
-                self._copies.clear()
-            known[key] = None
-        elif known.get(key, False) is None:
-            if _is_copied(made) and self._copies.setdefault(key, 1) < _COPIES:
+        if key in known:
+            if isinstance(rule, AnyLength) and rule.lazy:
+                known[key] = rule.recipe(arrays) or None
+            elif rule.__class__ is AtOnce and self._copies.setdefault(key, 1) < _COPIES:
                 self._copies[key] += 1  # a copy takes less time than tracing
             else:
-                known[key] = _recipe(self._function, args, options, arrays, made) or False
+                return None
+        made = rule(arrays)
+        if made is not None and key not in known:
+            self._seen(key)
+        return made
+
+    def _seen(self, key: Any) -> None:
+        """Remember that there was a call: what is called once need not be traced."""
+        if len(self.known) >= CAPACITY:
+            self.known.clear()
+            self._copies.clear()
+        self.known[key] = None
+
+    def _note(self, key: Any, call: rules.Call, made: Any) -> None:
+        """Remember a call, and how its result is made when it comes for the second time."""
+        known = self.known
+        if key not in known:
+            self._seen(key)
+        elif known.get(key, False) is None:
+            if _is_copied(made) and self._copies.setdefault(key, 1) < _COPIES:
+                self._copies[key] += 1
+            else:
+                known[key] = rules.recipe_of(call, made) or False
 
 
 def _written(args: Any) -> Any:
@@ -271,60 +296,6 @@ def _written(args: Any) -> Any:
         for x in args
     ]
     return args if all(map(operator.is_, found, args)) else args.__class__(found)
-
-
-def _ruled(
-    count: int,
-    function: Any,
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-    arrays: list[Any],
-    made: Any,
-) -> Any:
-    """Return what is known of a function's results, whatever the extents, after one more of them.
-
-    At first that is their number: what is called once need not be traced, and what is no total only
-    where there will be more.  Then it is a rule, or False where there is none.
-    """
-    count += 1
-    if count < (2 if getattr(made, "_shape", None) == () else _SHAPES):
-        return count
-    extents = arrays[0]._shape
-    if any([x._shape != extents for x in arrays]) or made.__class__ is not XExpression:
-        return False
-
-    def parts(shape: tuple[int, ...]) -> list[Part] | None:
-        traced = _traced(function, args, options, arrays, shape)
-        return None if traced is None else divided(*traced)
-
-    numbers = [x for x in (*args, *options.values()) if x.__class__ in (int, float)]
-    most = max([x for x in numbers if 0 < x <= _LESS], default=0)
-    for least in {2, 2 + math.ceil(most)}:  # as many may be subtracted
-        shapes = samples(least, extents)
-        if not shapes:
-            return count
-        rule = rule_of(shapes, parts)
-        if rule is not None and rule.result(extents) == (made._shape, made.dtype, made._kind.fixed):
-            return dataclasses.replace(rule, lazily=_again(function, args, options, arrays))
-    return False
-
-
-def _again(
-    function: Any, args: tuple[Any, ...], options: dict[str, Any], arrays: list[Any]
-) -> Callable[..., Node]:
-    """Return what makes the node of a function's result of its arrays' nodes."""
-    handles = iter(_handles(arrays, None)[0])
-    given = [_exchanged(value, handles) for value in args]
-    named = {name: _exchanged(value, handles) for name, value in options.items()}
-
-    def lazily(*nodes: Node) -> Node:
-        rest = iter(map(XExpression, nodes))
-        again = [_exchanged(value, rest) for value in given]
-        made = function(*again, **{name: _exchanged(x, rest) for name, x in named.items()})
-        node: Node = made.node
-        return node
-
-    return lazily
 
 
 def _is_copied(made: Any) -> bool:
@@ -374,106 +345,3 @@ def _describe(value: Any, found: list[Any], arrays: list[Any]) -> bool:
         return False
     found += (cls, len(value))
     return all([_describe(item, found, arrays) for item in value])
-
-
-def _recipe(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-    arrays: list[Any],
-    made: Any,
-) -> Recipe | ViewRecipe | GathersRecipe | None:
-    """Return how a result is made of arguments; None if that cannot be told."""
-    if any([made is x for x in arrays]):
-        return None  # which of the two is written is for all to see
-    if isinstance(made, Gathers):
-        source = made.base  # type: ignore[attr-defined]
-        own = len(arrays) == 1 and source is arrays[0]
-        base = None if own else _view(arrays, source)
-        return None if base is None and not own else GathersRecipe(base, made)
-    if made.__class__ is not XExpression:
-        return _view(arrays, made)
-    its = getattr(made, "_owning", None)
-    if made._kind is NODE or (its is not None and (not its.path or its.source() is not None)):
-        return None  # it belongs to the family of a lazy result, or is a copy by where that lies
-    traced = _traced(function, args, options, arrays)
-    found = None if traced is None else described(traced[0])
-    if traced is None or found is None:
-        return None
-    shape, dtype = traced[0].shape, traced[0].dtype
-    if (shape, dtype, found[0].fixed) != (made._shape, made.dtype, made._kind.fixed):
-        return None
-    return picked(*found, made._shape, *traced[1:])
-
-
-def _traced(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-    arrays: list[Any],
-    extents: tuple[int, ...] | None = None,
-) -> tuple[Node, dict[int, int], list[Any]] | None:
-    """Return what a function makes of arrays, as a node, with what `_handles` returns.
-
-    None if it asks for values.  ``extents`` are given to all arrays.
-    """
-    handles, places, operands = _handles(arrays, extents)
-    rest = iter(handles)
-    given = [_exchanged(value, rest) for value in args]
-    named = {name: _exchanged(value, rest) for name, value in options.items()}
-    try:
-        with tracing.tracing():
-            traced = function(*given, **named)
-    except (XarrayliteError, TypeError, ValueError):
-        return None
-    return (traced.node, places, operands) if traced.__class__ is XExpression else None
-
-
-def _exchanged(value: Any, rest: Iterator[XExpression]) -> Any:
-    """Return an argument with other arrays in it."""
-    if isinstance(value, XExpression):
-        return next(rest)
-    if type(value) in (list, tuple):
-        return type(value)([_exchanged(item, rest) for item in value])
-    return value
-
-
-def _view(arrays: list[Any], made: Any) -> ViewRecipe | None:
-    (of,) = arrays if len(arrays) == 1 else (None,)
-    if not isinstance(of, XContainer) or made is of or made.__class__ is not of._view_class:
-        return None
-    shielded = isinstance(made._buffer, Shield) and made._buffer.owner is of._buffer
-    if not (shielded or made._buffer is of._buffer) or made._kind is NODE:
-        return None
-    return (ShieldedRecipe if shielded else ViewRecipe)(
-        made._kind, made._shape, made._start - of._start
-    )
-
-
-def _handles(
-    arrays: Sequence[Any], extents: tuple[int, ...] | None
-) -> tuple[list[XExpression], dict[int, int], list[Any]]:
-    """Return lazy arrays, of such extents or their own, in the place of others; all their operands.
-
-    The places of traced snapshots and scalars among these are given by identity.
-    """
-    handles: list[XExpression] = []
-    places: dict[int, int] = {}
-    given: list[Any] = []
-    for array in arrays:
-        items: list[Any] = []
-        dtypes = iter(scalars_of(array._kind))
-        for number, item in enumerate(array.now(), len(given)):
-            made = item
-            if isinstance(item, Snapshot):
-                made = LateSnapshot(NOWHERE)
-                made.traced = True
-                places[id(made)] = number
-            elif item.__class__ is not tuple and not (items and isinstance(items[-1], Snapshot)):
-                dtype = next(dtypes)
-                made = Scalar((), dtype, dtype.type(item), None, number)
-                places[id(made)] = number
-            items.append(made)
-        handles.append(XExpression._of(node_of(array._kind, extents or array._shape, tuple(items))))
-        given += array.now()
-    return handles, places, given

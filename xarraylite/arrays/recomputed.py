@@ -64,15 +64,26 @@ class RecomputedOfSeveral(Recomputed):
 
     __slots__ = ("parts",)
 
-    def __init__(self, parts: Sequence[Part], lazily: Callable[..., Node], dtype: DType) -> None:
-        kind, shape, _ = parts[0]
-        super().__init__((kind, shape, sum([part[2] for part in parts], ())), lazily, dtype)
-        self.parts = parts
+    def __init__(
+        self, parts: Sequence[Part], lazily: Callable[..., Node], dtype: DType, joins: bool = False
+    ) -> None:
+        self.parts, self.lazily, self.dtype, self.depth = parts, lazily, dtype, 0
+        if not joins:  # else all of a history is remembered
+            self.depth = 1 + max([depth_of(item) for part in parts for item in part[2]])
 
     def gathered(self) -> Node | None:
         """Return the result of the operands as they are now; None if memory of one is gone."""
         nodes = [node_of_part(part) for part in self.parts]
         return None if None in nodes else self.lazily(*nodes)
+
+
+def recomputed(
+    parts: Sequence[Part], lazily: Callable[..., Node], dtype: DType, joins: bool = False
+) -> Recomputed:
+    """Return what says of a result that it was computed of some arrays."""
+    if len(parts) == 1:
+        return Recomputed(parts[0], lazily, dtype)
+    return RecomputedOfSeveral(parts, lazily, dtype, joins)
 
 
 def unchanged(node: Node) -> Node:

@@ -13,6 +13,7 @@ the bits.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Collection, Container, Iterator, Sequence
 from typing import Any
 
@@ -35,6 +36,10 @@ Part = tuple[Kind, tuple[Any, ...]]
 
 #: Elements up to which operations that NumPy computes are parts.
 FEW_ASKED = 256
+
+#: Extents for which a kind has been asked, from which on a copy of few elements costs less than
+#: to plan an order.
+_SHAPES = 8
 
 #: Operations on elements that take about as long as to plan an expression.
 _REPEATED = 1 << 15
@@ -89,14 +94,14 @@ def repeats(program: Direct, operands: Sequence[Any], size: int) -> bool:
 def materialised(
     kind: Kind, shape: Shape, operands: Sequence[Any], copied: Collection[int] = ()
 ) -> Part | None:
-    """Return an expression in which folds are memory of one value, and some operands copies.
+    """Return an expression in which folds are memory of one value, or some operands copies.
 
     Parameters
     ----------
     kind, shape, operands
         The expression.
     copied : collection of int
-        The places of the memory to copy among the operands.
+        The places of the memory to copy among the operands of one without folds.
 
     Returns
     -------
@@ -104,10 +109,119 @@ def materialised(
         The kind of what is left and its operands; None where nothing is to be done first, or a
         part takes more than one launch.
     """
-    if kind.formed:
+    if kind.formed or uses_reference():
         return None
-    found = _Parts(tuple(operands), copied).of(kind, shape, 0)
-    return None if found is None or found[1] == operands else found
+    if copied:
+        return _Copies(tuple(operands), copied).of(kind, shape, 0)
+    *first, last = pieces_of(kind) or (None,)
+    if last is None or not first:
+        return None
+    values: list[Any] = []
+    known: dict[Any, Any] = {}
+
+    def given(step: Piece) -> tuple[Any, ...]:
+        return tuple([operands[k] if k >= 0 else values[~k] for k in step[2]])
+
+    for step in first:
+        items = given(step)
+        key = step[0], *map(id, items)
+        if key not in known:  # equal parts are computed once
+            inner = shape if step[3] is None else operands[step[3]]
+            known[key] = _value(step[0], inner[len(inner) - step[0].rank :], items)
+        if known[key] is None:
+            return None
+        values += (known[key].snapshot(), 0)
+    return last[0], given(last)
+
+
+#: A launch by which a part of a kind is computed, or what is left: a kind and its operands, packed
+#: for machine code with their number in front, and as they are.  Those of the whole are known by
+#: their numbers; of what the launch n before has made, ~2n is the memory and ~(2n + 1) where it
+#: begins.  Last the operand that is the shape of what is folded around the part, None without one.
+Piece = tuple[Kind, bytes, tuple[int, ...], int | None]
+
+
+def pieces_of(kind: Kind) -> tuple[Piece, ...] | None:
+    """Return the launches that compute a kind without forms; None if a part takes more than one."""
+    known: Any = kind.pieces
+    if known is None:
+        found: list[Piece] = []
+        left = _cut(kind, 0, None, found)
+        known = False
+        if left is not None:
+            known = (*found, _piece(*left, None))
+        kind.pieces = known
+    return known or None
+
+
+def _piece(kind: Kind, places: Sequence[int], inner: int | None) -> Piece:
+    return kind, struct.pack(f"{len(places) + 1}q", len(places), *places), tuple(places), inner
+
+
+def _cut(
+    kind: Kind, start: int, inner: int | None, found: list[Piece]
+) -> tuple[Kind, list[int]] | None:
+    """Append the pieces of a part whose operands begin at ``start``; return what is left of it."""
+    if not kind.apart:
+        return kind, [*range(start, start + kind.items)]
+    folds = isinstance(kind.op, Reduction)
+    at, kinds, places = start + folds, list[Kind](), [start] if folds else []
+    for arg in kind.args:
+        part = _cut(arg, at, start if folds else inner, found)
+        if part is None:
+            return None
+        kinds.append(part[0])
+        places += part[1]
+        at += arg.items
+    own, made = tuple(kinds), kind
+    if isinstance(kind.op, Reduction):
+        made = reduction(kind.op, *own)
+    elif own != kind.args:
+        assert isinstance(kind.op, Op)
+        made = elementwise(kind.op, kind.dtype, own)
+    if not (folds or kind.hosted):
+        return made, places
+    program = program_of(made)
+    if program.__class__ is not (Direct if folds else HostCall):
+        return None
+    step = _piece(made, places, inner)
+    if step not in found:
+        found.append(step)
+    n = found.index(step)
+    result = row_major(kind.dtype, 0, program.result.fixed) if folds else program.result
+    return result, [~(2 * n), ~(2 * n + 1)]
+
+
+def _value(kind: Kind, shape: Shape, items: tuple[Any, ...]) -> Buffer | None:
+    """Return what one piece computes as new memory; None if it refuses."""
+    program = program_of(kind)
+    counters.temporaries += 1
+    if program.__class__ is HostCall:
+        return _asked(kind, program, shape, items)
+    size = math.prod(items[0])
+    return computed(program_for(kind, program, size), items[0], size, items[1:])
+
+
+def _asked(kind: Kind, program: HostCall, shape: Shape, operands: tuple[Any, ...]) -> Buffer | None:
+    """Return what NumPy makes of few elements, which no kernel computes, as memory."""
+    size = math.prod(shape)
+    if not 0 < size <= FEW_ASKED:
+        return None
+    given: list[Any] = []
+    at = 0
+    for arg in kind.args:
+        items, at = operands[at : at + arg.items], at + arg.items
+        if arg.scalar:
+            given.append(arg.dtype.type(*items))
+            continue
+        buffer = computed(program_of(arg), shape, size, items)
+        if buffer is None:
+            return None
+        given.append(buffer.array(arg.dtype, shape))
+        counters.temporaries += 1
+    buffer = Buffer.allocate(size * kind.itemsize)
+    buffer.array(kind.dtype, shape)[...] = silently(program.function, *given)
+    return buffer
 
 
 def places_of(kind: Kind) -> Iterator[tuple[int, Kind]]:
@@ -135,7 +249,8 @@ def overlapping(
     Returns
     -------
     set of int, or None
-        Their places among the operands; None where an order of the loops would do instead.
+        Their places among the operands; None where an order of the loops would do instead, but
+        not in a loop over ever new extents.
     """
     place = _span(to._buffer.address + to._start, to._kind, to._shape)
     found = {
@@ -143,10 +258,13 @@ def overlapping(
         for at, leaf in places_of(kind)
         if at in near
     }
+    copies = [overlap.Direction.COPY]
     ordered = (overlap.Direction.ASCENDING, overlap.Direction.DESCENDING)
     if any([direction in ordered for direction in found.values()]):
-        return None
-    return {at for at, direction in found.items() if direction is overlap.Direction.COPY}
+        if len(kind.replays) < _SHAPES:
+            return None
+        copies += ordered
+    return {at for at, direction in found.items() if direction in copies}
 
 
 def _span(address: int, leaf: Kind, shape: Shape) -> overlap.Span:
@@ -158,8 +276,8 @@ def _span(address: int, leaf: Kind, shape: Shape) -> overlap.Span:
     )
 
 
-class _Parts:
-    """What has been materialised of one expression: equal parts are so once."""
+class _Copies:
+    """Copies of some operands of an expression without folds: equal ones are made once."""
 
     __slots__ = ("copied", "known", "operands")
 
@@ -169,67 +287,21 @@ class _Parts:
         self.known: dict[Any, Part] = {}
 
     def of(self, kind: Kind, shape: Shape, start: int) -> Part | None:
-        """Return what is left of a part whose operands begin at ``start``; None if it fails."""
-        own = shape[len(shape) - kind.rank :]
-        if not (self.copied or kind.apart):
-            return kind, self.operands[start : start + kind.items]
+        """Return a part whose operands begin at ``start`` with the copies; None if one fails."""
         if kind.op is None:
             items = self.operands[start : start + kind.items]
+            own = shape[len(shape) - kind.rank :]
             return self.copy(kind, own, items) if start in self.copied else (kind, items)
-        folds = isinstance(kind.op, Reduction)
-        inner: Shape = self.operands[start] if folds else own
-        at, parts = start + folds, []
+        kinds, items = list[Kind](), ()
         for arg in kind.args:
-            part = self.of(arg, inner, at)
+            part = self.of(arg, shape, start)
             if part is None:
                 return None
-            parts.append(part)
-            at += arg.items
-        if isinstance(kind.op, Reduction):
-            return self.value(kind.op, inner, *parts[0])
+            kinds.append(part[0])
+            items += part[1]
+            start += arg.items
         assert isinstance(kind.op, Op)
-        kinds = tuple([part[0] for part in parts])
-        made = kind if kinds == kind.args else elementwise(kind.op, kind.dtype, kinds)
-        items = sum([part[1] for part in parts], ())
-        return self.asked(made, own, items) if kind.hosted else (made, items)
-
-    def value(self, op: Reduction, shape: Shape, body: Kind, items: tuple[Any, ...]) -> Part | None:
-        """Return a fold over all elements as memory of one value."""
-        kind = reduction(op, body)
-        key = kind, shape, *map(id, items)
-        found = self.known.get(key)
-        if found is None:
-            size = math.prod(shape)
-            program = program_for(kind, program_of(kind), size)
-            buffer = computed(program, shape, size, items)
-            if buffer is None:
-                return None
-            counters.temporaries += 1
-            single = row_major(kind.dtype, 0, program.result.fixed)
-            found = self.known[key] = single, (buffer.snapshot(), 0)
-        return found
-
-    def asked(self, kind: Kind, shape: Shape, operands: tuple[Any, ...]) -> Part | None:
-        """Return what NumPy makes of few elements, which no kernel computes, as memory."""
-        program, size = program_of(kind), math.prod(shape)
-        if program.__class__ is not HostCall or not 0 < size <= FEW_ASKED:
-            return None
-        given: list[Any] = []
-        at = 0
-        for arg in kind.args:
-            items, at = operands[at : at + arg.items], at + arg.items
-            if arg.scalar:
-                given.append(arg.dtype.type(*items))
-                continue
-            buffer = computed(program_of(arg), shape, size, items)
-            if buffer is None:
-                return None
-            given.append(buffer.array(arg.dtype, shape))
-            counters.temporaries += 1
-        buffer = Buffer.allocate(size * kind.itemsize)
-        buffer.array(kind.dtype, shape)[...] = silently(program.function, *given)
-        counters.temporaries += 1
-        return program.result, (buffer.snapshot(), 0)
+        return elementwise(kind.op, kind.dtype, tuple(kinds)), items
 
     def copy(self, leaf: Kind, shape: Shape, items: tuple[Any, ...]) -> Part | None:
         """Return a copy of an operand: of its elements, if it is stretched."""

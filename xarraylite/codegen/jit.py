@@ -351,7 +351,8 @@ def _outside(declaration: str) -> str:
     return " nounwind willreturn" + ("" if "ptr" in declaration else " memory(none)")
 
 
-_DROPPED = re.compile(r"(;|source_filename|target |attributes |!|$)")
+_SCOPE = r" *call void @llvm\.experimental\.noalias\.scope\.decl\("  # of metadata
+_DROPPED = re.compile(rf"(;|source_filename|target |attributes |!|{_SCOPE}|$)")
 _DEFINE = re.compile(r"define (?:[a-z_]+ )*?(.*?) ?@body\(.*\{$")
 _NAME = re.compile(r'@(?:[\w.$]+|"[^"]*")')
 _OWN = re.compile(r'^(?:define [^@]*)?(@(?!body\()(?:[\w.$]+|"[^"]*"))(?: = |\()', re.MULTILINE)

@@ -16,6 +16,7 @@ import numpy as np
 from .._errors import AxisError, DTypeError, IndexRangeError
 from ..arrays import xarray
 from ..arrays.adapt import adapt
+from ..arrays.at_once import COMMON
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import values_of
@@ -53,9 +54,6 @@ from ..runtime.floating_errors import silently
 numpy: Any = np
 
 T = TypeVar("T")
-
-#: Dtypes that NumPy computes with as kernels do.
-COMMON = frozenset(dt for dt in SUPPORTED if not is_narrow(dt))
 
 #: Those whose elements it moves and compares as well.
 MOVED = COMMON | {np.dtype(np.float16)}

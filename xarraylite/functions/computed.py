@@ -18,6 +18,7 @@ import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
 from ..arrays import xarray
+from ..arrays.at_once import COMMON
 from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import as_dtype
@@ -27,7 +28,7 @@ from ..operands.moving import Parted, of_parts
 from ..operands.nodes import HasNode, Lifted, has_array, unwrapped
 from ..operands.tracing import writer as trace_writer
 from ..runtime.floating_errors import silently
-from .arrays_of_numpy import COMMON, COPIED, MOVED, Narrow, into, numpy_of, refusal, results
+from .arrays_of_numpy import COPIED, MOVED, Narrow, into, numpy_of, refusal, results
 
 P = ParamSpec("P")
 R = TypeVar("R")

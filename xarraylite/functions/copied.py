@@ -21,12 +21,11 @@ import numpy as np
 from .._config import settings
 from .._later import axis_folds
 from ..arrays.any_length import filled
-from ..arrays.container import XContainer
-from ..arrays.expression import XExpression, handle
+from ..arrays.at_once import COMMON, FEW, MOST, copy_with, part_of
+from ..arrays.expression import XExpression
 from ..arrays.memo import growing
-from ..arrays.ownership import standing
-from ..arrays.recomputed import Part, Recomputed, node_of_part, outlined
-from ..assignment import elements, results
+from ..arrays.recomputed import Recomputed, node_of_part, outlined
+from ..assignment import results
 from ..assignment.results import count_launch
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
@@ -38,36 +37,14 @@ from ..ir.translation import MOST_FORMED
 from ..ir.translation import of as kind_of
 from ..ir.walk import postorder
 from ..layout.strided import Strided
-from ..memory.histories import held
 from ..memory.snapshots import Copy, Snapshot
 from ..operands import tracing
 from ..operands.nodes import Gathers, OneValue, as_node
 from ..ops.reductions import Reduction
-from .arrays_of_numpy import COMMON
-
-#: The most bytes of an operand that is computed first, and of all others and results.
-FEW, _MOST = 1 << 16, 1 << 20
 
 #: Parts beyond which a join is copied, of more bytes than `FEW` and of fewer; the most bytes of
 #: all, and of one on average.
 MANY, SEVERAL, _JOINED, _EACH = 32, 8, 1 << 26, 1 << 16
-
-
-def part_of(x: XExpression, most: int) -> tuple[NumpyArray, Part] | None:
-    """Return the values of an array of plain numbers, and how it was written.
-
-    None of more bytes than ``most``, if they are to be computed, and of other arrays.
-    """
-    if x._kind is NODE or x._kind.dtype not in COMMON:
-        return None
-    if isinstance(x, XContainer):
-        return elements.array_of(x), (x._kind, x._shape, (held(x._buffer), x._start))
-    x = standing(x)  # of what is long, less is to be told and computed once its values are kept
-    if x.__class__ is not XExpression or x.size * x._kind.itemsize > most:
-        return None
-    part = x._kind, x._shape, outlined(x._kind, x._operands)
-    made = results.evaluate(x)  # nobody else has it
-    return (x.numpy() if made is None or made._kind is NODE else elements.array_of(made)), part
 
 
 def with_memory(operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -95,49 +72,15 @@ def _value_and_part(given: Any, most: int) -> tuple[NumpyArray, Any] | None:
     return (x, x) if x.__class__ is np.ndarray else None
 
 
-def copy_with(values: NumpyArray, fixed: int, made: Gathers) -> XExpression:
-    """Return an expression of values, and of what says where they are from."""
-    snapshot = Snapshot.alone(values.nbytes, made)
-    snapshot.array(values.dtype, values.shape)[...] = values
-    return handle(row_major(values.dtype, values.ndim, fixed), values.shape, (snapshot, 0))
-
-
-def computed_at_once(
-    function: Callable[..., Any],
-    a: object,
-    lazily: Callable[[Node], Node],
-    shape: Shape,
-    **options: Any,
-) -> XExpression | None:
-    """Return what NumPy makes of a small array, in a loop over ever new extents.
-
-    None of all others, and where NumPy refuses it.
-
-    Parameters
-    ----------
-    function : callable
-        NumPy's.
-    a : object
-        The operand.
-    lazily : callable
-        Makes the result's node of the operand's.
-    shape : tuple of int
-        Of the result.
-    **options
-        What else NumPy is given.
-    """
-    if not growing.value or not isinstance(a, XExpression) or tracing.running.value:
-        return None
-    if not a.size or max(a.size, math.prod(shape)) * a.dtype.itemsize > _MOST:
-        return None
-    found = part_of(a, FEW)
+def reshaped_at_once(a: XExpression, shape: Shape) -> XExpression | None:
+    """Return few elements that lie apart in another shape, in a loop over ever new extents."""
+    small = growing.value and not tracing.running.value and 0 < a.size * a.dtype.itemsize <= MOST
+    found = part_of(a, FEW) if small else None
     if found is None:
         return None
-    try:
-        values = np.asarray(function(found[0], **options))
-    except (TypeError, ValueError, IndexError, OverflowError):
-        return None
-    return copy_with(values, min(a._kind.fixed, RANK), Recomputed(found[1], lazily, values.dtype))
+    kind = row_major(a.dtype, len(shape), min(a._kind.fixed, RANK))
+    made = Recomputed(found[1], lambda node: build.reshape(node, shape), a.dtype)
+    return copy_with(found[0].reshape(shape), kind, made)
 
 
 def folded_at_once(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node | None:
@@ -289,4 +232,5 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     except (TypeError, ValueError, IndexError):
         return None
     along = None if axis is None else axis % whole.ndim
-    return copy_with(whole, fixed, Joined(parts, along, new, whole.dtype))
+    kind = row_major(whole.dtype, whole.ndim, fixed)
+    return copy_with(whole, kind, Joined(parts, along, new, whole.dtype))

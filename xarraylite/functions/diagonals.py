@@ -10,8 +10,6 @@ import builtins
 import math
 from typing import Any, SupportsIndex
 
-import numpy as np
-
 from .._errors import AxisError, AxisTypeError, ShapeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, apply
@@ -28,7 +26,6 @@ from ..operands.moving import moves
 from ..ops.table import OPS
 from .arguments import whole
 from .arrays_of_numpy import into
-from .copied import computed_at_once
 from .joining import stack
 from .manipulation import broadcast_to, expand_dims, moveaxis, reshape
 from .reducers import sum as total
@@ -128,15 +125,10 @@ def _triangle(x: object, k: int, name: str, upper: bool) -> XExpression:
     if not array.ndim:  # where NumPy lacks an extent
         raise AxisTypeError(f"{name}({describe(array.node)}): rank must be at least 1")
     last = whole(k, name, "k", cut=True)
-
-    def lazily(node: Node) -> Node:
-        node = build.broadcast_to(node, shape)
-        inside = OPS["greater_equal" if upper else "less_equal"]
-        chosen = build.elementwise(inside, _distance(shape), last)
-        return build.elementwise(OPS["where"], chosen, node, build.scalar(0, node.dtype))
-
-    made = computed_at_once(np.triu if upper else np.tril, array, lazily, shape, k=k)
-    return XExpression(lazily(array.node)) if made is None else made
+    node = build.broadcast_to(array.node, shape)
+    inside = OPS["greater_equal" if upper else "less_equal"]
+    chosen = build.elementwise(inside, _distance(shape), last)
+    return XExpression(build.elementwise(OPS["where"], chosen, node, build.scalar(0, node.dtype)))
 
 
 @memoised
@@ -223,16 +215,12 @@ def diag(v: object, k: int = 0) -> XExpression:
     size = length + builtins.abs(k)
     zero = build.scalar(0, array.dtype)
     gap = build.broadcast_to(zero, (builtins.abs(k),))
-
-    def lazily(node: Node) -> Node:
-        # Element i of the vector stands in row i + down and column i + right.
-        row = build.concat([node, gap] if k < 0 else [gap, node], 0) if k else node
-        inside = build.elementwise(OPS["equal"], _distance((size, size)), k)
-        rows = build.broadcast_to(row, (size, size))
-        return build.elementwise(OPS["where"], inside, rows, zero)
-
-    made = computed_at_once(np.diag, array, lazily, (size, size), k=k)
-    return XExpression(lazily(array.node)) if made is None else made
+    row = array.node
+    # Element i of the vector stands in row i + down and column i + right.
+    row = build.concat([row, gap] if k < 0 else [gap, row], 0) if k else row
+    inside = build.elementwise(OPS["equal"], _distance((size, size)), k)
+    rows = build.broadcast_to(row, (size, size))
+    return XExpression(build.elementwise(OPS["where"], inside, rows, zero))
 
 
 @memoised

@@ -20,7 +20,6 @@ from ..index.box import is_vector
 from ..index.broadcast import as_shape, broadcast_shapes, check_axes, check_rank, infer_extent
 from ..ir import build
 from ..ir.build import describe
-from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import is_number
 from ..operands.non_numeric import or_numpy
@@ -266,11 +265,7 @@ def reshape(
     if copy is False and type(view) is XExpression:
         raise ValueError(f"reshape: {describe(array.node)} cannot become {target} without a copy")
     if type(view) is XExpression and isinstance(array, XContainer):
-
-        def lazily(node: Node) -> Node:
-            return build.reshape(node, target)
-
-        made = copied.computed_at_once(lambda values: values.reshape(target), array, lazily, target)
+        made = copied.reshaped_at_once(array, target)
         return view if made is None else made
     return view
 

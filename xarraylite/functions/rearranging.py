@@ -30,7 +30,6 @@ from ..operands.gathers import index_leaf
 from ..operands.moving import Parted, moves
 from .arguments import whole
 from .arrays_of_numpy import Narrow, container, numpy_of
-from .copied import computed_at_once
 from .manipulation import Axes, broadcast_to, expand_dims, flip, moveaxis, permute_dims, reshape
 from .searching import take
 
@@ -71,14 +70,10 @@ def roll(a: object, shift: Ints, axis: Axes | None = None) -> XExpression:
     """
     array = as_array(a, "roll")
     moves = [(_total(shift), None)] if axis is None else _moves(shift, axis, array.ndim)
-
-    def lazily(node: Node) -> Node:
-        for distance, one in moves:
-            node = _rolled(node, distance, one)
-        return node
-
-    made = computed_at_once(np.roll, array, lazily, array.shape, shift=shift, axis=axis)
-    return XExpression(lazily(array.node)) if made is None else made
+    node = array.node
+    for distance, one in moves:
+        node = _rolled(node, distance, one)
+    return XExpression(node)
 
 
 def _moves(shift: Ints, axis: Ints, rank: int) -> list[tuple[int, int | None]]:
@@ -286,12 +281,8 @@ def tile(A: object, reps: Ints) -> XExpression:
     apart = [n for extent in extents for n in (1, extent)]
     spread = tuple([n for pair in zip(times, extents, strict=True) for n in pair])
     shape = [t * n for t, n in zip(times, extents, strict=True)]
-
-    def lazily(node: Node) -> Node:
-        return build.reshape(build.broadcast_to(build.reshape(node, apart), spread), shape)
-
-    made = computed_at_once(np.tile, array, lazily, tuple(shape), reps=times)
-    return XExpression(lazily(array.node)) if made is None else made
+    node = build.broadcast_to(build.reshape(array.node, apart), spread)
+    return XExpression(build.reshape(node, shape))
 
 
 @memoised_values
@@ -347,13 +338,8 @@ def repeat(a: object, repeats: Any, axis: SupportsIndex | None = None) -> XExpre
         times = int(counts.reshape(()))
         spread = (*array.shape[: along + 1], times, *array.shape[along + 1 :])
         shape = (*array.shape[:along], extent * times, *array.shape[along + 1 :])
-
-        def lazily(node: Node) -> Node:
-            stretched = broadcast_to(expand_dims(XExpression(node), axis=along + 1), spread)
-            return reshape(stretched, shape).node
-
-        made = computed_at_once(np.repeat, array, lazily, shape, repeats=times, axis=along)
-        return XExpression(lazily(array.node)) if made is None else made
+        stretched = broadcast_to(expand_dims(XExpression(array.node), axis=along + 1), spread)
+        return XExpression(reshape(stretched, shape).node)  # none of a family of views
     if counts.size != extent:
         raise ShapeError(
             f"repeat({describe(array.node)}): {counts.size} repeats for an extent of {extent}"
@@ -418,15 +404,10 @@ def pad(array: object, pad_width: Any, mode: PadMode = "constant", **options: An
         if kind(x.dtype) == "i":  # NumPy's unsigned ones take the rest, as it casts
             real = [v for pair in values for v in pair if v.__class__ is not complex]
             check_representable(real, x.dtype, "pad")
-        shape = tuple([n + builtins.sum(more) for n, more in zip(x.shape, widths, strict=True)])
-
-        def lazily(node: Node) -> Node:
-            for axis, (width, value) in enumerate(zip(widths, values, strict=True)):
-                node = _framed(node, axis, width, value)
-            return node
-
-        made = computed_at_once(np.pad, x, lazily, shape, pad_width=widths, constant_values=values)
-        return XExpression(lazily(x.node)) if made is None else made
+        node = x.node
+        for axis, (width, value) in enumerate(zip(widths, values, strict=True)):
+            node = _framed(node, axis, width, value)
+        return XExpression(node)
     if mode in _MOVING and not options and x.size:
         node = x.node
         for axis, width in enumerate(widths):

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, SupportsIndex
 
-import numpy as np
-
 from .._errors import DTypeError, ShapeError
 from .._later import jagged
 from ..arrays import expression
@@ -30,7 +28,6 @@ from ..ops.reductions import ALL, ANY, KNOWN_MAX, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from .arguments import check_mask, flag
 from .arrays_of_numpy import into
-from .copied import computed_at_once
 from .groups import Axis, Groups, Lazy, dense_groups, is_jagged, refuse_empty, takes_jagged
 from .partials import sibling
 
@@ -379,14 +376,7 @@ def _position(
     axes: Any = (asked,) if isinstance(asked, Iterable) else asked
     node, groups = operand_and_groups(a, axes, keepdims, name)
     refuse_empty(groups, name, node)
-
-    def lazily(node: Node) -> Node:
-        return _first(MIN if name == "argmin" else MAX, node, groups)
-
-    made: Lazy | None = None
-    if kind(node.dtype) != "c":
-        made = computed_at_once(getattr(np, name), a, lazily, (), axis=axis, keepdims=keepdims)
-    made = groups.wrap(lazily(node)) if made is None else made
+    made = groups.wrap(_first(MIN if name == "argmin" else MAX, node, groups))
     return made if out is None else into(out, made, name, rule="positions")
 
 

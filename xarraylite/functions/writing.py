@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from .._errors import DTypeError, IndexRangeError, ShapeError
+from ..arrays.at_once import COMMON
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.few import computed, values_of
@@ -29,7 +30,7 @@ from ..operands.convert import check_representable, listed
 from ..operands.nodes import as_node
 from ..operands.non_numeric import numbers_of, or_numpy
 from ..ops.table import OPS
-from .arrays_of_numpy import COMMON, Narrow, numpy_of, refusal
+from .arrays_of_numpy import Narrow, numpy_of, refusal
 
 Mode: TypeAlias = "Literal['raise', 'wrap', 'clip']"
 

@@ -135,6 +135,9 @@ class Kind:
     fresh : object
         The program that evaluates into new memory; None as long as it is not known, False if
         there is none.
+    pieces : tuple, False or None
+        The launches that compute it of which parts are folds (`assignment.parts`); False if other
+        programs do, None as long as it is not known.
     writes : dict
         Programs that evaluate into existing memory, by its kind; plans for one shape of that
         (`runtime.replay.Rewrite`), by the kind and the shape.
@@ -161,6 +164,7 @@ class Kind:
         "noted",
         "op",
         "owner",
+        "pieces",
         "places",
         "plans",
         "rank",
@@ -211,6 +215,7 @@ class Kind:
             self.owner = (None, None, {}) if fixed == SHAPE else OWNERS[fixed](dtype, ())
         self.begun = 0
         self.fresh: Any = None
+        self.pieces: Any = None
         self.writes: dict[Any, Any] = {}
         self.replays: dict[Any, Any] = {}
         self.plans: dict[Any, Any] = {}

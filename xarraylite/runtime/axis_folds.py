@@ -134,10 +134,12 @@ def fold(
     memory = [item for item in operands if isinstance(item, Snapshot)]
     with pinned(memory):  # from now on addresses stay
         starts, strides, words = _operands(body, shape, operands, known[1])
-        if len(set(starts)) < len(starts) and len(set(strides)) > 1:
-            return False  # a plan reads one operand once, which may count for the loops' order
-        nests = _nests(shape, (_still(shape, axes, body.itemsize), *strides), axes)
-        kernel, block = _filled(op, body, nests, ((to.address,), *words))
+        first: dict[Any, int] = {}  # operands that are one count once for the order of the loops
+        keys = zip(starts, strides, [use.dtype for use in known[0].uses], strict=True)
+        which = [first.setdefault(key, len(first)) for key in keys]
+        once = [own for _, own, _ in first]
+        nests = _nests(shape, (_still(shape, axes, body.itemsize), *once), axes)
+        kernel, block = _filled(op, body, nests, which, ((to.address,), *words))
         return kernel.run(block.buffer_info()[0]) == 0
 
 
@@ -190,14 +192,21 @@ def _operands(
 
 
 def _filled(
-    op: Reduction, body: Kind, nests: tuple[Nest, Nest], words: Any
+    op: Reduction, body: Kind, nests: tuple[Nest, Nest], which: Sequence[int], words: Any
 ) -> tuple[Kernel, array[int]]:
-    """Return a kernel and its argument block, which says that all is to be folded."""
+    """Return a kernel and its argument block, which says that all is to be folded.
+
+    ``which`` has for each operand the number of its stream in the nests, without the result's.
+    """
     kept, reduced = nests
-    uses = _known(op, body)[0].uses
+    every = _known(op, body)[0].uses
+    uses = [every[which.index(k)] for k in range(len(kept.streams) - 1)]
     form = form_of_nests(kept, reduced, uses)
     along = form is Form.ALONG
-    kept = kept if along else sideways(kept, uses)
+    kept, reduced = [
+        Nest(nest.extents, tuple([nest.streams[k] for k in (0, *[1 + k for k in which])]))
+        for nest in (kept if along else sideways(kept, uses), reduced)
+    ]
     nest = reduced if along else kept
     k, r = len(kept.extents) - (not along), len(reduced.extents) - along
     steps = [stream.strides[-1] for stream in nest.streams]

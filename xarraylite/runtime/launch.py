@@ -183,7 +183,7 @@ def word_at(address: int) -> int:
 
 def offset(cls: type, name: str) -> int:
     """Return how far behind an object's address one of its slots is."""
-    probe: Any = object.__new__(cls)
+    probe: Any = (dict if issubclass(cls, dict) else object).__new__(cls)
     inside = object()
     slot: Any = next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
     slot.__set__(probe, inside)

@@ -18,7 +18,7 @@ from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.families import Owning
-from ..arrays.memo import ValuesTable
+from ..arrays.memo import Table, ValuesTable
 from ..arrays.numpy_interface import DescribedMemory
 from ..arrays.recipes import Recipe
 from ..arrays.recomputed import Recomputed, unchanged
@@ -223,7 +223,7 @@ _CLASSES = {
     cls.__name__: cls
     for cls in (
         *(Buffer, Copy, Direct, HostCall, Jitted, Kind, Newest, NoAlias, Op, Owning, Pick, Quick),
-        *(Recipe, Recomputed, Reduction, Replay, Rewrite, ScalarKernel, Settings, Snapshot),
+        *(Recipe, Recomputed, Reduction, Replay, Rewrite, ScalarKernel, Settings, Snapshot, Table),
         *(ValuesTable, ViewRecipe, XArray, XComplex128, XContainer, XDynamicView, XExpression),
         *(XFloat64, XHeld, XIndexView, XInteger, XTensor, XTensorFixed, XTensorView, XView),
     )
@@ -259,7 +259,8 @@ def _words() -> dict[int, int]:
     }
     found |= dict(zip((w.WARNING, w.SILENT), map(_address, silence()), strict=True))
     found[w.SQUARES] = _address(ways_of(OPS["square"]))
-    found[w.UNCHANGED], found[w.NEW_ARRAY] = _address(unchanged), array_maker()
+    found[w.UNCHANGED], found[w.ONCE] = _address(unchanged), _address(results.ONCE)
+    found[w.NEW_ARRAY] = array_maker()
     found |= dict(zip((w.ONE_DIGIT, w.TWO_DIGITS), digits(), strict=True))
     found[w.LINES] = _address(_LINES)
     found[w.TRACING] = _memory(tracing.running)

@@ -36,14 +36,8 @@ from .basics import (
     tuple_of,
     whole,
 )
-from .evaluation import (
-    address_of,
-    array_over,
-    computed,
-    kind_of_rank,
-    new_array,
-    new_buffer,
-)
+from .containers import kind_of_rank
+from .evaluation import address_of, array_over, computed, new_array, new_buffer
 from .operators import leads
 from .readers import is_shared, waiting_for
 from .reuse import kept_values

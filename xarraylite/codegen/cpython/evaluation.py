@@ -11,18 +11,13 @@ from .basics import (
     BYTES_EACH,
     DATA,
     DESCRIPTION,
-    DIMENSIONS,
-    DTYPE_NUMBER,
-    FEW,
     FLAGS,
     FOLDS,
     LARGE,
     LIMIT,
     LIST_ITEMS,
-    MANY,
     MOST_ASKED,
     ORDINARY,
-    OTHERS,
     REPEATED,
     SMALL,
     TWICE,
@@ -34,10 +29,7 @@ from .basics import (
     get,
     give,
     integer,
-    is_container,
     is_lazy,
-    is_row_major,
-    is_tensor,
     item,
     itemsize_of,
     keep,
@@ -61,6 +53,9 @@ def record_of(program: int) -> int:
         return 0
     return get(program, w.RECORD) + word(w.BYTES_DATA)
 
+
+#: The most plans of a kind (`assignment.results`), and the most launches of one.
+MOST_REPLAYS, MOST_PIECES = 64, 16
 
 #: Where the counters of memory have what is counted here.
 ALLOCATIONS, BYTES, TEMPORARIES, SNAPSHOTS = 0, 8, 16, 24
@@ -323,8 +318,47 @@ def planned_again(kind: int, shape: int, operands: int) -> int:
     plan, made = c.PyDict_GetItemWithError(get(kind, w.REPLAYS), key), 0
     if plan != 0 and load(plan + CLASS) == word(w.REPLAY):
         made = run_again(plan, shape, operands)
+    elif plan == 0 and c.PyDict_Size(get(kind, w.REPLAYS)) < MOST_REPLAYS:
+        keep(kind)
+        made = in_pieces(get(kind, w.PIECES), shape, operands)
+        if made != 0:
+            c.PyDict_SetItem(get(kind, w.REPLAYS), key, word(w.ONCE))
+        c.Py_DecRef(kind)
     c.Py_DecRef(key)
     return made
+
+
+def in_pieces(pieces: int, shape: int, operands: int) -> int:
+    """Return values by the launches that a kind has (`assignment.parts`); 0 if it is not done."""
+    usual = load(pieces + CLASS) == word(w.TUPLE) and load(pieces + SIZE) <= MOST_PIECES
+    if not usual or get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
+        return 0
+    keep(pieces)
+    keep(shape)
+    made, done, single = scratch(), 0, tuple_of(0)
+    items, last, one = made + 8 * MOST_PIECES, load(pieces + SIZE) - 1, single
+    count_evaluation()
+    while done <= last and one != 0:
+        step = item(pieces, done)
+        record = item(step, 1) + word(w.BYTES_DATA)
+        for k in range(load(record)):
+            place = load(record + 8 + 8 * k)
+            if place >= 0:
+                store(items + 8 * k, load(operands + 8 * place))
+            else:
+                memory = get(load(made + 8 * ((-1 - place) >> 1)), w.OWN_BUFFER)
+                store(items + 8 * k, word(w.ZERO) if (-1 - place) & 1 else memory)
+        program = get(item(step, 0), w.FRESH)
+        one = by_launch(program, shape if done == last else single, items)
+        store(made + 8 * done, one)
+        done += 1 if one != 0 else 0
+    for k in range(done if one == 0 else last):
+        c.Py_DecRef(load(made + 8 * k))
+    bump(TEMPORARIES, last if one != 0 else 0)
+    c.Py_DecRef(single)
+    c.Py_DecRef(shape)
+    c.Py_DecRef(pieces)
+    return one
 
 
 def computed(kind: int, shape: int, operands: int) -> int:
@@ -336,6 +370,14 @@ def computed(kind: int, shape: int, operands: int) -> int:
         return asked(program, shape, operands)
     if program == word(w.FALSE):
         return planned_again(kind, shape, operands)
+    made = by_launch(program, shape, operands)
+    if made != 0:
+        count_evaluation()
+    return made
+
+
+def by_launch(program: int, shape: int, operands: int) -> int:
+    """Return what one launch computes in a new container; 0 if it is not done."""
     record = record_of(program)
     if record == 0:
         return 0
@@ -345,7 +387,6 @@ def computed(kind: int, shape: int, operands: int) -> int:
     size = size_of(over)
     if size < folds or size > load(record + LIMIT) or size * load(record + TWICE) > REPEATED:
         return 0
-    count_evaluation()
     # Where memory is allocated the collector may run, and with it other threads.
     keep(program)
     keep(shape)
@@ -389,100 +430,6 @@ def lazy_values(lazy: int) -> int:
     made = computed(get(lazy, w.KIND), get(lazy, w.SHAPE), operands + word(w.TUPLE_ITEMS))
     c.Py_DecRef(operands)
     return made
-
-
-def new_container(items: int, count: int) -> int:
-    """``new_container(cls, kind, shape, size)``."""
-    kind, shape = load(items + 8), load(items + 16)
-    if count == 4 and load(items) == owner_of(kind, shape):
-        nbytes = size_of(shape) * itemsize_of(kind)
-        buffer = new_buffer(nbytes) if nbytes >= 0 else 0
-        if buffer != 0:
-            return new_array(buffer, keep(shape), keep(kind))
-    return 0
-
-
-def duplicate(thing: int) -> int:
-    """Return a row-major container's elements in a new one of the usual class; 0 if many."""
-    return duplicate_as(owner_of(get(thing, w.KIND), get(thing, w.SHAPE)), thing)
-
-
-def duplicate_as(cls: int, thing: int) -> int:
-    """Return a row-major container's elements in a new one of a class, or 0; 0 if they are many."""
-    kind, shape, source = get(thing, w.KIND), get(thing, w.SHAPE), get(thing, w.OWN_BUFFER)
-    size = size_of(shape)
-    if not 0 <= size <= MANY:
-        return 0
-    nbytes = size * itemsize_of(kind)
-    start = integer(get(thing, w.START))
-    for part in (kind, shape, source):
-        keep(part)
-    buffer = new_buffer(nbytes)
-    if buffer != 0:
-        c.memcpy(address_of(buffer), address_of(source) + start, nbytes)
-    c.Py_DecRef(source)
-    return new_array_of(cls if buffer != 0 else 0, buffer, shape, kind)
-
-
-def duplicated(thing: int) -> int:
-    """Return the elements of a row-major container in a new one; 0 if they are many."""
-    usual = is_container(thing) and is_row_major(thing)
-    if usual and get(get(thing, w.KIND), w.OWNER) == word(w.NONE):
-        return duplicate(thing)
-    return 0
-
-
-def copied(thing: int, args: int, keywords: int) -> int:
-    """``thing.copy()``."""
-    cls = load(thing + CLASS)
-    usual = is_container(thing) and (cls == word(w.ARRAY) or is_tensor(cls))
-    usual = usual and keywords == 0 and load(args + SIZE) == 0 and get(thing, w.FORCED) == 0
-    if usual and get(thing, w.POLICY) == word(w.ROW_MAJOR) and is_row_major(thing):
-        return duplicate_as(cls, thing)
-    return 0
-
-
-def zeros(place: int, count: int) -> int:
-    """``zeros(extents, dtype)``, of an int or a tuple of ints; 0 for any other shape."""
-    extents, dtype = load(place), load(place + 8) if count == 2 else 0
-    if dtype == 0 or load(extents + CLASS) != word(w.INT):
-        return zeros_of(extents, dtype) if dtype != 0 else 0
-    shape = tuple_of(1)
-    if shape == 0:
-        return 0
-    store(shape + word(w.TUPLE_ITEMS), keep(extents))
-    made = zeros_of(shape, dtype)
-    c.Py_DecRef(shape)
-    return made
-
-
-def zeros_of(shape: int, dtype: int) -> int:
-    """Return a container of zeros of a tuple of ints; 0 for any other shape."""
-    usual = load(shape + CLASS) == word(w.TUPLE) and load(shape + SIZE) <= DIMENSIONS
-    usual = usual and get(word(w.SETTINGS), w.DEFAULT_LAYOUT) == word(w.BY_ROWS)
-    for k in range(load(shape + SIZE) if usual else 0):
-        one = item(shape, k)
-        usual = usual and load(one + CLASS) == word(w.INT) and 0 <= whole(one) <= FEW
-    size = size_of(shape) if usual and load(dtype + DTYPE_NUMBER) < OTHERS else -1
-    if 0 <= size <= FEW:
-        kind = kind_of_rank(dtype, load(shape + SIZE))
-        if kind != 0:
-            keep(kind)
-            nbytes = size * itemsize_of(kind)
-            buffer = new_buffer(nbytes)
-            if buffer != 0:
-                c.memset(address_of(buffer), 0, nbytes)
-            return new_array(buffer, keep(shape), kind)
-    return 0
-
-
-def kind_of_rank(dtype: int, rank: int) -> int:
-    """Return the kind of row-major memory, borrowed; 0 if it is new."""
-    ranks = c.PyDict_GetItemWithError(word(w.ALL_PLACES), dtype)
-    number = c.PyLong_FromLongLong(rank) if ranks != 0 else 0
-    kind = c.PyDict_GetItemWithError(ranks, number) if number != 0 else 0
-    c.Py_DecRef(number)
-    return kind
 
 
 def evaluated(thing: int) -> int:

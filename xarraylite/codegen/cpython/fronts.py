@@ -34,7 +34,8 @@ from .basics import (
     with_first,
 )
 from .calls import array_of, product, rows_of
-from .evaluation import duplicate, lazy_values
+from .containers import duplicate
+from .evaluation import lazy_values
 from .indices import is_mask
 from .lazy_views import lazy_transposed
 from .picks import leaf_of, picked

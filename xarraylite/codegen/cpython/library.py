@@ -9,6 +9,7 @@ from . import (
     assignment,
     basics,
     calls,
+    containers,
     evaluation,
     fronts,
     indexing,
@@ -29,7 +30,7 @@ from . import (
 )
 
 _MODULES = (
-    *(assignment, basics, calls, evaluation, fronts, indexing, indices, launching),
+    *(assignment, basics, calls, containers, evaluation, fronts, indexing, indices, launching),
     *(lazy_views, operators, picks, places, readers, remembered, replay, reuse, scalars),
     *(scattered, single_values, views),
 )

@@ -41,15 +41,8 @@ from .basics import (
     whole,
 )
 from .calls import array_of, kind_of, owned, rows_in
-from .evaluation import (
-    address_of,
-    begin_of,
-    duplicate,
-    has_memory,
-    lazy_values,
-    new_array,
-    new_buffer,
-)
+from .containers import duplicate
+from .evaluation import address_of, begin_of, has_memory, lazy_values, new_array, new_buffer
 from .indices import (
     PLAIN,
     axis_of,

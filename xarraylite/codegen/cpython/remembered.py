@@ -180,15 +180,32 @@ def assembled(recipe: int, state: int) -> int:
     return made
 
 
-def called(recipe: int, state: int) -> int:
-    """Return what a recipe in Python makes of a call's arrays."""
+def arrays_of(state: int) -> int:
+    """Return a list of a call's arrays, or 0."""
     count = load(state + 8)
     arrays = c.PyList_New(count)
     for k in range(count if arrays != 0 else 0):
         store(load(arrays + LIST_ITEMS) + 8 * k, keep(load(state + ARRAYS + 16 * k)))
+    return arrays
+
+
+def called(recipe: int, state: int) -> int:
+    """Return what a recipe in Python makes of a call's arrays."""
+    arrays = arrays_of(state)
     made = call(recipe, arrays, 0, 1) if arrays != 0 else 0
     c.Py_DecRef(arrays)
     return made
+
+
+def unseen(known: int, key: int, state: int) -> int:
+    """Return the result of a call whose kinds are known with other extents; 0 of others."""
+    arrays = arrays_of(state) if load(known + CLASS) != word(w.DICT) else 0
+    made = call(get(known, w.UNSEEN), key, arrays, 2) if arrays != 0 else 0
+    c.Py_DecRef(arrays)
+    if made != word(w.NONE):
+        return made
+    c.Py_DecRef(made)
+    return 0
 
 
 def remade(known: int, state: int) -> int:
@@ -199,13 +216,17 @@ def remade(known: int, state: int) -> int:
     recipe = c.PyDict_GetItemWithError(known, key)
     if recipe == 0:
         c.PyErr_Clear()
-    elif is_as_noted(key, state):
+    if not is_as_noted(key, state):
+        recipe = 0
+    elif recipe == 0 or recipe == word(w.NONE):
+        made, recipe = unseen(known, key, state), 0
+    if recipe != 0:
         keep(recipe)
         if load(recipe + CLASS) == word(w.RECIPE):
             made = assembled(recipe, state)
         elif load(recipe + CLASS) == word(w.VIEW_RECIPE):
             made = viewed(recipe, load(state + ARRAYS))
-        elif recipe != word(w.NONE) and recipe != word(w.FALSE):
+        elif recipe != word(w.FALSE):
             made = called(recipe, state)
         c.Py_DecRef(recipe)
     c.Py_DecRef(key)
@@ -214,7 +235,8 @@ def remade(known: int, state: int) -> int:
 
 def is_table(front: int) -> bool:
     """Tell whether a front is what a memoised function remembers."""
-    return load(front + CLASS) == word(w.DICT) or load(front + CLASS) == word(w.VALUES_TABLE)
+    cls = load(front + CLASS)
+    return cls == word(w.CALLS_TABLE) or cls == word(w.VALUES_TABLE) or cls == word(w.DICT)
 
 
 def with_standing(args: int) -> int:

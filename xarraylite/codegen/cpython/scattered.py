@@ -35,14 +35,8 @@ from .basics import (
     whole,
 )
 from .calls import array_of
-from .evaluation import (
-    address_of,
-    begin_of,
-    duplicate,
-    lazy_values,
-    new_array,
-    new_buffer,
-)
+from .containers import duplicate
+from .evaluation import address_of, begin_of, lazy_values, new_array, new_buffer
 from .indices import FEW_AT_ONCE, PLAIN, is_mask, selects_few
 from .picks import (
     FEW_PICKED,
