@@ -64,6 +64,12 @@ def test_one_value_is_repeated_along_the_axis_of_a_vector(axis: int | None) -> N
         xl.repeat(xl.asarray(3.0), 2, axis=1)
 
 
+def test_arrays_of_more_than_half_the_highest_rank_are_tiled() -> None:
+    line = np.arange(3).reshape((1,) * 39 + (3,))
+    for times in (2, (1,) * 64, (2, *[1] * 40)):
+        same(xl.tile(xl.asarray(line), times), np.tile(line, times))
+
+
 @FEW
 @given(SHAPES, st.integers(0, 3), st.lists(st.integers(0, 3), max_size=4), st.data())
 def test_tile_and_pad(

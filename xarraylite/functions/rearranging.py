@@ -283,9 +283,10 @@ def tile(A: object, reps: Ints) -> XExpression:
     rank = builtins.max(len(times), array.ndim)
     times = (1,) * (rank - len(times)) + times
     extents = (1,) * (rank - array.ndim) + array.shape
-    apart = [n for extent in extents for n in (1, extent)]
-    spread = tuple([n for pair in zip(times, extents, strict=True) for n in pair])
-    shape = [t * n for t, n in zip(times, extents, strict=True)]
+    pairs = [*zip(times, extents, strict=True)]
+    apart = [k for t, n in pairs for k in ((n,) if t == 1 else (1, n))]
+    spread = tuple([k for t, n in pairs for k in ((n,) if t == 1 else (t, n))])
+    shape = [t * n for t, n in pairs]
 
     def lazily(node: Node) -> Node:
         return build.reshape(build.broadcast_to(build.reshape(node, apart), spread), shape)
