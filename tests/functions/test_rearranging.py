@@ -97,6 +97,14 @@ def test_pad_of_many(mode: Any, width: tuple[int, int]) -> None:
     same(xl.pad(xl.asarray(turned).T, widths, mode), np.pad(wide, widths, mode))
 
 
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_truth_values_are_positions_of_take(axis: int | None) -> None:
+    y = np.arange(6).reshape(2, 3)
+    for at in (True, [True, False], np.array([[True, False]])):
+        same(xl.take(xl.asarray(y), at, axis=axis), np.take(y, at, axis))
+        same(xl.asarray(y).take(xl.asarray(at), axis), y.take(at, axis))
+
+
 @FEW
 @given(SHAPES, st.integers(0, 3), st.data())
 def test_diff_and_take(shape: tuple[int, ...], how: int, data: st.DataObject) -> None:
