@@ -18,8 +18,9 @@ from .._lazy_import import later
 from .._locks import ForkLock
 from .._tables import kept
 from ..compiler.graph import Graph, Key, Streamed, canonical
+from ..index.transform import Transform
 from ..ir.build import describe
-from ..ir.node import Leaf, Node, Shape, Source
+from ..ir.node import Leaf, Node, Shape, Source, View
 from ..ir.walk import postorder
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
@@ -46,6 +47,9 @@ else:
 
 #: Programs kept; one is a few kilobytes.
 CAPACITY = 2048
+
+#: Ways to operands that are looked at to see how a result lies best.
+_PATHS = 256
 
 #: Longer expressions are planned anew each time: their signatures would fill memory.
 SIGNATURE_NODES = 2000
@@ -172,7 +176,8 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     """Return the layout of a new result: that of its operands where they agree, else row-major.
 
     Tiled if all operands are tiled alike, column-major or in another order of dimensions if all
-    are.  Operands of lower rank, those that are stretched and those whose layout is both row- and
+    are, as views show them: where what is viewed was computed before, its values lie so.
+    Operands of lower rank, those that are stretched and those whose layout is both row- and
     column-major do not count; a result that is both has the strides of rows.
     """
     shape = node.shape
@@ -184,7 +189,8 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
         return placement.like(
             common, node.dtype, node.dtype if node.dtype in sources else sources.pop()
         )
-    maps = [leaf.map for leaf in leaves]
+    views = any([isinstance(one, View) for one in graph.nodes])
+    maps = _seen(graph, len(shape)) if views and len(shape) > 1 else [leaf.map for leaf in leaves]
     places = [place for place in maps if not (place.is_row_major() and place.is_column_major())]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
@@ -195,6 +201,27 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
         if dense and all(place.based() == order for place in places):
             return order
     return Strided.row_major(shape)
+
+
+def _seen(graph: Graph, rank: int) -> list[Map]:
+    """Return the maps of operands of a rank as the result sees them, at most through few views."""
+    found: dict[tuple[int, Transform | None], Map] = {}
+    stack: list[tuple[int, Transform | None]] = [(len(graph.nodes) - 1, None)]
+    met = set(stack)
+    while stack and len(met) < _PATHS:
+        ordinal, path = stack.pop()
+        node = graph.nodes[ordinal]
+        if isinstance(node, Leaf):
+            found[ordinal, path] = node.map if path is None else node.map.apply(path)
+        for arg in graph.args[ordinal]:
+            way = path if graph.nodes[arg].shape == node.shape else None
+            if isinstance(node, View):
+                step = node.step if isinstance(node.step, Transform) else None
+                way = path.after(step) if path is not None and step is not None else step
+            if (arg, way) not in met:
+                met.add((arg, way))
+                stack.append((arg, way))
+    return [one for one in found.values() if one.ndim == rank and not _is_stretched(one)]
 
 
 def _common_tiles(leaves: list[Leaf], shape: Shape) -> TiledMap | None:
