@@ -92,8 +92,8 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
             kinds.append(item.node.dtype if item._kind is NODE else item._kind.dtype)
         elif isinstance(item, (np.ndarray, np.generic)):
             kinds.append(as_dtype(item.dtype))
-        elif type(item) in WEAK_TYPES:
-            kinds.append(type(item))
+        elif isinstance(item, WEAK_TYPES):  # or of a subclass, such as a member of an IntEnum
+            kinds.append(next(base for base in WEAK_TYPES if isinstance(item, base)))
         else:
             kinds.append(as_dtype(item))
     return promotion.result_type(*kinds)

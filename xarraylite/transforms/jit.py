@@ -176,6 +176,8 @@ def _argument(arg: Any) -> Any:
     arg = unwrapped(arg)
     if isinstance(arg, XContainer | np.generic) or type(arg) in WEAK_TYPES:
         return arg
+    if isinstance(arg, WEAK_TYPES):  # a member of an IntEnum, say, which is weak as its base
+        return next(base(arg) for base in WEAK_TYPES if isinstance(arg, base))
     node = values_node(arg, None, "jit")
     if isinstance(node, Leaf):
         return XArray._own(Buffer.lent(node.snapshot), node.map, node.dtype, ROW_MAJOR)
