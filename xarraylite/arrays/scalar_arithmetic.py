@@ -29,7 +29,7 @@ from ..ir.node import Elementwise, Node
 from ..ir.simplify import POWER, applied, simpler
 from ..ir.translation import of as kind_of
 from ..ir.translation import scalars_of
-from ..operands.nodes import OneValue, is_number, is_operand
+from ..operands.nodes import OneValue, is_number, is_operand, of_base
 from ..operands.non_numeric import call_numpy
 from ..operands.operators import by_operator
 from ..ops.op import Op
@@ -178,7 +178,7 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
             ways[types] = known if exact else lambda *numbers: known(*map(own, numbers))
         return made
     if any([not issubclass(cls, np.generic) and cls not in _NUMBERS for cls in types]):
-        return _run(op, tuple([_plain(x) for x in operands]))  # members of an IntEnum, say
+        return _run(op, tuple(map(of_base, operands)))
     node = build.elementwise(op, *[_part(x) for x in operands])
     # Where there is a way for these types already, it cannot do these values.
     learns = len(ways) < _KEPT and _decide(op, types) and types not in ways
@@ -258,14 +258,6 @@ def _decide(op: Op, types: tuple[type, ...]) -> bool:
         return True
     usual = op.scalars is None or all([issubclass(cls, np.inexact) for cls in strong])
     return bool(strong) and usual and op is not POWER
-
-
-def _plain(operand: Any) -> Any:
-    """Return a number of a class made of one of Python's as Python's."""
-    if isinstance(operand, np.generic):
-        return operand
-    cls: Any = next(cls for cls in _NUMBERS if isinstance(operand, cls))
-    return cls(operand)
 
 
 def _part(operand: Any) -> Any:

@@ -36,7 +36,7 @@ from ..memory.buffer import NOWHERE, Buffer
 from ..memory.snapshots import LateSnapshot
 from ..operands.convert import policy_of, values_node
 from ..operands.moving import Joins, apart, together
-from ..operands.nodes import unwrapped
+from ..operands.nodes import of_base, unwrapped
 from ..operands.tracing import is_traced, tracing
 from ..runtime import evaluate as engine
 from .planned import NONE, Output, Quick, planned, results_of, run
@@ -173,11 +173,9 @@ def _first(values: list[Any]) -> Any:
 
 def _argument(arg: Any) -> Any:
     """Return an argument as a container, a Python scalar or a NumPy scalar."""
-    arg = unwrapped(arg)
+    arg = of_base(unwrapped(arg))
     if isinstance(arg, XContainer | np.generic) or type(arg) in WEAK_TYPES:
         return arg
-    if isinstance(arg, WEAK_TYPES):  # a member of an IntEnum, say, which is weak as its base
-        return next(base(arg) for base in WEAK_TYPES if isinstance(arg, base))
     node = values_node(arg, None, "jit")
     if isinstance(node, Leaf):
         return XArray._own(Buffer.lent(node.snapshot), node.map, node.dtype, ROW_MAJOR)
