@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._errors import DTypeError, NotWritableError, ReadOnlyError
+from .._errors import DTypeError, ReadOnlyError
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.evaluation import eval_
@@ -176,7 +176,7 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
             values = XArray._adopted(np.asarray(values))
         if not isinstance(flags, XExpression):
             flags = XArray._adopted(np.array(bool(flags)))
-        elif isinstance(flags, Memory):  # which is an operand's, and may be written
+        else:  # which may be an operand's, and either may be written
             flags = XExpression(flags.node)
         return XOptional(values, flags)
 
@@ -217,10 +217,10 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
 
         Raises
         ------
-        NotWritableError
-            If the array is an expression.
         BroadcastError
             If ``value`` does not broadcast to the selection.
+        ReadOnlyError
+            If the memory of one half cannot be written, or is stretched.
         """
         if value is self and key is Ellipsis:
             return
@@ -283,28 +283,20 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         self._store(..., halves)
 
     def _store(self, key: Any, halves: list[Any]) -> None:
-        """Write values, the last of a list if there are two, and flags."""
-        values, flags = self._memory()
-        if flags.readonly:
+        """Write values, the last of a list if there are two, and flags.
+
+        A lazy half gets memory, as lazy results do that are written.
+        """
+        for name in ("_plain", "_flags"):
+            half = getattr(self, name)
+            if half.shape != self.shape and not isinstance(half, Memory):
+                setattr(self, name, XArray(_spread(half, self.shape)))
+        values, flags = self.value(), self.has_value()
+        if isinstance(flags, Memory) and flags.readonly:
             raise ReadOnlyError(f"assignment: the flags of {self.summary()} are read-only")
         if len(halves) == 2:
             values[key] = halves.pop()
         flags[key] = halves.pop()
-
-    def _memory(self) -> tuple[Memory, Memory]:
-        """Return both halves as containers that can be written.
-
-        Raises
-        ------
-        NotWritableError
-            If one is an expression.
-        """
-        values, flags = self.value(), self.has_value()
-        if not isinstance(values, Memory) or not isinstance(flags, Memory):
-            raise NotWritableError(
-                f"cannot assign to the lazy {self.summary()}: evaluate it with xl.eval first"
-            )
-        return values, flags
 
     # --- other forms --------------------------------------------------------------------------
 

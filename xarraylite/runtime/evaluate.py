@@ -10,6 +10,7 @@ import importlib.util
 import math
 import os
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from .._config import is_too_large, settings
@@ -21,7 +22,7 @@ from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..index.transform import Transform
 from ..ir.build import describe
 from ..ir.node import Leaf, Node, Shape, Source, View
-from ..ir.walk import postorder
+from ..ir.walk import depth_first, postorder
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, write
@@ -50,6 +51,9 @@ CAPACITY = 2048
 
 #: Ways to operands that are looked at to see how a result lies best.
 _PATHS = 256
+
+#: A node, and the view of it that the result sees; None where that is no view.
+_Way = tuple[int, Transform | None]
 
 #: Longer expressions are planned anew each time: their signatures would fill memory.
 SIGNATURE_NODES = 2000
@@ -205,23 +209,24 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
 
 def _seen(graph: Graph, rank: int) -> list[Map]:
     """Return the maps of operands of a rank as the result sees them, at most through few views."""
-    found: dict[tuple[int, Transform | None], Map] = {}
-    stack: list[tuple[int, Transform | None]] = [(len(graph.nodes) - 1, None)]
-    met = set(stack)
-    while stack and len(met) < _PATHS:
-        ordinal, path = stack.pop()
-        node = graph.nodes[ordinal]
-        if isinstance(node, Leaf):
-            found[ordinal, path] = node.map if path is None else node.map.apply(path)
-        for arg in graph.args[ordinal]:
-            way = path if graph.nodes[arg].shape == node.shape else None
-            if isinstance(node, View):
-                step = node.step if isinstance(node.step, Transform) else None
-                way = path.after(step) if path is not None and step is not None else step
-            if (arg, way) not in met:
-                met.add((arg, way))
-                stack.append((arg, way))
-    return [one for one in found.values() if one.ndim == rank and not _is_stretched(one)]
+
+    def below(way: _Way) -> list[_Way]:
+        (ordinal, path), args = way, graph.args[way[0]]
+        node, shape = graph.nodes[ordinal], graph.nodes[ordinal].shape
+        if not isinstance(node, View):
+            return [(arg, path if graph.nodes[arg].shape == shape else None) for arg in args]
+        step = node.step if isinstance(node.step, Transform) else None
+        return [(args[0], path.after(step) if path is not None and step is not None else step)]
+
+    root: _Way = (len(graph.nodes) - 1, None)
+    ways = islice(depth_first([root], below), _PATHS)
+    leaves = [(graph.nodes[ordinal], path) for ordinal, path in ways]
+    maps = [
+        leaf.map if path is None else leaf.map.apply(path)
+        for leaf, path in leaves
+        if isinstance(leaf, Leaf)
+    ]
+    return [one for one in maps if one.ndim == rank and not _is_stretched(one)]
 
 
 def _common_tiles(leaves: list[Leaf], shape: Shape) -> TiledMap | None:
