@@ -11,14 +11,13 @@ expensive to compute twice — `Materialise` names the node that must be evaluat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import TypeVar
 
 import numpy as np
 
 from .._records import record
-from ..codegen.emit.body import Apply, Body, Const, Instruction, Load, Position, Spread
+from ..codegen.emit.body import Apply, Body, Const, Instruction, Load, Position, Spread, taken
 from ..index import transform as steps
 from ..index.transform import FIXED, Reshape, Transform
 from ..ir.node import Elementwise, Gather, Iota, Leaf, Node, Scalar, View
@@ -178,13 +177,9 @@ class _Lowering:
         needed, times = [0] * len(self.instructions), [0] * len(self.uses)
         needed[-1] = 1
         for k, one in reversed([*enumerate(self.instructions)]):
-            below: Iterable[int] = ()
             if isinstance(one, Load | Position):
                 times[one.operand] += needed[k]
-                below = [at for at, _ in one.gathers] if isinstance(one, Load) else ()
-            elif isinstance(one, Apply | Spread):
-                below = one.args if isinstance(one, Apply) else (one.value,)
-            for at in below:
+            for at in taken(one):
                 needed[at] += needed[k]
         return [replace(use, times=n) for use, n in zip(self.uses, times, strict=True)]
 

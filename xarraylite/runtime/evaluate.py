@@ -19,6 +19,7 @@ from .._lazy_import import later
 from .._locks import ForkLock
 from .._tables import kept
 from ..compiler.graph import Graph, Key, Streamed, canonical
+from ..dtypes.names import DType
 from ..index.transform import Transform
 from ..ir.build import describe
 from ..ir.node import Leaf, Node, Shape, Source, View
@@ -185,17 +186,14 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     column-major do not count; a result that is both has the strides of rows.
     """
     shape = node.shape
-    whole = [leaf for leaf in graph.leaves if len(leaf.shape) == len(shape)]
-    leaves = [leaf for leaf in whole if not _is_stretched(leaf.map)]
-    common = _common_tiles(leaves, shape) if tiled else None
+    seen = _seen(graph, len(shape))
+    common = _common_tiles([place for place, _ in seen], shape) if tiled else None
     if common is not None:
-        sources = {leaf.dtype for leaf in leaves}
+        sources = {dtype for _, dtype in seen}
         return placement.like(
             common, node.dtype, node.dtype if node.dtype in sources else sources.pop()
         )
-    views = any([isinstance(one, View) for one in graph.nodes])
-    maps = _seen(graph, len(shape)) if views and len(shape) > 1 else [leaf.map for leaf in leaves]
-    places = [place for place in maps if not (place.is_row_major() and place.is_column_major())]
+    places = [place for place, _ in seen if not (place.is_row_major() and place.is_column_major())]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
             columns = Strided.column_major(shape)
@@ -207,8 +205,8 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     return Strided.row_major(shape)
 
 
-def _seen(graph: Graph, rank: int) -> list[Map]:
-    """Return the maps of operands of a rank as the result sees them, at most through few views."""
+def _seen(graph: Graph, rank: int) -> list[tuple[Map, DType]]:
+    """Return maps and dtypes of a rank's operands as the result sees them, by at most few ways."""
 
     def below(way: _Way) -> list[_Way]:
         (ordinal, path), args = way, graph.args[way[0]]
@@ -218,22 +216,24 @@ def _seen(graph: Graph, rank: int) -> list[Map]:
         step = node.step if isinstance(node.step, Transform) else None
         return [(args[0], path.after(step) if path is not None and step is not None else step)]
 
-    root: _Way = (len(graph.nodes) - 1, None)
-    ways = islice(depth_first([root], below), _PATHS)
-    leaves = [(graph.nodes[ordinal], path) for ordinal, path in ways]
-    maps = [
-        leaf.map if path is None else leaf.map.apply(path)
-        for leaf, path in leaves
-        if isinstance(leaf, Leaf)
-    ]
-    return [one for one in maps if one.ndim == rank and not _is_stretched(one)]
+    found = []
+    ways: list[_Way] = [(k, None) for k in range(len(graph.nodes))]
+    if any([isinstance(node, View) for node in graph.nodes]):
+        ways = [*islice(depth_first([ways[-1]], below), _PATHS)]
+    for ordinal, path in ways:
+        leaf = graph.nodes[ordinal]
+        if isinstance(leaf, Leaf):
+            place = leaf.map if path is None else leaf.map.apply(path)
+            if place.ndim == rank and not _is_stretched(place):
+                found.append((place, leaf.dtype))
+    return found
 
 
-def _common_tiles(leaves: list[Leaf], shape: Shape) -> TiledMap | None:
+def _common_tiles(places: list[Map], shape: Shape) -> TiledMap | None:
     """Return the tiled map that all operands of the result's rank share, if they do."""
-    tiled = [leaf.map for leaf in leaves if isinstance(leaf.map, TiledMap)]
+    tiled = [place for place in places if isinstance(place, TiledMap)]
     whole = [place.based() for place in tiled if place.is_whole and place.shape == shape]
-    alike = len(whole) == len(leaves) and len(set(whole)) == 1
+    alike = len(whole) == len(places) and len(set(whole)) == 1
     return whole[0] if alike else None
 
 
