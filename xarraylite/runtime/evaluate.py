@@ -22,7 +22,7 @@ from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..dtypes.names import DType
 from ..index.transform import Transform
 from ..ir.build import describe
-from ..ir.node import Leaf, Node, Shape, Source, View
+from ..ir.node import Leaf, Node, Source, View
 from ..ir.walk import depth_first, postorder
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
@@ -187,8 +187,12 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     """
     shape = node.shape
     seen = _seen(graph, len(shape))
-    common = _common_tiles([place for place, _ in seen], shape) if tiled else None
-    if common is not None:
+    whole = {
+        place.based() if isinstance(place, TiledMap) and place.is_whole else None
+        for place, _ in seen
+    }
+    common = whole.pop() if tiled and len(whole) == 1 else None
+    if common is not None and common.shape == shape:
         sources = {dtype for _, dtype in seen}
         return placement.like(
             common, node.dtype, node.dtype if node.dtype in sources else sources.pop()
@@ -224,23 +228,13 @@ def _seen(graph: Graph, rank: int) -> list[tuple[Map, DType]]:
         leaf = graph.nodes[ordinal]
         if isinstance(leaf, Leaf):
             place = leaf.map if path is None else leaf.map.apply(path)
-            if place.ndim == rank and not _is_stretched(place):
+            steps = place.strides if isinstance(place, Strided) else place.shape
+            stretched = any(
+                [n > 1 and not step for n, step in zip(place.shape, steps, strict=True)]
+            )
+            if place.ndim == rank and not stretched:
                 found.append((place, leaf.dtype))
     return found
-
-
-def _common_tiles(places: list[Map], shape: Shape) -> TiledMap | None:
-    """Return the tiled map that all operands of the result's rank share, if they do."""
-    tiled = [place for place in places if isinstance(place, TiledMap)]
-    whole = [place.based() for place in tiled if place.is_whole and place.shape == shape]
-    alike = len(whole) == len(places) and len(set(whole)) == 1
-    return whole[0] if alike else None
-
-
-def _is_stretched(place: Map) -> bool:
-    return isinstance(place, Strided) and any(
-        [step == 0 and extent > 1 for extent, step in zip(place.shape, place.strides, strict=True)]
-    )
 
 
 #: What to do with a result of operands that are no memory.
