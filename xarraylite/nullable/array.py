@@ -132,15 +132,11 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
 
     def value(self) -> XExpression:
         """Return the values, to be written through if they are in memory."""
-        half = self._plain
-        alike = half.shape == self._flags.shape
-        return unwrapped(half) if alike else _spread(half, self.shape)
+        return _spread(self._plain, self.shape)
 
     def has_value(self) -> XExpression:
         """Return the flags, to be written through if they are in memory."""
-        half = self._flags
-        alike = half.shape == self._plain.shape
-        return unwrapped(half) if alike else _spread(half, self.shape)
+        return _spread(self._flags, self.shape)
 
     def value_or(self, other: object) -> XExpression:
         """Return the values, and another one in the place of those that are missing, lazily.
