@@ -202,7 +202,7 @@ def test_misaligned_memory() -> None:
     assert xl.eval(xl.add(loose, 1) * 2).tolist() == [2, 4, 6, 8, 10]
     a = xl.adapt(loose)
     a[1:] = a[:-1] + 1
-    assert loose.tolist() == [0, 1, 2, 3, 4]
+    assert loose.tolist() == list(a) == [0, 1, 2, 3, 4]
 
 
 @together(

@@ -10,7 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
-from xarraylite.testing import count_allocations
+from xarraylite.testing import assert_same_bits, count_allocations
 
 
 @pytest.mark.parametrize("engine", ["reference", "compiled"])
@@ -246,3 +246,14 @@ def test_a_copy_of_scattered_elements_tells_nothing_of_others_of_the_same_kind(
     e = xl.asarray([1.0, 2.0, 3.0, 4.0]) * 2
     flatten(xl.expand_dims(e, 0))[...] = 99
     assert e.tolist() == [99.0] * 4
+
+
+def test_a_transposed_result_lies_alike_however_often_it_was_viewed() -> None:
+    rng = np.random.default_rng(2)
+    a, wide = xl.asarray(rng.standard_normal((37, 211))), rng.standard_normal((211, 37))
+    found = [xl.eval((a * 2).T + wide.T.T) for _ in range(12)]
+    assert {made.strides for made in found} == {(37, 1)}  # its operands lie in two orders
+    found = [xl.eval(xl.sqrt(abs(a)).T * 3) for _ in range(12)]
+    assert {made.strides for made in found} == {(1, 211)}
+    for made in found:
+        assert_same_bits(xl.sum(made, axis=0), xl.sum(found[0], axis=0))

@@ -9,6 +9,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
+from xarraylite.testing import assert_same_bits
 
 rng = np.random.default_rng(5)
 
@@ -133,3 +134,18 @@ def test_what_looks_alike_is_not_taken_for_it() -> None:
     np.testing.assert_array_equal(
         np.asarray(other), np.where(a == a.max(0, keepdims=True), np.arange(70), 70).min(1)
     )
+
+
+@together("axis", [0, 1])
+def test_operands_that_are_one_are_folded_in_the_order_of_several(axis: int) -> None:
+    rng = np.random.default_rng(64)
+    b, row = rng.standard_normal((17, 19)), rng.standard_normal((1, 17))
+
+    def folded(b: Any, other: Any, c: Any, again: Any) -> Any:
+        return xl.eval(xl.sum((c * b.T) * (other.T * again)[::-1], axis=axis))
+
+    xl.cache_clear()
+    one, c = xl.asarray(b), xl.broadcast_to(xl.asarray(row), (19, 17))
+    wanted = folded(one, xl.asarray(b), c, xl.broadcast_to(xl.asarray(row), (19, 17)))
+    for _ in range(4):  # it is planned, learned and run again
+        assert_same_bits(folded(one, one, c, c), wanted)

@@ -64,6 +64,12 @@ def test_one_value_is_repeated_along_the_axis_of_a_vector(axis: int | None) -> N
         xl.repeat(xl.asarray(3.0), 2, axis=1)
 
 
+def test_arrays_of_more_than_half_the_highest_rank_are_tiled() -> None:
+    line = np.arange(3).reshape((1,) * 39 + (3,))
+    for times in (2, (1,) * 64, (2, *[1] * 40)):
+        same(xl.tile(xl.asarray(line), times), np.tile(line, times))
+
+
 @FEW
 @given(SHAPES, st.integers(0, 3), st.lists(st.integers(0, 3), max_size=4), st.data())
 def test_tile_and_pad(
@@ -89,6 +95,14 @@ def test_pad_of_many(mode: Any, width: tuple[int, int]) -> None:
     same(xl.pad(xl.asarray(wide), widths, mode), np.pad(wide, widths, mode))
     turned = np.ascontiguousarray(wide.T)
     same(xl.pad(xl.asarray(turned).T, widths, mode), np.pad(wide, widths, mode))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_truth_values_are_positions_of_take(axis: int | None) -> None:
+    y = np.arange(6).reshape(2, 3)
+    for at in (True, [True, False], np.array([[True, False]])):
+        same(xl.take(xl.asarray(y), at, axis=axis), np.take(y, at, axis))
+        same(xl.asarray(y).take(xl.asarray(at), axis), y.take(at, axis))
 
 
 @FEW

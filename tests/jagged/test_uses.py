@@ -235,3 +235,12 @@ def test_reducing_without_nan(name: str) -> None:
     known = [getattr(np, f"nan{name}")(row) for row in rows]
     np.testing.assert_allclose(fold(array, axis=1), known)
     np.testing.assert_allclose(fold(array), getattr(np, f"nan{name}")(np.concatenate(rows)))
+
+
+def test_what_is_computed_is_folded_along_rows_with_a_tail_and_read_again() -> None:
+    rows = [[[1, 2]], [[3, 4], [5, 6], [7, 8]]]
+    array = xl.XJagged(rows)
+    for made in (array * 2, array.astype("int32")):
+        found = xl.eval(made - xl.sum(made, axis=1, keepdims=True))
+        twice = [np.array(row) * (2 if made.dtype == np.int64 else 1) for row in rows]
+        assert found.to_list() == [(row - row.sum(0)).tolist() for row in twice]

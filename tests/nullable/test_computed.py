@@ -133,3 +133,24 @@ def test_missing_is_one_value_and_compares_with_arrays_by_element() -> None:
     assert xl.missing in [1, xl.missing]
     for made in (a == xl.missing, xl.missing != a):
         assert xl.eval(made).tolist() == [None, None]
+
+
+def test_lazy_ones_are_written_as_lazy_results_are() -> None:
+    a = xl.optional(np.arange(6.0).reshape(2, 3), [True, False, True])
+    row = a * xl.optional([1.0, 1.0, 1.0])
+    made, other = row + 0, row * 2
+    part = made[1]
+    made[1, 0] = xl.missing
+    made[0] += xl.optional([None, 1, 1])
+    part[2] = 9.0
+    assert made.tolist() == [[None, None, 3], [None, None, 9]]
+    assert part.tolist() == [None, None, 9]
+    assert row.tolist() == a.tolist() == [[0, None, 2], [3, None, 5]]
+    assert other.tolist() == [[0, None, 4], [6, None, 10]]
+    copied = xl.optional([1.0, 2.0, None])
+    copied[[0, -1]] += 1
+    assert copied.tolist() == [2, 2, None]
+    wide = xl.optional(xl.asarray([1.0, 2.0]) * 2, xl.asarray([[1], [0]]) > 0)
+    wide[0, 0] = None
+    wide[1, 1] = 7.0
+    assert wide.tolist() == [[None, 4], [None, 7]]

@@ -10,6 +10,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
+from xarraylite.runtime import evaluate
 
 rng = np.random.default_rng(8)
 
@@ -151,3 +152,21 @@ def test_arrays_made_after_a_result_that_is_not_used_are_themselves() -> None:
         assert ours[0](x).tolist() == [1.0] * 5
         assert ours[1](x)[1].tolist() == np.linspace(0, 1, 5).tolist()
         assert ours[2](x).tolist() == constant.tolist() == [7.0] * 5
+
+
+def test_arguments_that_are_written_while_kernels_run_are_read_as_they_were(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    a = xl.asarray(np.arange(9.0), layout="{0:T(4)}")
+    total = xl.jit(lambda u: ((u - u.mean()) * (u - u.mean())).sum())
+    assert float(total(a)) == 60
+    execute = evaluate.execute
+
+    def written_first(*args: Any) -> None:
+        monkeypatch.undo()
+        a[...] = np.arange(9.0) ** 2  # as another thread may
+        execute(*args)
+
+    monkeypatch.setattr(evaluate, "execute", written_first)
+    assert float(total(a)) == 60
+    assert float(total(a)) == ((np.asarray(a) - np.mean(a)) ** 2).sum()

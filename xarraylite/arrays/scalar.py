@@ -61,7 +61,7 @@ def values_of(numbers: Iterable[Any], dtype: np.dtype[Any]) -> Iterator[Any]:
     if dtype.type is not np.float64:
         return map(scalar_of, numbers)
     plain = isinstance(scalar_of, FunctionType)  # not yet in machine code
-    if isinstance(numbers, np.ndarray):
+    if isinstance(numbers, np.ndarray) and numbers.flags.aligned:  # else it has no memoryview
         numbers = numbers.data  # which gives Python's floats, in less time than NumPy's
     return map(XFloat64 if plain else scalar_of, numbers)
 

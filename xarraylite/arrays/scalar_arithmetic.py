@@ -21,7 +21,7 @@ import numpy as np
 from .._errors import DTypeError
 from .._later import reference
 from ..assignment import elements, results
-from ..dtypes.names import DType, as_dtype
+from ..dtypes.names import DType
 from ..dtypes.names import kind as kind_of_dtype
 from ..ir import build
 from ..ir.kind import Kind
@@ -29,7 +29,7 @@ from ..ir.node import Elementwise, Node
 from ..ir.simplify import POWER, applied, simpler
 from ..ir.translation import of as kind_of
 from ..ir.translation import scalars_of
-from ..operands.nodes import OneValue, is_number, is_operand
+from ..operands.nodes import OneValue, as_operand, is_number, is_operand, of_base
 from ..operands.non_numeric import call_numpy
 from ..operands.operators import by_operator
 from ..ops.op import Op
@@ -172,8 +172,8 @@ def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
             ways[types] = known if exact else lambda *numbers: known(*map(own, numbers))
         return made
     if any([not issubclass(cls, np.generic) and cls not in _NUMBERS for cls in types]):
-        return _run(op, tuple([_plain(x) for x in operands]))  # members of an IntEnum, say
-    node = build.elementwise(op, *[_part(x) for x in operands])
+        return _run(op, tuple(map(of_base, operands)))
+    node = build.elementwise(op, *[as_operand(x, op.name) for x in operands])
     # Where there is a way for these types already, it cannot do these values.
     learns = len(ways) < _KEPT and _decide(op, types) and types not in ways
     if not all([kind_of_dtype(arg.dtype) in node.op.exact for arg in node.args]):
@@ -252,20 +252,6 @@ def _decide(op: Op, types: tuple[type, ...]) -> bool:
         return True
     usual = op.scalars is None or all([issubclass(cls, np.inexact) for cls in strong])
     return bool(strong) and usual and op is not POWER
-
-
-def _plain(operand: Any) -> Any:
-    """Return a number of a class made of one of Python's as Python's."""
-    if isinstance(operand, np.generic):
-        return operand
-    cls: Any = next(cls for cls in _NUMBERS if isinstance(operand, cls))
-    return cls(operand)
-
-
-def _part(operand: Any) -> Any:
-    if isinstance(operand, np.generic):
-        return build.scalar(operand, as_dtype(operand.dtype))
-    return operand
 
 
 def _folded(node: Node) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:

@@ -130,7 +130,7 @@ def folded_and_read(graph: Graph, root: int, target: Target) -> int | None:
     for reduce, args in zip(graph.nodes, graph.args, strict=True):
         if not isinstance(reduce, Reduce) or args[0] not in own or args[0] == root:
             continue
-        (arg,) = args
+        arg = args[0]  # behind it are the rows' offsets, where these are jagged
         fits = graph.nodes[arg].dtype == node.dtype and reduce.axes == (last,)
         if fits and costs[arg] >= max(COSTLY, _WORTH // whole) and _in_rows(graph, arg):
             return arg

@@ -72,7 +72,9 @@ def normalise(shape: Sequence[int], streams: Sequence[AddressStream], lead: int 
             strides = [-t for t in strides]
         dims.append((extent, strides))
     # Where the lead does not move (a reduced dimension) the others decide, largest strides out.
-    dims.sort(key=lambda dim: (dim[1][lead], sum(map(abs, dim[1]))), reverse=True)
+    # Those that move alike count once, however often an operand that is read again is listed.
+    moves = {w.strides: k for k, w in enumerate(streams)}.values()
+    dims.sort(key=lambda dim: (dim[1][lead], sum([abs(dim[1][k]) for k in moves])), reverse=True)
     return _finish(starts, merge(dims))
 
 

@@ -11,13 +11,13 @@ expensive to compute twice — `Materialise` names the node that must be evaluat
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TypeVar
 
 import numpy as np
 
 from .._records import record
-from ..codegen.emit.body import Apply, Body, Const, Instruction, Load, Position, Spread
+from ..codegen.emit.body import Apply, Body, Const, Instruction, Load, Position, Spread, taken
 from ..index import transform as steps
 from ..index.transform import FIXED, Reshape, Transform
 from ..ir.node import Elementwise, Gather, Iota, Leaf, Node, Scalar, View
@@ -73,12 +73,16 @@ class Use:
         Over the loop space; its offset is relative to the operand's first element.
     bits : int
         From one position to the next in memory; 0 for an iota, whose position is its value.
+    times : int
+        How often the expression reads it, were nothing shared.  Folds choose their order by that,
+        which is the same where an operand was not seen to be another one too, as in forms.
     """
 
     ordinal: int
     dtype: np.dtype[np.generic]
     layout: Map
     bits: int
+    times: int = 1
 
     @property
     def iota(self) -> bool:
@@ -165,7 +169,19 @@ class _Lowering:
         result = self.done[root, ()]
         if result != len(self.instructions) - 1:
             self.instructions.append(self.instructions[result])
-        return Lowered(shape, Body(tuple(self.instructions)), self.uses, self.gathers, self.scalars)
+        body, uses = Body(tuple(self.instructions)), self.counted()
+        return Lowered(shape, body, uses, self.gathers, self.scalars)
+
+    def counted(self) -> list[Use]:
+        """Return the operands with how often they are read, if what is shared is done each time."""
+        needed, times = [0] * len(self.instructions), [0] * len(self.uses)
+        needed[-1] = 1
+        for k, one in reversed([*enumerate(self.instructions)]):
+            if isinstance(one, Load | Position):
+                times[one.operand] += needed[k]
+            for at in taken(one):
+                needed[at] += needed[k]
+        return [replace(use, times=n) for use, n in zip(self.uses, times, strict=True)]
 
     def is_operand(self, ordinal: int) -> bool:
         """Tell whether a node is read from memory by this kernel."""

@@ -297,10 +297,10 @@ def sideways(kept: Nest, uses: Sequence[Use]) -> Nest:
 
 
 def _contiguous(nest: Nest, uses: Sequence[Use]) -> list[int]:
-    """Return for each loop how many operands are contiguous along it."""
-    sizes = [use.dtype.itemsize for use in uses]
+    """Return for each loop how many operands are contiguous along it, as often as they are read."""
+    pairs = [*zip(uses, nest.streams[1:], strict=True)]
     return [
-        sum([w.strides[d] == size for size, w in zip(sizes, nest.streams[1:], strict=True)])
+        sum([use.times for use, w in pairs if w.strides[d] == use.dtype.itemsize])
         for d in range(len(nest.extents))
     ]
 

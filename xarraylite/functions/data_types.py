@@ -15,7 +15,7 @@ from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
 from ..operands import non_numeric
 from ..operands.moving import maps
-from ..operands.nodes import HasNode, as_node
+from ..operands.nodes import HasNode, as_node, of_base
 from ..operands.non_numeric import or_numpy
 from .groups import Lazy, is_jagged, takes_jagged
 
@@ -92,8 +92,8 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
             kinds.append(item.node.dtype if item._kind is NODE else item._kind.dtype)
         elif isinstance(item, (np.ndarray, np.generic)):
             kinds.append(as_dtype(item.dtype))
-        elif type(item) in WEAK_TYPES:
-            kinds.append(type(item))
+        elif isinstance(item, WEAK_TYPES):
+            kinds.append(type(of_base(item)))
         else:
             kinds.append(as_dtype(item))
     return promotion.result_type(*kinds)

@@ -278,11 +278,11 @@ def tile(A: object, reps: Ints) -> XExpression:
     rank = builtins.max(len(times), array.ndim)
     times = (1,) * (rank - len(times)) + times
     extents = (1,) * (rank - array.ndim) + array.shape
-    apart = [n for extent in extents for n in (1, extent)]
-    spread = tuple([n for pair in zip(times, extents, strict=True) for n in pair])
-    shape = [t * n for t, n in zip(times, extents, strict=True)]
+    pairs = [*zip(times, extents, strict=True)]
+    apart = [k for t, n in pairs for k in ((n,) if t == 1 else (1, n))]
+    spread = tuple([k for t, n in pairs for k in ((n,) if t == 1 else (t, n))])
     node = build.broadcast_to(build.reshape(array.node, apart), spread)
-    return XExpression(build.reshape(node, shape))
+    return XExpression(build.reshape(node, [t * n for t, n in pairs]))
 
 
 @memoised_values

@@ -17,7 +17,7 @@ from ..arrays.container import XContainer
 from ..arrays.expression import XExpression, handle
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..dtypes.names import NumpyArray
+from ..dtypes.names import NumpyArray, bool_
 from ..index.broadcast import check_axis
 from ..ir.kind import NODE
 from ..operands.gathers import taken
@@ -297,7 +297,8 @@ def take(
     if axis in (0, -1) and getattr(a, "ndim", 1) == 0:
         axis = None  # the axis of one element
     listed = indices if isinstance(indices, (list, tuple)) else (indices,)
-    if float in map(type, listed):  # cut, as in NumPy; arrays of floats are none of positions
+    truths = getattr(indices, "dtype", None) is bool_ or bool in map(type, listed)  # 0 and 1
+    if truths or float in map(type, listed):  # cut, as in NumPy, where arrays of floats are refused
         indices = np.asarray(indices).astype(np.int64)
     if isinstance(a, XExpression) and (axis is not None or a.ndim == 1):
         axis = check_axis(0 if axis is None else axis, a.ndim, "take")

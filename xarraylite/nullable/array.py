@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import DTypeError, NotWritableError, ReadOnlyError
+from .._errors import DTypeError, ReadOnlyError
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.evaluation import eval_
@@ -134,13 +134,11 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
 
     def value(self) -> XExpression:
         """Return the values, to be written through if they are in memory."""
-        half = self._plain
-        return unwrapped(half) if half.shape == self._flags.shape else _spread(half, self.shape)
+        return _spread(self._plain, self.shape)
 
     def has_value(self) -> XExpression:
         """Return the flags, to be written through if they are in memory."""
-        half = self._known()
-        return unwrapped(half) if half.shape == self._plain.shape else _spread(half, self.shape)
+        return _spread(self._known(), self.shape)
 
     def value_or(self, other: object) -> XExpression:
         """Return the values, and another one in the place of those that are missing, lazily.
@@ -180,7 +178,7 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
             values = XArray._adopted(np.asarray(values))
         if not isinstance(flags, XExpression):
             flags = XArray._adopted(np.array(bool(flags)))
-        elif isinstance(flags, Memory):  # which is an operand's, and may be written
+        else:  # which may be an operand's, and either may be written
             flags = XExpression(flags.node)
         return XOptional(values, flags)
 
@@ -221,10 +219,10 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
 
         Raises
         ------
-        NotWritableError
-            If the array is an expression.
         BroadcastError
             If ``value`` does not broadcast to the selection.
+        ReadOnlyError
+            If the memory of one half cannot be written, or is stretched.
         """
         if value is self and key is Ellipsis:
             return
@@ -292,22 +290,20 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
             values[key] = halves.pop()
         flags[key] = halves.pop()
 
-    def _memory(self) -> tuple[Memory, Memory]:
-        """Return both halves as containers that can be written.
+    def _memory(self) -> tuple[XExpression, XExpression]:
+        """Return both halves, to be written: a lazy one gets memory, as lazy results do.
 
         Raises
         ------
-        NotWritableError
-            If one is an expression.
         ReadOnlyError
             If the flags are read-only; values say so themselves, and are written first.
         """
+        for name in ("_plain", "_flags"):
+            half = getattr(self, name)
+            if half.shape != self.shape and not isinstance(half, Memory):
+                setattr(self, name, XArray(_spread(half, self.shape)))
         values, flags = self.value(), self.has_value()
-        if not isinstance(values, Memory) or not isinstance(flags, Memory):
-            raise NotWritableError(
-                f"cannot assign to the lazy {self.summary()}: evaluate it with xl.eval first"
-            )
-        if flags.readonly:
+        if isinstance(flags, Memory) and flags.readonly:
             raise ReadOnlyError(f"assignment: the flags of {self.summary()} are read-only")
         return values, flags
 

@@ -167,6 +167,16 @@ _SCALARS = (bool, int, float, complex, np.generic, OneValue)
 _OPERANDS = (HasNode, np.ndarray, list, tuple, range, *_SCALARS)
 
 
+def of_base(value: Any) -> Any:
+    """Return a number of a class made of one of Python's, such as an IntEnum, as Python's.
+
+    Others, NumPy's among them, are returned as they are.
+    """
+    if isinstance(value, np.generic):
+        return value
+    return next((base(value) for base in _PYTHON if isinstance(value, base)), value)
+
+
 def is_number(value: object) -> bool:
     """Tell whether ``value`` is one number: Python's, NumPy's or ours."""
     return isinstance(value, _SCALARS)
@@ -261,9 +271,8 @@ def as_operand(value: object, operation: str) -> Operand:
     value = unwrapped(value)
     if isinstance(value, np.generic):
         return scalar(value, as_dtype(value.dtype))
-    for kind in _PYTHON:
-        if isinstance(value, kind):
-            return kind(value)  # type: ignore[no-any-return]
+    if isinstance(value, _PYTHON):
+        return of_base(value)  # type: ignore[no-any-return]
     if isinstance(value, Lifted):
         raise DTypeError(f"{operation}: got {type(value).__name__}; {value.instead}")
     if isinstance(value, (list, tuple, range)):

@@ -10,6 +10,7 @@ import importlib.util
 import math
 import os
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from .._config import is_too_large, settings
@@ -18,9 +19,11 @@ from .._later import kernel, placement, planning, reference, running
 from .._locks import ForkLock
 from .._tables import kept
 from ..compiler.graph import Graph, Key, Streamed, canonical
+from ..dtypes.names import DType
+from ..index.transform import Transform
 from ..ir.build import describe
-from ..ir.node import Leaf, Node, Shape, Source
-from ..ir.walk import postorder
+from ..ir.node import Leaf, Node, Source, View
+from ..ir.walk import depth_first, postorder
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import allocate, write
@@ -35,6 +38,12 @@ if TYPE_CHECKING:
 
 #: Programs kept; one is a few kilobytes.
 CAPACITY = 2048
+
+#: Ways to operands that are looked at to see how a result lies best.
+_PATHS = 256
+
+#: A node, and the view of it that the result sees; None where that is no view.
+_Way = tuple[int, Transform | None]
 
 #: Longer expressions are planned anew each time: their signatures would fill memory.
 SIGNATURE_NODES = 2000
@@ -161,20 +170,23 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     """Return the layout of a new result: that of its operands where they agree, else row-major.
 
     Tiled if all operands are tiled alike, column-major or in another order of dimensions if all
-    are.  Operands of lower rank, those that are stretched and those whose layout is both row- and
+    are, as views show them: where what is viewed was computed before, its values lie so.
+    Operands of lower rank, those that are stretched and those whose layout is both row- and
     column-major do not count; a result that is both has the strides of rows.
     """
     shape = node.shape
-    whole = [leaf for leaf in graph.leaves if len(leaf.shape) == len(shape)]
-    leaves = [leaf for leaf in whole if not _is_stretched(leaf.map)]
-    common = _common_tiles(leaves, shape) if tiled else None
-    if common is not None:
-        sources = {leaf.dtype for leaf in leaves}
+    seen = _seen(graph, len(shape))
+    whole = {
+        place.based() if isinstance(place, TiledMap) and place.is_whole else None
+        for place, _ in seen
+    }
+    common = whole.pop() if tiled and len(whole) == 1 else None
+    if common is not None and common.shape == shape:
+        sources = {dtype for _, dtype in seen}
         return placement.like(
             common, node.dtype, node.dtype if node.dtype in sources else sources.pop()
         )
-    maps = [leaf.map for leaf in leaves]
-    places = [place for place in maps if not (place.is_row_major() and place.is_column_major())]
+    places = [place for place, _ in seen if not (place.is_row_major() and place.is_column_major())]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
             columns = Strided.column_major(shape)
@@ -186,18 +198,32 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
     return Strided.row_major(shape)
 
 
-def _common_tiles(leaves: list[Leaf], shape: Shape) -> TiledMap | None:
-    """Return the tiled map that all operands of the result's rank share, if they do."""
-    tiled = [leaf.map for leaf in leaves if isinstance(leaf.map, TiledMap)]
-    whole = [place.based() for place in tiled if place.is_whole and place.shape == shape]
-    alike = len(whole) == len(leaves) and len(set(whole)) == 1
-    return whole[0] if alike else None
+def _seen(graph: Graph, rank: int) -> list[tuple[Map, DType]]:
+    """Return maps and dtypes of a rank's operands as the result sees them, by at most few ways."""
 
+    def below(way: _Way) -> list[_Way]:
+        (ordinal, path), args = way, graph.args[way[0]]
+        node, shape = graph.nodes[ordinal], graph.nodes[ordinal].shape
+        if not isinstance(node, View):
+            return [(arg, path if graph.nodes[arg].shape == shape else None) for arg in args]
+        step = node.step if isinstance(node.step, Transform) else None
+        return [(args[0], path.after(step) if path is not None and step is not None else step)]
 
-def _is_stretched(place: Map) -> bool:
-    return isinstance(place, Strided) and any(
-        [step == 0 and extent > 1 for extent, step in zip(place.shape, place.strides, strict=True)]
-    )
+    found = []
+    ways: list[_Way] = [(k, None) for k in range(len(graph.nodes))]
+    if any([isinstance(node, View) for node in graph.nodes]):
+        ways = [*islice(depth_first([ways[-1]], below), _PATHS)]
+    for ordinal, path in ways:
+        leaf = graph.nodes[ordinal]
+        if isinstance(leaf, Leaf):
+            place = leaf.map if path is None else leaf.map.apply(path)
+            steps = place.strides if isinstance(place, Strided) else place.shape
+            stretched = any(
+                [n > 1 and not step for n, step in zip(place.shape, steps, strict=True)]
+            )
+            if place.ndim == rank and not stretched:
+                found.append((place, leaf.dtype))
+    return found
 
 
 #: What to do with a result of operands that are no memory.

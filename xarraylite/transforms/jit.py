@@ -36,7 +36,7 @@ from ..memory.buffer import NOWHERE, Buffer
 from ..memory.snapshots import LateSnapshot
 from ..operands.convert import policy_of, values_node
 from ..operands.moving import Joins, apart, together
-from ..operands.nodes import unwrapped
+from ..operands.nodes import of_base, unwrapped
 from ..operands.tracing import is_traced, tracing
 from ..runtime import evaluate as engine
 from .planned import NONE, Output, Quick, planned, results_of, run
@@ -173,7 +173,7 @@ def _first(values: list[Any]) -> Any:
 
 def _argument(arg: Any) -> Any:
     """Return an argument as a container, a Python scalar or a NumPy scalar."""
-    arg = unwrapped(arg)
+    arg = of_base(unwrapped(arg))
     if isinstance(arg, XContainer | np.generic) or type(arg) in WEAK_TYPES:
         return arg
     node = values_node(arg, None, "jit")

@@ -21,7 +21,7 @@ from ..ir.node import Leaf, Node, Scalar
 from ..ir.translation import plain
 from ..ir.walk import fixed_of
 from ..layout.tiled import Map
-from ..memory.snapshots import LateSnapshot, Snapshot
+from ..memory.snapshots import Snapshot, pinned
 from ..memory.target import Target
 from ..operands.convert import policy_of
 from ..operands.gathers import index_leaf
@@ -225,7 +225,7 @@ def run(output: Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
         else Leaf(
             leaf.shape,
             leaf.dtype,
-            LateSnapshot(arrays[number].buffer),
+            arrays[number].buffer.snapshot(),  # its old values, if it is written meanwhile
             replace(leaf.map, offset=arrays[number].offset + shift),
         )
         for k, (leaf, (number, shift)) in enumerate(zip(graph.leaves, output.sources, strict=True))
@@ -238,6 +238,7 @@ def run(output: Output, arrays: list[Any], fresh: Mapping[int, Leaf]) -> XArray:
     bound = graph.bind(leaves, scalars)
     buffer = engine.raw_target(output.node, output.layout)
     target = Target(buffer, output.layout, output.node.dtype, fresh=True)
-    engine.execute(bound, target, True)
+    with pinned([leaf.snapshot for leaf in leaves]):
+        engine.execute(bound, target, True)
     policy = policy_of(output.layout)
     return output.result._own(buffer, output.layout, output.node.dtype, policy)

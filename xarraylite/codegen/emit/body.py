@@ -158,20 +158,20 @@ def through(b: Builder, step: routine.Routine | None, value: Value) -> Value:
     return value if step is None else b.call(step, [value])
 
 
+def taken(step: Instruction) -> Sequence[int]:
+    """Return the instructions whose values one takes."""
+    if isinstance(step, Apply):
+        return step.args
+    if isinstance(step, Spread):
+        return (step.value,)
+    return [k for k, _ in getattr(step, "gathers", ())]
+
+
 def invariant(body: Body, still: Sequence[bool]) -> set[int]:
     """Return the instructions whose values do not change along the inner loop."""
     fixed: set[int] = set()
     for number, step in enumerate(body.instructions):
-        if isinstance(step, Const):
-            fixed.add(number)
-        elif isinstance(step, Apply):
-            if all(arg in fixed for arg in step.args):
-                fixed.add(number)
-        elif isinstance(step, Spread):
-            if step.value in fixed:
-                fixed.add(number)
-        elif still[step.operand] and (
-            isinstance(step, Position) or all(value in fixed for value, _ in step.gathers)
-        ):
+        moves = isinstance(step, Load | Position) and not still[step.operand]
+        if not moves and fixed.issuperset(taken(step)):
             fixed.add(number)
     return fixed
