@@ -257,6 +257,8 @@ PICKS: dict[str, tuple[tuple[int, ...], Any]] = {
     "odd sizes": ((7,), np.array([1, 2, 3])),
     "of a row": ((4, 3), (-3, np.array([2, 0]))),
     "of a column": ((4, 3), (np.array([3, -4, 0]), 1)),
+    "of rows apart": ((4, 6), (np.array([3, 0, -4]), slice(1, None, 2))),
+    "of the last": ((2, 5, 3), (..., np.array([2, -3]))),
     "of a part": ((4, 6), (slice(1, 3), np.array([[5, 0]]))),
 }
 

@@ -69,7 +69,9 @@ def _index(key: Any, copied: bool, most: float = FEW) -> tuple[tuple[Any, ...], 
             arrays += 1
             masks += what == "b"
             items.append(array)
-        elif cls in _BASIC:
+        elif cls in _BASIC or cls is bool or cls is np.bool_:
+            alone = cls not in _BASIC  # a mask of no dimensions
+            arrays, masks = arrays + alone, masks + alone
             items.append(item)
         else:
             return None

@@ -187,11 +187,10 @@ def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
     if cls is list or cls is tuple:
         if len(values) > SEVERAL and (many := uniform(values, pinned_dtype(dtype))) is not None:
             return XArray._adopted(many, own=True) if by_rows else None
-        classes = {*map(type, values)}
-        if classes == {list}:
-            classes = {*map(type, chain(*values))}
-        elif dtype is None and classes <= _NUMBERS:
+        if dtype is None and _NUMBERS.issuperset(map(type, values)):
             return xarray.owned(np.array(values)) if by_rows else None
+        nested = {*map(type, values)} == {list}
+        classes = {*map(type, chain(*values) if nested else values)}
         values = listed(values, pinned_dtype(dtype), classes <= _NUMBERS)
     elif isinstance(values, XContainer):
         wanted = pinned_dtype(dtype)
