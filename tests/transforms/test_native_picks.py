@@ -143,6 +143,7 @@ def test_several_arrays_and_lists_are_the_same() -> None:
         *([2, 0], (slice(None), [1, 0]), [], [True, False, True], [[0], [1]], [0, 9], ([0], [1])),
         *((1, i), (-1, [3, 0]), (1, i + 9), (i - 9, 1), (slice(0, 2), xl.asarray(i)), (9, i)),
         *((slice(1, None), 1, i % 2), (i, slice(None), 1), (0, slice(None), i % 2), ([], 1)),
+        *((..., i), (..., j + 5), (xl.asarray(i), slice(1, None)), (i + 3, slice(1, 3)), True),
         *((slice(None), i > 0), (1, j > 0), (slice(None), xl.asarray([True, False, True, True]))),
         *((slice(2, 0, -1), i), ([True, False, True], 1), ([1.0], 0), (None, 1, i), (1, i, ...)),
     ]

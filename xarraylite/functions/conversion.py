@@ -196,19 +196,21 @@ def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
         wanted = pinned_dtype(dtype)
         if not copy and (wanted is None or wanted is values._dtype):
             return values
-        if wanted is None:
+        if wanted is None or wanted is values._dtype:
             return xarray.duplicated(values) if by_rows else None
-        values = xarray.few_in(values, wanted)
+        if values._kind is NODE:
+            return None
+        values = values.astype(wanted)
     elif dtype is not None:
         return None
-    elif cls is XExpression:
-        if not copy:
-            own = remembered(values) if values._kind is not NODE else None
-            return own if isinstance(own, XContainer) else None
-        done = results.evaluate(values)
-        return done if by_rows and done is not None and done.static_layout is ROW_MAJOR else None
+    elif cls is XExpression and not copy:
+        own = remembered(values) if values._kind is not NODE else None
+        return own if isinstance(own, XContainer) else None
     elif cls in NUMBERS:
         values = np.asarray(values)
+    if values.__class__ is XExpression:
+        done = results.evaluate(values)
+        return done if by_rows and done is not None and done.static_layout is ROW_MAJOR else None
     return xarray.owned(values) if by_rows and values.__class__ is np.ndarray else None
 
 
