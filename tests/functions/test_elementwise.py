@@ -257,3 +257,24 @@ def test_two_names_of_one_thing_are_refused() -> None:
     with pytest.raises(TypeError, match="sig and signature are one thing"):
         xl.add(xl.ones(2), 1, sig="ff->f", signature="dd->d")
     assert xl.add(xl.ones(2), 1, sig="ff->f", casting="same_kind").dtype == np.float32
+
+
+def test_calls_with_options_that_come_again_are_numpys() -> None:
+    """Remembered by dtypes, they read what their operands are by then."""
+    x, y, mask = xl.asarray([1.5, -2.0, 4.0]), xl.asarray([1, 2, 3]), xl.asarray([True] * 3)
+    for number in range(4):
+        mask[...], x[0] = [number % 2 == 0, True, False], number
+        numbers, theirs = np.asarray(x).copy(), np.asarray(y)
+        expected = np.add(numbers, theirs, out=np.zeros(3), where=np.asarray(mask))
+        np.testing.assert_array_equal(np.asarray(xl.add(x, y, where=mask)), expected)
+        options: Any
+        for options in ({"dtype": "f4"}, {"signature": "dd->d", "order": "F"}):
+            assert_same_bits(
+                np.asarray(xl.add(x, y, **options)),
+                np.add(numbers, theirs, casting="same_kind", **options),
+            )
+        assert np.asarray(xl.negative(y, dtype="f2")).dtype == np.float16
+        with pytest.raises(DTypeError, match="out and where are for numbers"):
+            xl.add(np.array(["a"]), np.array(["b"]), where=mask)
+        with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
+            xl.add(x, y, foo=1)  # type: ignore[call-arg]

@@ -143,6 +143,7 @@ def test_several_arrays_and_lists_are_the_same() -> None:
         *([2, 0], (slice(None), [1, 0]), [], [True, False, True], [[0], [1]], [0, 9], ([0], [1])),
         *((1, i), (-1, [3, 0]), (1, i + 9), (i - 9, 1), (slice(0, 2), xl.asarray(i)), (9, i)),
         *((slice(1, None), 1, i % 2), (i, slice(None), 1), (0, slice(None), i % 2), ([], 1)),
+        *((..., i), (..., j + 5), (xl.asarray(i), slice(1, None)), (i + 3, slice(1, 3)), True),
         *((slice(None), i > 0), (1, j > 0), (slice(None), xl.asarray([True, False, True, True]))),
         *((slice(2, 0, -1), i), ([True, False, True], 1), ([1.0], 0), (None, 1, i), (1, i, ...)),
     ]
@@ -257,6 +258,8 @@ PICKS: dict[str, tuple[tuple[int, ...], Any]] = {
     "odd sizes": ((7,), np.array([1, 2, 3])),
     "of a row": ((4, 3), (-3, np.array([2, 0]))),
     "of a column": ((4, 3), (np.array([3, -4, 0]), 1)),
+    "of rows apart": ((4, 6), (np.array([3, 0, -4]), slice(1, None, 2))),
+    "of the last": ((2, 5, 3), (..., np.array([2, -3]))),
     "of a part": ((4, 6), (slice(1, 3), np.array([[5, 0]]))),
 }
 

@@ -479,6 +479,8 @@ class XExpression(
             check_cast("astype", self.summary, self.dtype, wanted, casting)
         if wanted != self.dtype:
             made = converted(self, wanted)
+            if dtype.__class__ is str or dtype.__class__ is type:  # which machine code is given
+                learned.learn_conversion(self, dtype, made)
             return made if order in ("K", "A", None) else made.copy(order)
         if order not in ("K", "A", None):
             return self.copy(order)

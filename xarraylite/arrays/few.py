@@ -69,7 +69,9 @@ def _index(key: Any, copied: bool, most: float = FEW) -> tuple[tuple[Any, ...], 
             arrays += 1
             masks += what == "b"
             items.append(array)
-        elif cls in _BASIC:
+        elif cls in _BASIC or cls is bool or cls is np.bool_:
+            alone = cls not in _BASIC  # a mask of no dimensions
+            arrays, masks = arrays + alone, masks + alone
             items.append(item)
         else:
             return None
@@ -103,17 +105,14 @@ def selected(of: Any, key: Any) -> XExpression | None:
     if values.size > FEW:
         return _gathered(of, key)
     axis = _axis_of(index, len(of._shape))
-    if axis is not None:
-        (positions,) = [item for item in index if item.__class__ is np.ndarray]
-        return _taken(of, positions, axis, shape)
-    where = np.arange(of.size).reshape(of._shape)[index]
-    snapshot = copied_from(of, where, values.nbytes)
-    snapshot.array(of._dtype, shape)[...] = values
-    return handle(row_major(of._dtype, len(shape), fixed), shape, (snapshot, 0))
+    if axis is None:
+        return _of_part(of, key)
+    (positions,) = [item for item in index if item.__class__ is np.ndarray]
+    return _taken(of, positions, axis, shape)
 
 
 def _of_part(of: Any, key: Any) -> XExpression | None:
-    """Return elements at positions in few of many, which other items of an index select."""
+    """Return elements at positions in few, which other items of an index select."""
     if key.__class__ is not tuple or is_advanced(key):
         return None
     if all([is_index_array(item) or _is_all(item) for item in key]):

@@ -273,7 +273,7 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     found = left._kind.leads(_FOLD, key)
     if not found:
         return None
-    kind, shape, first = found
+    kind, shape, first, told = found
     items = (*first, *left.now(), *right.now())
     made = results.evaluated(plain._container, kind, shape, items)
     if made is None:
@@ -281,7 +281,7 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
     if made._kind.strides is not None:
         left._kind.learn(_FOLD, key, False)  # a product is row-major, this lies as its operands do
         return None
-    made._buffer.made, made._buffer.special = _told(left, right), True
+    made._buffer.made, made._buffer.special = told or _told(left, right), True
     return made
 
 
@@ -330,4 +330,5 @@ def _learn_fold(plain: type[Any], left: Any, right: Any) -> None:
     first, others = e._operands[:at], e._operands[at:]
     extents = not first or (len(first) == 1 and first[0].__class__ is tuple)
     if extents and [*map(id, others)] == [*map(id, own)]:
-        left._kind.learn(_FOLD, key, (e._kind, e._shape, first))
+        told = None if left.lasting or right.lasting else _told(left, right)
+        left._kind.learn(_FOLD, key, (e._kind, e._shape, first, told))

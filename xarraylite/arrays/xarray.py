@@ -417,13 +417,6 @@ def duplicated(of: XContainer) -> XArray | None:
     return _copied(owner_class(of._fixed, of._dtype, of._shape), elements.array_of(of))
 
 
-def few_in(of: XContainer, dtype: DType) -> NumpyArray | None:
-    """Return few elements of a container in a dtype, to be copied; None of all others."""
-    if of._kind is NODE or of._fixed != FREE or of.size > elements.FEW:
-        return None
-    return elements.in_dtype(elements.array_of(of), dtype)
-
-
 def zeros(extents: Any, dtype: DType) -> XArray | None:
     """Return few zeros of a dtype, by rows; None: only machine code beats `creation.zeros`."""
     results.count_use()

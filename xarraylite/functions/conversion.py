@@ -180,30 +180,33 @@ def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
         many = uniform(values, wanted) if len(values) > SEVERAL else None
         if many is not None and (wanted is None or wanted is many.dtype):
             return XArray._adopted(many, own=True) if by_rows else None
-        classes = {*map(type, values)} if many is None else set()
-        if classes == {list}:
-            classes = {*map(type, chain(*values))}
-        elif dtype is None and classes <= _NUMBERS:
-            return xarray.owned(np.array(values)) if by_rows else None
-        plain = many is None and classes <= _NUMBERS
-        values = listed(values if many is None else many, wanted, plain)
+        if many is not None:
+            values = listed(many, wanted, False)
+        else:
+            if dtype is None and _NUMBERS.issuperset(map(type, values)):
+                return xarray.owned(np.array(values)) if by_rows else None
+            nested = {*map(type, values)} == {list}
+            classes = {*map(type, chain(*values) if nested else values)}
+            values = listed(values, wanted, classes <= _NUMBERS)
     elif isinstance(values, XContainer):
         wanted = pinned_dtype(dtype)
         if not copy and (wanted is None or wanted is values._dtype):
             return values
-        if wanted is None:
+        if wanted is None or wanted is values._dtype:
             return xarray.duplicated(values) if by_rows else None
-        values = xarray.few_in(values, wanted)
+        if values._kind is NODE:
+            return None
+        values = values.astype(wanted)
     elif dtype is not None:
         return None
-    elif cls is XExpression:
-        if not copy:
-            own = remembered(values) if values._kind is not NODE else None
-            return own if isinstance(own, XContainer) else None
-        done = results.evaluate(values)
-        return done if by_rows and done is not None and done.static_layout is ROW_MAJOR else None
+    elif cls is XExpression and not copy:
+        own = remembered(values) if values._kind is not NODE else None
+        return own if isinstance(own, XContainer) else None
     elif cls in NUMBERS:
         values = np.asarray(values)
+    if values.__class__ is XExpression:
+        done = results.evaluate(values)
+        return done if by_rows and done is not None and done.static_layout is ROW_MAJOR else None
     return xarray.owned(values) if by_rows and values.__class__ is np.ndarray else None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any, Self, SupportsIndex, cast
 
 import numpy as np
@@ -266,12 +265,14 @@ def asarray_chkfinite(a: object, dtype: Any = None, order: Any = None) -> XArray
 
 def _unless_as_is(function: Callable[..., Any], a: object, *args: Any, **kwargs: Any) -> Any:
     """Return what NumPy makes of an array: the container itself where that is its memory."""
-    a = remembered(a)
+    a = a if isinstance(a, XContainer) else remembered(a)
     if isinstance(a, XContainer) and a._kind is not NODE:
         values = array_of(a)
-        with suppress(TypeError, ValueError):
+        try:
             if function(values, *args, **kwargs) is values:
                 return a
+        except (TypeError, ValueError):
+            pass
     return called(function, function.__name__)(a, *args, **kwargs)
 
 

@@ -18,6 +18,7 @@ from .._errors import CastError, DTypeError
 from ..arrays import expression
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
+from ..arrays.memo import memoised
 from ..arrays.numpy_calls import at
 from ..arrays.scalar import XScalar
 from ..arrays.scalar_arithmetic import compute, function_of_one, function_of_two
@@ -315,15 +316,34 @@ def _described(function: Any, op: Op, *names: str) -> Any:
     return with_methods(function, op.name)
 
 
+def _asked(op: Op) -> Callable[[tuple[object, ...], object, Options], XExpression]:
+    """Return the operation for calls with more than operands: `directed`, remembered if lazy."""
+
+    def lazily(*operands: object, **options: Unpack[Options]) -> XExpression:
+        return directed(op, operands, **options)
+
+    lazily.__name__ = op.name  # which errors say
+    remembered = memoised(lazily)
+
+    def asked(operands: tuple[object, ...], out: object, options: Options) -> XExpression:
+        if out is None and any([isinstance(x, XExpression) for x in operands]):
+            return remembered(*operands, **options)
+        done: Any = None if options else writes.computed_into(out, op, *operands)
+        return directed(op, operands, out, **options) if done is None else done
+
+    return asked
+
+
 def unary(name: str) -> Unary:
     """Return the function of one operand for a row of the op table."""
     op = OPS[name]
     of_number = function_of_one(XScalar, op)
 
+    asked = _asked(op)
+
     def function(x: object, /, out: object = None, **options: Unpack[Options]) -> XExpression:
         if out is not None or options:
-            done = None if options else writes.computed_into(out, op, x)
-            return directed(op, (x,), out, **options) if done is None else done
+            return asked((x,), out, options)
         return of_number(x) if x.__class__ is float or is_number(x) else _lazily(op, x)
 
     return cast("Unary", _described(function, op, "x"))
@@ -334,12 +354,13 @@ def binary(name: str) -> Binary:
     op = OPS[name]
     of_numbers = function_of_two(XScalar, op)
 
+    asked = _asked(op)
+
     def function(
         x1: object, x2: object, /, out: object = None, **options: Unpack[Options]
     ) -> XExpression:
         if out is not None or options:
-            done = None if options else writes.computed_into(out, op, x1, x2)
-            return directed(op, (x1, x2), out, **options) if done is None else done
+            return asked((x1, x2), out, options)
         if is_number(x1) and is_number(x2):
             return of_numbers(x1, x2)  # type: ignore[no-any-return]
         return _lazily(op, x1, x2)

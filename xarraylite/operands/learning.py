@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..dtypes.names import DType, bool_, int64, is_narrow_float, kind
+from ..dtypes.names import bool_, int64, is_narrow_float, kind
 from ..dtypes.promotion import int_bounds
 from ..index.transform import Transform
 from ..ir.build import CAST, rounder
@@ -266,8 +266,8 @@ def _range(leaf: Kind) -> tuple[Any, Any]:
     return (0, 1) if which == "b" else int_bounds(leaf.dtype)
 
 
-def learn_conversion(x: HasNode, dtype: DType, made: HasNode) -> None:
-    """Remember where a conversion to another dtype leads."""
+def learn_conversion(x: HasNode, dtype: object, made: HasNode) -> None:
+    """Remember where a conversion to another dtype, or to what names one, leads."""
     if x._kind is not NODE and 0 not in x._shape and _follow((x,), made):
         x._kind.learn(CAST, dtype, made._kind)
 

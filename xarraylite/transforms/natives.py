@@ -114,6 +114,7 @@ class _Methods:
             if hasattr(InPlace, in_place):
                 for owner in (XContainer, XExpression, NoAlias):
                     self._add("in_place", owner, in_place, row)
+        self._add("converted", XExpression, "astype", self._word(OPS["cast"]))
         for name, method in vars(Methods).items():
             if hasattr(method, "row"):
                 self._add(_OWN.get(name, "method"), Methods, name, self._word(method.row))

@@ -73,6 +73,7 @@ METHODS = {
     "reflected": (ONE, "reflected(a1, a2, a4)"),
     "in_place": (ONE, "in_place(a1, a2, a4)"),
     "single": (NOTHING, "single(a1, a4)"),
+    "converted": (ANY, "converted(a1, a2, a3, a4)"),
     "evaluated": (ONE, "evaluated(a2)"),
     "valued_at_once": (ONE, "at_once(a2)"),
     "valued_alone": (LISTED, "valued_alone(a2, a3)"),

@@ -6,8 +6,6 @@ from . import outside as c
 from . import words as w
 from .api import CLASS, SCRATCH, SIZE, load, scratch, store, word
 from .basics import (
-    DIMENSIONS,
-    FAR,
     MANY,
     REPEATED,
     TWICE,
@@ -58,7 +56,7 @@ from .readers import (
 )
 from .replay import ran
 from .scalars import fits, fits_whole, inside
-from .views import is_index, steps_of, view_of
+from .views import is_index, overlaps_itself, view_of
 
 #: Operations up to which an updated result stays lazy (`arrays.ownership`).
 LAZY = 32
@@ -266,27 +264,6 @@ def is_promise(to: int) -> bool:
 def destination_of(to: int) -> int:
     """Return the memory that is written, borrowed."""
     return get(to, w.DESTINATION) if is_promise(to) else to
-
-
-def overlaps_itself(to: int) -> bool:
-    """Tell whether memory may have an element under two indices: its strides do not nest."""
-    extents, reach = scratch(), 1
-    steps = extents + 8 * DIMENSIONS
-    rank = steps_of(to, extents, steps)
-    for _ in range(rank):
-        least, at = FAR, -1
-        for k in range(rank):
-            step = load(steps + 8 * k)
-            step = -step if step < 0 else step
-            if load(extents + 8 * k) != 1 and step < least:
-                least, at = step, k
-        if at < 0:
-            return False
-        if least < reach:
-            return True
-        reach += (load(extents + 8 * at) - 1) * least
-        store(extents + 8 * at, 1)
-    return rank == 0
 
 
 def is_checked() -> bool:

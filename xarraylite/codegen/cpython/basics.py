@@ -248,6 +248,11 @@ def is_array(thing: int) -> bool:
     return is_lazy(thing) or is_container(thing)
 
 
+def rank_at(thing: int) -> int:
+    """Return the number of dimensions of an array."""
+    return load(get(thing, w.SHAPE) + SIZE)
+
+
 def is_array_or_numpys(thing: int) -> bool:
     """Tell whether an object is memory, NumPy's too, or an expression of it."""
     return load(thing + CLASS) == word(w.NDARRAY) or is_array(thing)

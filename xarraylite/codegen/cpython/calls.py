@@ -41,7 +41,7 @@ from .evaluation import address_of, array_over, computed, new_array, new_buffer
 from .operators import leads
 from .readers import is_shared, waiting_for
 from .reuse import kept_values
-from .views import tuple_from
+from .views import overlaps_itself, tuple_from
 
 #: Where NumPy's description of an array has flags and a dtype, and the flag that it has one.
 STRUCT_FLAGS, STRUCT_DTYPE, HAS_DTYPE = 16, 48, 0x800
@@ -146,9 +146,12 @@ def factor_of(thing: int) -> int:
 
 
 def rows_in(thing: int, most: int) -> int:
-    """Return a strided container's elements in a new row-major one; 0 if they are more, or none."""
+    """Return a strided container's elements in a new row-major one; 0 if they are more, or none.
+
+    Or where an element has two indices.
+    """
     few = get(thing, w.KIND) != word(w.NODE) and 0 < size_of(get(thing, w.SHAPE)) <= most
-    array = factor_of(thing) if few else 0
+    array = factor_of(thing) if few and not overlaps_itself(thing) else 0
     return rows_of(array) if array != 0 else 0
 
 

@@ -324,7 +324,9 @@ def attribute(thing: int, row: int) -> int:
 def real_part(thing: int, row: int) -> int:
     """``thing.real``: of real elements the container itself."""
     dtype = get(thing, w.OWN_DTYPE) if is_container(thing) else 0
-    if dtype != 0 and (dtype == word(w.FLOAT64) or dtype == word(w.FLOAT32)):
+    if dtype != 0 and (
+        dtype == word(w.FLOAT64) or dtype == word(w.FLOAT32) or dtype == word(w.INT64)
+    ):
         return keep(thing)
     return attribute(thing, row)
 

@@ -11,7 +11,6 @@ from .assignment import (
     is_checked,
     is_part,
     is_promise,
-    overlaps_itself,
     put_result,
     stored,
     unchecked,
@@ -32,7 +31,7 @@ from .picks import by_numpy, element_at, listed, picked, value_at
 from .readers import let_go, waiting_for
 from .scalars import is_double, whole_in
 from .scattered import put_by_numpy, put_cast, put_down, stored_value
-from .views import given_of, is_index, view_of
+from .views import given_of, is_index, overlaps_itself, view_of
 
 
 def get_item(thing: int, key: int) -> int:

@@ -49,15 +49,22 @@ def is_all(one: int) -> bool:
     return bounds and load(one + 32) == word(w.NONE)
 
 
-def axis_of(key: int) -> int:
+def axis_of(key: int, rank: int) -> int:
     """Return the dimension that the one array of an index is for, all else whole; -1 if not so."""
     if load(key + CLASS) != word(w.TUPLE):
         return 0
     last = load(key + SIZE) - 1
+    if last == 1 and item(key, 0) == word(w.ELLIPSIS):
+        return rank - 1
     for k in range(last):
         if not is_all(item(key, k)):
             return -1
     return last
+
+
+def last_of(key: int) -> int:
+    """Return the last item of an index of several, borrowed."""
+    return item(key, load(key + SIZE) - 1)
 
 
 def extents_of(array: int) -> int:

@@ -281,9 +281,9 @@ def reflected(right: int, left: int, row: int) -> int:
     return made
 
 
-def alone(thing: int, key: int) -> int:
+def alone(thing: int, key: int, other: int) -> int:
     """Return an operation on one operand like one that was met before; 0 if it is not known."""
-    kind, place = leads(thing, key, word(w.NONE)), scratch()
+    kind, place = leads(thing, key, other), scratch()
     count = put(place, thing) if kind != 0 else -1
     return expression(kind, get(thing, w.SHAPE), place, count) if count >= 0 else 0
 
@@ -291,7 +291,22 @@ def alone(thing: int, key: int) -> int:
 def single(thing: int, row: int) -> int:
     """``-thing``."""
     one = operand(thing)
-    made = alone(one, word(row)) if one != 0 and is_array(one) and not is_traced() else 0
+    made = 0
+    if one != 0 and is_array(one) and not is_traced():
+        made = alone(one, word(row), word(w.NONE))
+    after(made, thing, one)
+    return made
+
+
+def converted(thing: int, args: int, keywords: int, row: int) -> int:
+    """``thing.astype(dtype)``, of a dtype, or what names one, that was given before."""
+    if keywords != 0 or load(args + SIZE) != 1 or is_traced():
+        return 0
+    given, one, made = item(args, 0), operand(thing), 0
+    cls = load(given + CLASS)
+    named = cls == word(w.STR) or cls == word(w.TYPE)
+    if one != 0 and (named or c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0):
+        made = alone(one, word(row), given)
     after(made, thing, one)
     return made
 
@@ -344,7 +359,7 @@ def applied_to(items: int, count: int) -> int:
     """``apply(op, *operands)`` of operands that have snapshots; 0 if it is not known."""
     key, first = load(items), load(items + 8)
     if count == 2:
-        return alone(first, key) if is_array(first) else 0
+        return alone(first, key, word(w.NONE)) if is_array(first) else 0
     second = load(items + 16)
     if count == 4:
         return chosen(first, second, load(items + 24), key) if is_array(first) else 0

@@ -36,6 +36,7 @@ from .basics import (
     itemsize_of,
     keep,
     new,
+    rank_at,
     size_of,
     tuple_of,
     whole,
@@ -49,6 +50,7 @@ from .indices import (
     is_apart,
     is_by_values,
     is_mask,
+    last_of,
     line_of,
     selects_few,
 )
@@ -195,8 +197,8 @@ def is_still(thing: int, kind: int, shape: int) -> bool:
     return get(thing, w.KIND) == kind and get(thing, w.SHAPE) == shape
 
 
-def masked(thing: int, mask: int, given: int) -> int:
-    """Return what a mask of the first dimensions selects, in a new container; 0 if not so."""
+def masked(thing: int, rows: int, mask: int, given: int) -> int:
+    """Return what a mask selects of rows, those of a container, in a new one; 0 if not so."""
     shape, kind = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND))
     front, rank, words, made = rank_of(given), load(shape + SIZE), scratch(), 0
     fits = rank <= DIMENSIONS and is_front(thing, given)
@@ -213,7 +215,7 @@ def masked(thing: int, mask: int, given: int) -> int:
         # Of a line of NumPy's others may have written to what was counted.
         held = load(given + HOLDER) != 0
         if same and (held or trues(flags, size) == load(words)):
-            compressed(address_of(buffer), begin_of(thing), flags, size, nbytes)
+            compressed(address_of(buffer), begin_of(rows), flags, size, nbytes)
             made = new_array(buffer, tuple_from(words, rank - front + 1), leaf)
         else:
             c.Py_DecRef(leaf)
@@ -291,10 +293,11 @@ def picked_shape(shape: int, axis: int, given: int) -> int:
     return tuple_from(words, rank + count - 1)
 
 
-def taken_at(thing: int, index: int, given: int, axis: int) -> int:
+def taken_at(thing: int, rows: int, index: int, given: int, axis: int) -> int:
     """Return the elements at some positions along a dimension, as an expression of a copy.
 
-    The positions are kept behind the elements, for whoever reads these again.
+    The positions are kept behind the elements, for whoever reads these again.  ``rows`` is the
+    container, or a copy that lies by rows.
     """
     shape, kind, words = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND)), scratch()
     buffer, rank, made = keep(get(thing, w.OWN_BUFFER)), load(shape + SIZE), 0
@@ -304,7 +307,7 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
     store(words + 8, count)
     store(words + 16, extent)
     store(words + 24, extent_of(shape, axis + 1, rank) * itemsize_of(kind))
-    steps = get(kind, w.STRIDES)  # of what is no row-major memory, a vector
+    steps = get(get(rows, w.KIND), w.STRIDES)  # of what is no row-major memory, a vector
     store(words + 32, load(words + 24))
     if steps != word(w.NONE):
         store(words + 32, whole(item(steps, 0)) * itemsize_of(kind))
@@ -322,7 +325,7 @@ def taken_at(thing: int, index: int, given: int, axis: int) -> int:
         if same:
             c.memcpy(places, load(given), 8 * count)
         if same and are_inside(places, count, extent):
-            gathered(to, begin_of(thing), places, words)
+            gathered(to, begin_of(rows), places, words)
             knows(copy, kind, shape, get(thing, w.START), c.PyLong_FromLongLong(axis))
             store(words, copy)
             store(words + 8, word(w.ZERO))
@@ -338,19 +341,20 @@ def picked_along(thing: int, key: int, axis: int) -> int:
     if is_traced() or view_class(thing) == 0:
         return 0
     made = 0
-    one = item(key, axis) if load(key + CLASS) == word(w.TUPLE) else key
-    if not is_array_or_numpys(one):
+    one = last_of(key) if load(key + CLASS) == word(w.TUPLE) else key
+    if not is_array_or_numpys(one) or get(get(thing, w.KIND), w.OWNER) != word(w.NONE):
         return 0
     mask, given = axis == 0 and is_mask(one), scratch()
     # Stored arrays add what is picked of many as a gather.
-    if not is_dense(thing, FEW_PICKED) and (mask or not is_short_line(thing)):
-        return 0
-    if is_given(one, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
+    dense = is_dense(thing, FEW_PICKED) or (not mask and is_short_line(thing))
+    rows = keep(thing) if dense else rows_in(thing, FEW_PICKED)
+    if rows != 0 and is_given(one, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
         if mask:
-            made = masked(thing, one, given)
+            made = masked(thing, rows, one, given)
         elif rank_of(given) != 0:  # what has no dimension is a number
-            made = taken_at(thing, one, given, axis)
+            made = taken_at(thing, rows, one, given, axis)
         c.Py_DecRef(load(given + HOLDER))
+    c.Py_DecRef(rows)
     return made
 
 
@@ -387,7 +391,7 @@ def picked_part(thing: int, key: int) -> int:
 
 def picked(thing: int, key: int) -> int:
     """Return few elements that an index with one array selects; 0 for all other indices."""
-    axis = axis_of(key)
+    axis = axis_of(key, rank_at(thing))
     return picked_part(thing, key) if axis < 0 else picked_along(thing, key, axis)
 
 
@@ -417,8 +421,8 @@ def listed(thing: int, key: int) -> int:
 
     Or with an array of NumPy whose elements lie apart.
     """
-    axis = axis_of(key)
-    one = key if axis < 0 or load(key + CLASS) != word(w.TUPLE) else item(key, axis)
+    axis = axis_of(key, rank_at(thing))
+    one = key if axis < 0 or load(key + CLASS) != word(w.TUPLE) else last_of(key)
     if axis < 0 or not (load(one + CLASS) == word(w.LIST) or is_apart(one)):
         return 0
     if not is_container(thing) or is_traced():

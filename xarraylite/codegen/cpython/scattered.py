@@ -31,6 +31,7 @@ from .basics import (
     item,
     itemsize_of,
     keep,
+    rank_at,
     size_of,
     whole,
 )
@@ -366,11 +367,6 @@ def put_cast(to: int, part: int, key: int, value: int) -> bool:
     c.PyErr_Clear()  # Python says what is wrong
     c.Py_DecRef(made)
     return done
-
-
-def rank_at(thing: int) -> int:
-    """Return the number of dimensions of an array."""
-    return load(get(thing, w.SHAPE) + SIZE)
 
 
 def is_in_step(to: int, part: int, value: int) -> bool:

@@ -265,3 +265,24 @@ def is_index(key: int, slices: bool) -> bool:
         if not part and load(one + CLASS) != word(w.INT):
             return False
     return load(key + SIZE) != 0
+
+
+def overlaps_itself(to: int) -> bool:
+    """Tell whether memory may have an element under two indices: its strides do not nest."""
+    extents, reach = scratch(), 1
+    steps = extents + 8 * DIMENSIONS
+    rank = steps_of(to, extents, steps)
+    for _ in range(rank):
+        least, at = FAR, -1
+        for k in range(rank):
+            step = load(steps + 8 * k)
+            step = -step if step < 0 else step
+            if load(extents + 8 * k) != 1 and step < least:
+                least, at = step, k
+        if at < 0:
+            return False
+        if least < reach:
+            return True
+        reach += (load(extents + 8 * at) - 1) * least
+        store(extents + 8 * at, 1)
+    return rank == 0
