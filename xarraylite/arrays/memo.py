@@ -236,12 +236,13 @@ class _Calls:
                 made = self._called(*args, **options)
             finally:
                 growing.value = before
+            if any([x._kind is NODE for x in arrays]):
+                return made  # one got too long, or is what was written
             counted = rule is None or rule.__class__ is int
             if loose is not None and counted and key not in self.known:
                 rule = rules.ruled(rule or 0, call, made)
                 kept(self._rules, loose, rule, CAPACITY)
-        if all([x._kind is not NODE for x in arrays]):  # none got too long
-            self._note(key, call, made)
+        self._note(key, call, made)
         return made
 
     def unseen(self, key: Any, arrays: list[Any]) -> Any:
