@@ -222,3 +222,15 @@ def test_numbers_that_numpy_cannot_pad_with_are_refused_in_every_shape() -> None
     for number in (-1, 300, 3.7):
         padded = np.pad(np.ones(3, "u1"), 1, constant_values=number)
         assert_same_bits(xl.pad(xl.ones(3, dtype="u1"), 1, constant_values=number), padded)
+
+
+def test_joins_in_another_dtype_warn_of_nothing_in_any_shape() -> None:
+    for n in range(1, 20):
+        x = np.array([np.nan, 1e300, *range(n)])
+        with np.errstate(all="ignore"):
+            expected = np.concat([x, x], dtype=np.float32, casting="unsafe").astype(np.int32)
+        with np.errstate(all="raise"):
+            a = xl.asarray(x)
+            short = xl.eval(xl.concat([a, a], dtype="float32", casting="unsafe"))
+            made = xl.eval(xl.concat([short, short[:1]], dtype="int32", casting="unsafe"))
+        assert_same_bits(made[:-1], expected)

@@ -21,6 +21,7 @@ from ..ir.node import RANK, Node
 from ..memory.histories import held
 from ..memory.snapshots import Snapshot
 from ..operands.nodes import Gathers
+from ..runtime.floating_errors import silently
 from .container import XContainer
 from .expression import XExpression, handle
 from .ownership import standing
@@ -106,7 +107,7 @@ class AtOnce:
         if self.each * size**self.power * arrays[0]._kind.itemsize > MOST:
             return None
         try:
-            made = np.asarray(self.call(*values))
+            made = np.asarray(silently(self.call, *values))
         except (TypeError, ValueError, IndexError, OverflowError):
             return None  # whoever is called next says what is wrong
         results.count_launch()
