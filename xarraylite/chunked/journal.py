@@ -8,14 +8,19 @@ appended by one system call each, after the block's own files are complete; a li
 cut short is no line.  The file is removed when all blocks are there.  A crash of the process loses
 nothing; after a crash of the machine whatever the system had not yet written to the disk is lost
 with it, and so may be a block that was recorded.
+
+Whoever writes holds a lock on the file, which the system takes back when the process ends, so that
+of two stores under one path the second is refused.
 """
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,6 +28,9 @@ from typing import Any, BinaryIO
 from .._errors import StorageError
 from .._locks import new_lock
 from ..io.atomic import replace_file
+
+if sys.platform != "win32":
+    import fcntl
 
 Corner = tuple[int, ...]
 
@@ -99,7 +107,7 @@ class Journal:
         Raises
         ------
         StorageError
-            If it cannot be written.
+            If it cannot be written, or another store is writing to the target.
         """
         self.block = tuple(block)
         head = json.dumps({"stored": dict(self._mark), "block": list(block)})
@@ -107,12 +115,22 @@ class Journal:
         def write(file: BinaryIO) -> None:
             for line in (head, *map(json.dumps, sorted(self.done))):
                 file.write(line.encode() + b"\n")
+            file.flush()
+            self._handle = os.dup(file.fileno())
+            _lock(self._handle)
 
         try:
             self._place.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(self._place, write)  # without a line that was cut short
-            self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
+            with _opened(self._place.parent) as folder:
+                _lock(folder, wait=True)  # one begins after another
+                with _opened(self._place) as before:
+                    if not _lock(before):
+                        raise StorageError(f"store: another store is writing {self.target}")
+                replace_file(self._place, write)  # without a line that was cut short
+        except StorageError:
+            raise
         except OSError as error:
+            self.close()
             raise StorageError(f"store: cannot keep a record in {self._place}: {error}") from error
 
     def record(self, corner: Corner) -> None:
@@ -136,13 +154,36 @@ class Journal:
 
     def remove(self) -> None:
         """Remove what killed writers have left, and the record last: all is finished."""
-        self.close()
         left = [*self._place.parent.glob(f".{glob.escape(self._place.name)}.*.tmp")]
         if self.done and self.target.is_dir():
             found = self.target.rglob("*.partial")
             left.extend([path for path in found if _PARTIAL.fullmatch(path.name)])
         for path in (*left, self._place):
             path.unlink(missing_ok=True)
+        self.close()
+
+
+@contextlib.contextmanager
+def _opened(place: Path) -> Iterator[int]:
+    """Open a file or directory to lock it; -1 if it is not there, or cannot be opened."""
+    handle = -1
+    with contextlib.suppress(OSError):
+        handle = os.open(place, os.O_RDONLY)
+    try:
+        yield handle
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _lock(handle: int, wait: bool = False) -> bool:
+    """Lock an open file; False if another has.  Not every system or file system has locks."""
+    if handle >= 0 and sys.platform != "win32":
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError as error:
+            return not isinstance(error, BlockingIOError)
+    return True
 
 
 def _differences(known: Mark, mark: Mark) -> Iterator[str]:

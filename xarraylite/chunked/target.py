@@ -291,11 +291,14 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
     if begun is not None and begun.done:
         array = _existing(place, root)
         return Sink(array, _chunks(array, root.shape), path, begun)
-    if not overwrite and begun is None:  # what was begun is made anew
+    fresh = not overwrite and begun is None  # what was begun is made anew
+    if fresh:
         _refuse_what_is_there(path, form.resume)
     flat = is_named(path, ".npy")
 
     def make() -> Any:
+        if fresh and place.exists():
+            raise StorageError(f"store: another store has made {path}; overwrite=True replaces it")
         try:
             if place.is_dir():
                 shutil.rmtree(place)
