@@ -234,3 +234,9 @@ def test_joins_in_another_dtype_warn_of_nothing_in_any_shape() -> None:
             short = xl.eval(xl.concat([a, a], dtype="float32", casting="unsafe"))
             made = xl.eval(xl.concat([short, short[:1]], dtype="int32", casting="unsafe"))
         assert_same_bits(made[:-1], expected)
+
+
+def test_what_is_fixed_is_so_in_any_shape() -> None:
+    for make, join in ((xl.XArray, xl.column_stack), (xl.XTensor, xl.vstack)):
+        kinds = {type(xl.eval(join(make(np.ones(n))))) for n in range(2, 20)}
+        assert len(kinds) == 1, join

@@ -277,9 +277,8 @@ class _Calls:
         known = self.known
         if key not in known:
             self._seen(key)
-        elif known.get(key, False) is None:
-            if not (_is_copied(made) and self._copies_again(key)):
-                known[key] = rules.recipe_of(call, made) or False
+        elif known.get(key, False) is None and not (_is_copied(made) and self._copies_again(key)):
+            known[key] = rules.recipe_of(call, made) or False
 
     def _copies_again(self, key: Any) -> bool:
         """Count a call; tell whether it may copy once more, which takes less time than tracing."""
