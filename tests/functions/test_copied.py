@@ -241,3 +241,8 @@ def test_of_joins_of_scalars_nothing_is_fixed() -> None:
         numbers = xl.broadcast_to(3.0, (n,))
         assert type(xl.eval(xl.concat([numbers] * 9))) is xl.XArray
         assert type(xl.eval(xl.column_stack(xl.XArray(np.ones(n))))) is xl.XArray
+
+
+def test_what_has_no_elements_when_a_rule_is_looked_for() -> None:
+    for n in (*range(1, 8), 0, 0, *range(8, 12)):
+        assert xl.vstack([xl.ones(n), xl.zeros(n)]).shape == (2, n)
