@@ -157,6 +157,8 @@ def test_what_is_hidden_is_not_what_is_missing() -> None:
     v[1:] = [[0], [1]]
     assert x.tolist() == [[2, 2, 2], [None, 5, 6], [1, 1, 1]]
     assert repr(xl.masked_view(x * 2, True)) == "<XMaskedView: float64[3, 3], lazy>"
+    xl.reshape(v, (9,))[...] = 4  # no view, so nothing that is hidden is written
+    assert x.tolist() == [[2, 2, 2], [None, 5, 6], [1, 1, 1]]
 
 
 def test_values_and_flags_are_written_where_nothing_is_hidden() -> None:

@@ -89,7 +89,7 @@ class AtOnce:
         fixed = min([RANK, *[x._kind.fixed for x in arrays]])
         self.kind = row_major(made.dtype, len(made._shape), fixed)
         self.power = 2 if len(arrays) == 1 and len(made._shape) > len(arrays[0]._shape) else 1
-        self.each = made.size / sum([x.size for x in arrays]) ** self.power
+        self.each = made.size / max(sum([x.size for x in arrays]), 1) ** self.power
 
     def __call__(self, arrays: Sequence[Any]) -> XExpression | None:
         """Return the result of other arrays, which are small; None of all others."""

@@ -32,7 +32,7 @@ from ..dtypes.promotion import result_type
 from ..index import transform as steps
 from ..ir import build
 from ..ir.kind import NODE, Form, Kind, Operands, parts_of, row_major
-from ..ir.node import FREE, RANK, Concat, Leaf, Node, Shape
+from ..ir.node import FREE, RANK, SHAPE, Concat, Leaf, Node, Shape
 from ..ir.translation import MOST_FORMED
 from ..ir.translation import of as kind_of
 from ..ir.walk import postorder
@@ -225,12 +225,12 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     dtypes = {value.dtype for value in values}
     if most < 0 or not dtypes <= COMMON:
         return None
-    own = [x._kind.fixed if isinstance(x, XExpression) else FREE for x in arrays]
-    fixed = min([RANK, *own])
     try:
         whole = (np.stack if new else np.concatenate)(values, axis, dtype=result_type(*dtypes))
     except (TypeError, ValueError, IndexError):
         return None
     along = None if axis is None else axis % whole.ndim
+    fixed = min([x._kind.fixed if isinstance(x, XExpression) else FREE for x in arrays])
+    fixed = FREE if fixed > SHAPE else min(fixed, RANK)  # of scalars nothing is fixed
     kind = row_major(whole.dtype, whole.ndim, fixed)
     return copy_with(whole, kind, Joined(parts, along, new, whole.dtype))

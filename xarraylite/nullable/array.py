@@ -296,11 +296,16 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         Raises
         ------
         ReadOnlyError
-            If the flags are read-only; values say so themselves, and are written first.
+            If memory is stretched, or the flags are read-only; values say so themselves, and are
+            written first.
         """
         for name in ("_plain", "_flags"):
             half = getattr(self, name)
-            if half.shape != self.shape and not isinstance(half, Memory):
+            if half.shape != self.shape:
+                if isinstance(half, Memory):
+                    raise ReadOnlyError(
+                        f"assignment: {half.summary()} is stretched to {self.shape}"
+                    )
                 setattr(self, name, XArray(_spread(half, self.shape)))
         values, flags = self.value(), self.has_value()
         if isinstance(flags, Memory) and flags.readonly:

@@ -61,8 +61,10 @@ class XMaskedView(XOptional):
         return type(self)(part(self._seen), part(self._flags))
 
     def joined(self, parts: tuple[Any, ...]) -> XOptional:
-        """Return values and flags as one array: what is missing and what is hidden are one then."""
-        return (XOptional if isinstance(self._seen, XOptional) else type(self))(*parts)
+        """Return values and flags as one array: no view if what is missing and hidden are one."""
+        if isinstance(self._seen, XOptional):
+            return self._made(XExpression(parts[0].node), parts[1])
+        return super().joined(parts)
 
     def _is_lazy(self) -> bool:
         return self._seen._is_lazy() if isinstance(self._seen, XOptional) else super()._is_lazy()
