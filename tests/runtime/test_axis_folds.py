@@ -20,6 +20,14 @@ from xarraylite.testing import assert_same_bits
 RNG = np.random.default_rng(5)
 DATA = np.where(RNG.random((7, 40, 9)) < 0.02, np.nan, RNG.standard_normal((7, 40, 9)) * 1e3)
 
+#: The same numbers, column by column.
+COLUMNS = xl.asarray(DATA.T.copy()).T
+
+
+def _columns(x: Any) -> Any:
+    return COLUMNS[tuple(map(slice, x.shape))]
+
+
 FOLDS: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda x, axis: xl.sum(x, axis=axis),
     "prod": lambda x, axis: xl.prod(x * 1e-3, axis=axis),
@@ -32,6 +40,7 @@ FOLDS: dict[str, Callable[[Any, Any], Any]] = {
     "where": lambda x, axis: xl.sum(x, axis=axis, where=x > 0),
     "computed": lambda x, axis: xl.sum(x * x - x * 2, axis=axis),
     "squares": lambda x, axis: xl.sum((x - x[0]) ** 2, axis=axis),
+    "columns twice": lambda x, axis: xl.sum((x - _columns(x)) * _columns(x), axis=axis),
     "of a row": lambda x, axis: xl.sum(x - x[:1, :1], axis=axis),
     "of a computed row": lambda x, axis: xl.sum(x * xl.exp(x[:1] * 1e-3), axis=axis),
     "centred": lambda x, axis: x - xl.mean(x, axis=axis, keepdims=True),
@@ -39,6 +48,7 @@ FOLDS: dict[str, Callable[[Any, Any], Any]] = {
 
 #: What has a rule in all ranks, as nothing lies with strides in which there are extents.
 RULED = ("sum", "prod", "max", "min", "any", "mean", "initial", "where", "computed", "squares")
+RULED += ("columns twice",)
 
 PLACES: dict[str, Callable[[Any], Any]] = {
     "rows": lambda x: x,
