@@ -15,6 +15,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink, child_of, names_in
+from xarraylite.chunked import journal
 
 zarr = pytest.importorskip("zarr")
 
@@ -48,7 +49,11 @@ def _interrupted(tmp_path: Path) -> Stops:
     return source
 
 
-def test_resuming_does_what_is_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize("locks", [journal._LOCKS, False])
+def test_resuming_does_what_is_left(
+    locks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_LOCKS", locks)
     source = _interrupted(tmp_path)
     half = tmp_path / "a" / "c" / "3" / f"0.{'0a' * 16}.partial"  # as a killed process leaves it
     mine = [tmp_path / "a" / name for name in ("my.partial", f"notes.{'0a' * 16}.partial")]

@@ -29,6 +29,9 @@ from .._errors import StorageError
 from .._locks import new_lock
 from ..io.atomic import replace_file
 
+#: Whether there are locks; where there are none, an open file keeps its name (Windows).
+_LOCKS = sys.platform != "win32"
+
 if sys.platform != "win32":
     import fcntl
 
@@ -115,9 +118,10 @@ class Journal:
         def write(file: BinaryIO) -> None:
             for line in (head, *map(json.dumps, sorted(self.done))):
                 file.write(line.encode() + b"\n")
-            file.flush()
-            self._handle = os.dup(file.fileno())
-            _lock(self._handle)
+            if _LOCKS:
+                file.flush()
+                self._handle = os.dup(file.fileno())
+                _lock(self._handle)
 
         try:
             self._place.parent.mkdir(parents=True, exist_ok=True)
@@ -127,6 +131,8 @@ class Journal:
                     if not _lock(before):
                         raise StorageError(f"store: another store is writing {self.target}")
                 replace_file(self._place, write)  # without a line that was cut short
+            if not _LOCKS:
+                self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
         except StorageError:
             raise
         except OSError as error:
@@ -158,6 +164,8 @@ class Journal:
         if self.done and self.target.is_dir():
             found = self.target.rglob("*.partial")
             left.extend([path for path in found if _PARTIAL.fullmatch(path.name)])
+        if not _LOCKS:
+            self.close()
         for path in (*left, self._place):
             path.unlink(missing_ok=True)
         self.close()
@@ -178,7 +186,7 @@ def _opened(place: Path) -> Iterator[int]:
 
 def _lock(handle: int, wait: bool = False) -> bool:
     """Lock an open file; False if another has.  Not every system or file system has locks."""
-    if handle >= 0 and sys.platform != "win32":
+    if handle >= 0 and _LOCKS:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError as error:
