@@ -197,27 +197,30 @@ class Work:
         return _received, (self.make, self.finish, self.kernels)
 
 
-def _received(make: Any, finish: Any, kernels: Mapping[str, bytes]) -> Work:
-    store.offer(kernels)
-    return Work(make, finish, kernels)
+def _received(*told: Any) -> Work:
+    work = Work(*told)
+    store.offer(work.kernels)
+    return work
 
 
 def _same(work: Work) -> Work:
     return work
 
 
-def _tried(keys: Sequence[Any], work: Work) -> StorageError | None:
-    """Do as `run_keys` does; return what could not be read or written."""
+def _tried(keys: Sequence[Any], work: Work) -> list[StorageError | None]:
+    """Do as `run_keys` does; return for each block what could not be read or written."""
     try:
         run_keys(keys, work)
     except StorageError as error:
-        return error
-    return None
+        return [error] * len(keys)
+    return [None] * len(keys)
 
 
-def _over(given: Sequence[StorageError | None]) -> None:
-    """Come after tasks, and raise the first error that one of them has returned."""
-    for error in filter(None, given):
+def _over(given: Sequence[list[StorageError | None]]) -> None:
+    """Come after tasks, and raise the first error of theirs, which knows what they have written."""
+    told = [*itertools.chain(*given)]
+    for error in filter(None, told):
+        vars(error)["written"] = [found is None for found in told]
         raise error
 
 
@@ -401,6 +404,7 @@ class DaskCluster:
         for group in itertools.compress(groups, done):
             yield from zip(group, next(values), strict=False)
         if failed is not None:
+            group = groups[futures.index(failed)]
             try:
                 failed.result()  # once cancelled, it no longer says what was wrong
             except (*losses, RuntimeError) as error:  # the latter also of a client that is closed
@@ -408,7 +412,11 @@ class DaskCluster:
                     raise
                 name = getattr(error, "task", ())  # of `_bundled`, which says where it is
                 at = name[2] if isinstance(name, tuple) and len(name) > 2 else 0
-                raise _lost(make(groups[futures.index(failed)][at]), error) from error
+                raise _lost(make(group[at]), error) from error
+            except StorageError as error:
+                written = itertools.compress(group, vars(error).get("written", ()))
+                yield from zip(written, itertools.repeat(None))
+                raise
             finally:
                 self._cancel(futures)
 
