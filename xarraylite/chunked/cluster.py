@@ -20,6 +20,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -44,7 +45,7 @@ from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
 from .piece import Piece, piece_of
 from .pipeline import Cuts, Maker, Run, over, slabs_of, values_of
-from .selection import Box, chunks_text, text_of
+from .selection import Box, chunks_text, shape_of, text_of
 from .stream import reduced
 from .trees import imagined
 
@@ -119,7 +120,7 @@ def to_dask(
     key = fingerprint(last, lengths)
     numbers, dims = imported("dask.layers", "dask").ArrayBlockIdDep(lengths), range(len(root.shape))
     return array.blockwise(  # `map_blocks` would wrap each task once more
-        BlockTask(Parcel(last, key), grid_of(lengths)),
+        functools.partial(_block_of, Parcel(last, key), grid_of(lengths)),
         dims,
         numbers,
         dims,
@@ -152,21 +153,12 @@ def _lengths(root: Node, chunks: Any) -> tuple[tuple[int, ...], ...]:
     return tuple([tuple([int(n) for n in side]) for side in found])
 
 
-class BlockTask:
-    """Computes a block, given its place among them."""
-
-    __slots__ = ("grid", "parcel")
-
-    def __init__(self, parcel: Parcel, grid: Grid | Uneven) -> None:
-        self.parcel = parcel
-        self.grid = grid
-
-    def __call__(self, block_id: tuple[int, ...]) -> NumpyArray:
-        box = self.grid.box(block_id)
-        if not all(map(len, box)):
-            return np.empty([len(s) for s in box], self.parcel.node.dtype)
-        made: NumpyArray = computed_of(piece_of(self.parcel.node, box))
-        return made
+def _block_of(parcel: Parcel, grid: Grid | Uneven, block_id: tuple[int, ...]) -> Any:
+    """Compute a block, given its place among them."""
+    box = grid.box(block_id)
+    if not all(map(len, box)):
+        return np.empty(shape_of(box), parcel.node.dtype)
+    return computed_of(piece_of(parcel.node, box))
 
 
 def computed_of(piece: Piece) -> Any:
@@ -175,10 +167,11 @@ def computed_of(piece: Piece) -> Any:
         return values_of(piece, over(piece, [load.source.read(load.box) for load in piece.loads]))
 
 
+@dataclass(frozen=True, slots=True)
 class Work:
     """What every task of a run needs, sent to each worker once.
 
-    Parameters
+    Attributes
     ----------
     make : callable
         Cuts a block.
@@ -188,10 +181,9 @@ class Work:
         Object code of the kernels that blocks run, by key.
     """
 
-    __slots__ = ("finish", "kernels", "make")
-
-    def __init__(self, make: Any, finish: Any, kernels: Mapping[str, bytes]) -> None:
-        self.make, self.finish, self.kernels = make, finish, kernels
+    make: Any
+    finish: Any
+    kernels: Mapping[str, bytes]
 
     def __reduce__(self) -> Any:
         return _received, (self.make, self.finish, self.kernels)

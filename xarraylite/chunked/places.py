@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import StorageError
 from .extras import imported
-from .retries import patiently
+from .retries import naming, patiently
 
 #: What tells HDF5 files and zip files by their names.
 HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
@@ -382,11 +381,8 @@ def _contents(array: Any) -> dict[str, Any]:
     async def taken() -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key in itertools.chain(_METADATA, chunks):
-            try:
+            with naming(f"read: {name_of(array)}, chunk {key}"):
                 value = await (array.store_path / key).get(form)
-            except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
-                raise StorageError(f"read: {name_of(array)}, chunk {key}: {reason}") from error
             if value is not None:
                 found[key] = value
         return found
