@@ -28,6 +28,7 @@ from typing import Any, BinaryIO
 from .._errors import StorageError
 from .._locks import new_lock
 from ..io.atomic import replace_file
+from .retries import naming
 
 #: Whether there are locks; where there are none, an open file keeps its name (Windows).
 _LOCKS = sys.platform != "win32"
@@ -124,30 +125,27 @@ class Journal:
                 _lock(self._handle)
 
         try:
-            self._place.parent.mkdir(parents=True, exist_ok=True)
-            with _opened(self._place.parent) as folder:
-                _lock(folder, wait=True)  # one begins after another
-                with _opened(self._place) as before:
-                    if not _lock(before):
-                        raise StorageError(f"store: another store is writing {self.target}")
-                replace_file(self._place, write)  # without a line that was cut short
-            if not _LOCKS:
-                self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
+            with naming(f"store: cannot keep a record in {self._place}"):
+                self._place.parent.mkdir(parents=True, exist_ok=True)
+                with _opened(self._place.parent) as folder:
+                    _lock(folder, wait=True)  # one begins after another
+                    with _opened(self._place) as before:
+                        if not _lock(before):
+                            raise StorageError(f"store: another store is writing {self.target}")
+                    replace_file(self._place, write)  # without a line that was cut short
+                if not _LOCKS:
+                    self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
         except StorageError:
-            raise
-        except OSError as error:
             self.close()
-            raise StorageError(f"store: cannot keep a record in {self._place}: {error}") from error
+            raise
 
     def record(self, corner: Corner) -> None:
         """Say that a block is finished."""
         with self._lock:
             if self._handle >= 0:
                 line = (json.dumps(corner) + "\n").encode()
-                try:
+                with naming(f"store: {self._place}"):
                     whole = os.write(self._handle, line) == len(line)
-                except OSError as error:
-                    raise StorageError(f"store: {self._place}: {error}") from error
                 if not whole:
                     raise StorageError(f"store: {self._place}: the disk is full")
 
