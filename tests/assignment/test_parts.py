@@ -119,6 +119,15 @@ def test_parts_have_the_bits_of_a_plan(name: str) -> None:
 
 
 @pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("few", [5, 6])
+def test_one_number_is_stretched_to_the_extents_of_each_part(few: int) -> None:
+    number, zero = xl.asarray([1.5 + 2j]), xl.asarray([0j, 0j])
+    parts = [xl.sin(xl.broadcast_to(number, (n,))).sum() for n in (few, 200)]
+    expected = np.sin(1.5 + 2j) * (few + 200)
+    np.testing.assert_allclose(xl.eval(parts[0] + parts[1] + zero).numpy(), expected, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("compiled")
 def test_nothing_is_planned_for_new_extents(monkeypatch: pytest.MonkeyPatch) -> None:
     m, v = _operands()
     ours = xl.asarray(m.copy()), xl.asarray(v.copy())

@@ -20,6 +20,14 @@ from xarraylite.testing import assert_same_bits
 RNG = np.random.default_rng(5)
 DATA = np.where(RNG.random((7, 40, 9)) < 0.02, np.nan, RNG.standard_normal((7, 40, 9)) * 1e3)
 
+#: Some of the numbers, column by column.
+COLUMNS = xl.asarray(DATA[0].T.astype("f4")).T
+
+
+def _columns(x: Any) -> Any:
+    return COLUMNS[tuple(map(slice, x.shape[-2:]))]
+
+
 FOLDS: dict[str, Callable[[Any, Any], Any]] = {
     "sum": lambda x, axis: xl.sum(x, axis=axis),
     "prod": lambda x, axis: xl.prod(x * 1e-3, axis=axis),
@@ -32,6 +40,7 @@ FOLDS: dict[str, Callable[[Any, Any], Any]] = {
     "where": lambda x, axis: xl.sum(x, axis=axis, where=x > 0),
     "computed": lambda x, axis: xl.sum(x * x - x * 2, axis=axis),
     "squares": lambda x, axis: xl.sum((x - x[0]) ** 2, axis=axis),
+    "columns twice": lambda x, axis: xl.sum((x - _columns(x)) * _columns(x), axis=axis),
     "of a row": lambda x, axis: xl.sum(x - x[:1, :1], axis=axis),
     "of a computed row": lambda x, axis: xl.sum(x * xl.exp(x[:1] * 1e-3), axis=axis),
     "centred": lambda x, axis: x - xl.mean(x, axis=axis, keepdims=True),
@@ -68,6 +77,7 @@ CASES = [
     *[(fold, "slices", "f8") for fold in FOLDS],
     *[("sum", "rows", dtype) for dtype in ("f4", "f2", "i2", "?", "c16")],
     *[("max", "rows", dtype) for dtype in ("f2", "u8")],
+    ("columns twice", "matrix", "f4"),
 ]
 
 

@@ -123,11 +123,11 @@ def materialised(
         return tuple([operands[k] if k >= 0 else values[~k] for k in step[2]])
 
     for step in first:
-        items = given(step)
-        key = step[0], *map(id, items)
+        items, inner = given(step), shape if step[3] is None else operands[step[3]]
+        own = inner[len(inner) - step[0].rank :]  # memory that is stretched has no extents
+        key = step[0], own, *map(id, items)
         if key not in known:  # equal parts are computed once
-            inner = shape if step[3] is None else operands[step[3]]
-            known[key] = _value(step[0], inner[len(inner) - step[0].rank :], items)
+            known[key] = _value(step[0], own, items)
         if known[key] is None:
             return None
         values += (known[key].snapshot(), 0)
@@ -184,10 +184,8 @@ def _cut(
     program = program_of(made)
     if program.__class__ is not (Direct if folds else HostCall):
         return None
-    step = _piece(made, places, inner)
-    if step not in found:
-        found.append(step)
-    n = found.index(step)
+    n = len(found)
+    found.append(_piece(made, places, inner))
     result = row_major(kind.dtype, 0, program.result.fixed) if folds else program.result
     return result, [~(2 * n), ~(2 * n + 1)]
 

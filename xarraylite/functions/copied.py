@@ -1,9 +1,10 @@
 """Small results that are computed when they are written, by functions of NumPy's with our bits.
 
-A loop that searches ever other lengths (the pivot of an elimination) would plan each search, which
-takes a hundred times as long as NumPy.  The first ones, and what is asked again with the same
-extents (`arrays.memo`), are expressions.  The result is one of the value as it is now; its snapshot
-says what it was computed from, so that `late` computes it again.
+A loop that folds along some axes, or reshapes what lies apart, with ever other extents would plan
+each time, which takes a hundred times as long as NumPy.  The first ones, and what is asked again
+with the same extents (`arrays.memo`), are expressions.  The result is one of the value as it is;
+its snapshot says what it was computed from, so that `late` computes it again.  What needs no more
+than NumPy's function of the same name is `arrays.at_once`'s.
 
 A join's kernel runs once for each part, and planning a part takes as long.  So many parts are
 copied by NumPy at once (`joined`), several that are small, and few where a loop joins ever other

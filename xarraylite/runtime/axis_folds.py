@@ -133,13 +133,9 @@ def fold(
         return False
     memory = [item for item in operands if isinstance(item, Snapshot)]
     with pinned(memory):  # from now on addresses stay
-        starts, strides, words = _operands(body, shape, operands, known[1])
-        first: dict[Any, int] = {}  # operands that are one count once for the order of the loops
-        keys = zip(starts, strides, [use.dtype for use in known[0].uses], strict=True)
-        which = [first.setdefault(key, len(first)) for key in keys]
-        once = [own for _, own, _ in first]
-        nests = _nests(shape, (_still(shape, axes, body.itemsize), *once), axes)
-        kernel, block = _filled(op, body, nests, which, ((to.address,), *words))
+        strides, words = _operands(body, shape, operands, known[1])
+        nests = _nests(shape, (_still(shape, axes, body.itemsize), *strides), axes)
+        kernel, block = _filled(op, body, nests, ((to.address,), *words))
         return kernel.run(block.buffer_info()[0]) == 0
 
 
@@ -169,14 +165,13 @@ def _nests(
 
 def _operands(
     body: Kind, shape: Shape, operands: Sequence[Any], places: Sequence[int]
-) -> tuple[list[int], list[tuple[int, ...]], list[tuple[int, ...]]]:
-    """Return where a kernel's operands begin, and strides in bytes, in its order.
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """Return strides in bytes of a kernel's operands, in its order, and the words of the kind's.
 
-    Behind them stand the words of the leaves and scalars of the kind.
+    These are where leaves begin, and scalars.
     """
-    count = sum([not leaf.scalar for leaf in leaves_of(body)])
-    starts, words = [0] * count, list[tuple[int, ...]]()
-    strides: list[tuple[int, ...]] = [()] * count
+    words = list[tuple[int, ...]]()
+    strides: list[tuple[int, ...]] = [()] * sum([not leaf.scalar for leaf in leaves_of(body)])
     items = iter(operands)
     for leaf, place in zip(leaves_of(body), places, strict=True):
         item = next(items)
@@ -185,28 +180,20 @@ def _operands(
             continue
         skip = len(shape) - leaf.rank
         own = (0,) * skip + strides_of(leaf, shape[skip:])
-        starts[place] = item.address + next(items)
         strides[place] = tuple([step * leaf.itemsize for step in own])
-        words.append((starts[place],))
-    return starts, strides, words
+        words.append((item.address + next(items),))
+    return strides, words
 
 
 def _filled(
-    op: Reduction, body: Kind, nests: tuple[Nest, Nest], which: Sequence[int], words: Any
+    op: Reduction, body: Kind, nests: tuple[Nest, Nest], words: Any
 ) -> tuple[Kernel, array[int]]:
-    """Return a kernel and its argument block, which says that all is to be folded.
-
-    ``which`` has for each operand the number of its stream in the nests, without the result's.
-    """
+    """Return a kernel and its argument block, which says that all is to be folded."""
     kept, reduced = nests
-    every = _known(op, body)[0].uses
-    uses = [every[which.index(k)] for k in range(len(kept.streams) - 1)]
+    uses = _known(op, body)[0].uses
     form = form_of_nests(kept, reduced, uses)
     along = form is Form.ALONG
-    kept, reduced = [
-        Nest(nest.extents, tuple([nest.streams[k] for k in (0, *[1 + k for k in which])]))
-        for nest in (kept if along else sideways(kept, uses), reduced)
-    ]
+    kept = kept if along else sideways(kept, uses)
     nest = reduced if along else kept
     k, r = len(kept.extents) - (not along), len(reduced.extents) - along
     steps = [stream.strides[-1] for stream in nest.streams]

@@ -224,17 +224,18 @@ def is_for_bytes() -> bool:
     return code == word(w.AS_STRIDED)
 
 
-def is_lent_already(container: int) -> bool:
-    """Tell whether memory was given to NumPy before, and no expression waits for it."""
+def is_lent_already(container: int, array: int) -> bool:
+    """Tell whether NumPy was given memory before, and nobody waits for it if it may be written."""
     buffer = get(container, w.OWN_BUFFER)
-    return is_shared(buffer) and waiting_for(buffer) == 0
+    steady = load(array + FLAGS) & WRITABLE == 0 or waiting_for(buffer) == 0
+    return steady and is_shared(buffer)
 
 
 def to_array(thing: int, args: int, keywords: int) -> int:
     """``thing.__array__()``, where its memory was given to NumPy before."""
     array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
     plain = array != 0 and keywords == 0 and load(args + SIZE) == 0
-    if plain and is_lent_already(thing) and not is_for_bytes():
+    if plain and is_lent_already(thing, array) and not is_for_bytes():
         place = scratch()
         store(place, array)
         return c.PyObject_VectorcallMethod(word(w.VIEW_NAME), place, 1, 0)
@@ -244,7 +245,7 @@ def to_array(thing: int, args: int, keywords: int) -> int:
 def to_struct(thing: int) -> int:
     """``thing.__array_struct__``, of memory that was given to NumPy before and that it can name."""
     array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
-    known = array != 0 and is_lent_already(thing) and not is_traced() and not is_for_bytes()
+    known = array != 0 and is_lent_already(thing, array) and not is_traced() and not is_for_bytes()
     dtype = load(array + DESCRIPTION) if known else 0
     if dtype == 0 or load(dtype + DTYPE_NUMBER) >= OTHERS:
         return 0

@@ -347,14 +347,17 @@ def picked_along(thing: int, key: int, axis: int) -> int:
     mask, given = axis == 0 and is_mask(one), scratch()
     # Stored arrays add what is picked of many as a gather.
     dense = is_dense(thing, FEW_PICKED) or (not mask and is_short_line(thing))
+    kind, shape = keep(get(thing, w.KIND)), keep(get(thing, w.SHAPE))
     rows = keep(thing) if dense else rows_in(thing, FEW_PICKED)
     if rows != 0 and is_given(one, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
-        if mask:
+        same = is_still(thing, kind, shape)
+        if same and mask:
             made = masked(thing, rows, one, given)
-        elif rank_of(given) != 0:  # what has no dimension is a number
+        elif same and rank_of(given) != 0:  # what has no dimension is a number
             made = taken_at(thing, rows, one, given, axis)
         c.Py_DecRef(load(given + HOLDER))
-    c.Py_DecRef(rows)
+    for part in (rows, kind, shape):
+        c.Py_DecRef(part)
     return made
 
 

@@ -352,8 +352,10 @@ def put_cast(to: int, part: int, key: int, value: int) -> bool:
     cast = dtype_of(part) != get(kind, w.DTYPE)
     if other < 0 or own < other or (cast and own == TRUTH):
         return False
-    alike = kind == get(part, w.KIND) and get(value, w.OWN_BUFFER) != get(to, w.OWN_BUFFER)
-    if same and not cast and (is_lazy(value) or alike):
+    alike = is_lazy(value) or (
+        kind == get(part, w.KIND) and get(value, w.OWN_BUFFER) != get(to, w.OWN_BUFFER)
+    )
+    if same and not cast and alike:
         return False
     if rank_at(part) == 1 and not is_lazy(value) and not is_in_step(to, part, value):
         return False
