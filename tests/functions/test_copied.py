@@ -246,3 +246,11 @@ def test_of_joins_of_scalars_nothing_is_fixed() -> None:
 def test_what_has_no_elements_when_a_rule_is_looked_for() -> None:
     for n in (*range(1, 8), 0, 0, *range(8, 12)):
         assert xl.vstack([xl.ones(n), xl.zeros(n)]).shape == (2, n)
+
+
+def test_lists_of_numbers_may_change_afterwards() -> None:
+    widths = [1, 2]
+    for n in range(1, 12):
+        assert xl.pad(xl.arange(n), widths).shape == (n + 3,)
+    widths[0] = 5
+    assert xl.pad(xl.arange(20), [1, 2]).shape == (23,)

@@ -106,7 +106,8 @@ def _at_once(numpys: Callable[..., Any], call: Call, made: Any) -> AtOnce | None
     count = len(call.args[0]) if several else 1
     if not _is_new(made, call.arrays) or len(call.arrays) != count:
         return None
-    rest, options = call.args[1:], call.options
+    own = call.of(call.arrays)  # with lists that nobody else changes
+    rest, options = own.args[1:], own.options
 
     def values_of(*values: Any) -> Any:
         return numpys(values if several else values[0], *rest, **options)
