@@ -93,7 +93,7 @@ LEFT_OUT = {
         "get_printoptions geterr info printoptions set_printoptions seterr"
     ),
     "they return types, iterators or plans": (
-        "__array_namespace_info__ common_type einsum_path frompyfunc ndenumerate"
+        "__array_namespace_info__ common_type einsum_path frompyfunc ndenumerate ndindex"
     ),
     "NumPy's result is in no order": "unique_values",
     "memory that is not initialised has no values to compare": "empty",

@@ -141,6 +141,26 @@ def test_views_of_lazy_results_are_written_through() -> None:
         assert np.asarray(e)[1, 0] == 99.0
 
 
+SAME: dict[str, Callable[[Any], Any]] = {
+    "itself": lambda e: xl.diff(e, n=0),
+    "turned": lambda e: xl.rot90(e, 4),
+    "view": xl.ravel,
+    "found by NumPy": xl.diag,
+    "written": lambda e: xl.nan_to_num(e, copy=False),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_what_shares_elements_does_so_for_ever_new_extents(name: str) -> None:
+    for n in range(2, 40):
+        e = xl.ones((n, n + 1)) * 2
+        found = SAME[name](e)
+        found[(0,) * found.ndim] = 77.0
+        assert np.asarray(e)[0, 0] == 77.0, n
+        e[0, 0] = 5.0
+        assert np.asarray(found).flat[0] == 5.0, n
+
+
 def test_views_of_irregular_elements_are_remembered() -> None:
     known = xl.flatten.front  # type: ignore[attr-defined]
     known.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -257,3 +258,29 @@ def test_a_transposed_result_lies_alike_however_often_it_was_viewed() -> None:
     assert {made.strides for made in found} == {(1, 211)}
     for made in found:
         assert_same_bits(xl.sum(made, axis=0), xl.sum(found[0], axis=0))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: np.asarray(x).fill(9.0),
+        lambda x: x.numpy().fill(9.0),
+        lambda x: np.from_dlpack(x).fill(9.0),
+        lambda x: x.buffer.data.fill(9),
+        lambda x: np.asarray(x.buffer).fill(9),
+        lambda x: np.negative(np.asarray(x), out=np.asarray(x)),
+    ],
+)
+def test_what_waits_when_memory_is_given_out_keeps_its_values(write: Callable[[Any], Any]) -> None:
+    a, b = xl.arange(1.0, 7.0).copy(), xl.arange(3.0).copy()
+    for _ in range(300):  # until machine code gives it out
+        np.asarray(a), np.asarray(b)
+    for k in range(3):
+        old = a.tolist()
+        e, part, other = a * 2, a[1:] + 1, b + 1
+        write(a)
+        assert a.tolist() != old
+        assert e.tolist() == [2 * x for x in old]
+        assert part.tolist() == [x + 1 for x in old[1:]]
+        assert other.tolist() == [1, 2, 3]
+        a[...] = np.arange(k, k + 6)

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, Sink, child_of, names_in
+from xarraylite.chunked import journal
 
 zarr = pytest.importorskip("zarr")
 
@@ -47,7 +49,11 @@ def _interrupted(tmp_path: Path) -> Stops:
     return source
 
 
-def test_resuming_does_what_is_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize("locks", [journal._LOCKS, False])
+def test_resuming_does_what_is_left(
+    locks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_LOCKS", locks)
     source = _interrupted(tmp_path)
     half = tmp_path / "a" / "c" / "3" / f"0.{'0a' * 16}.partial"  # as a killed process leaves it
     mine = [tmp_path / "a" / name for name in ("my.partial", f"notes.{'0a' * 16}.partial")]
@@ -150,6 +156,46 @@ def test_what_an_interrupted_store_still_writes_comes_before_the_next_one() -> N
     np.testing.assert_array_equal(target.values, VALUES + 2)
     time.sleep(0.4)
     np.testing.assert_array_equal(target.values, VALUES + 2)
+
+
+class Meanwhile(Kept):
+    """Does something once, while one of its chunks is read."""
+
+    def do(self, at: int, work: Callable[[], object]) -> None:
+        self.todo = {at: work}
+
+    def __getitem__(self, key: tuple[slice, ...]) -> Any:
+        self.todo.pop(key[0].start, int)()
+        return super().__getitem__(key)
+
+
+@pytest.mark.parametrize("name", ["a", "a.npy"])
+def test_of_two_stores_under_one_path_the_second_is_refused(name: str, tmp_path: Path) -> None:
+    source, told = Meanwhile(VALUES, (1, 30)), []
+
+    def other() -> None:
+        for over, again in ((False, False), (True, False), (False, True)):
+            e = xl.open(Kept(VALUES, (1, 30))) + 2
+            with pytest.raises(xl.StorageError) as found:
+                xl.store(e, tmp_path / name, overwrite=over, resume=again)
+            told.append(str(found.value))
+
+    source.do(12, other)  # when some blocks are there
+    made = xl.store(xl.open(source) + 1, tmp_path / name, memory=3000)
+    np.testing.assert_array_equal(made[...], VALUES + 1)
+    assert "exists" in told[0]
+    assert "another store is writing" in told[1]
+    assert "another expression" in told[2]
+    assert names_in(tmp_path) == [name]
+
+
+def test_what_another_store_has_made_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    source = Meanwhile(VALUES, (1, 30))
+    source.do(0, lambda: xl.store(xl.asarray(VALUES), tmp_path / "a"))
+    with pytest.raises(xl.StorageError, match="another store has made"):
+        xl.store(xl.open(source) + xl.max(xl.open(source)), tmp_path / "a")
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES)
+    assert names_in(tmp_path) == ["a"]
 
 
 @pytest.mark.parametrize("name", ["sum", "max"])

@@ -330,3 +330,18 @@ def test_what_is_around_a_file_system_in_memory_travels_with_it(kind: str, tmp_p
     finally:
         if memory.exists("/around"):
             memory.rm("/around", recursive=True)
+
+
+def test_maps_go_to_other_processes_as_their_files(tmp_path: Path) -> None:
+    """What is not all there in its file goes with its values, however often."""
+    np.save(tmp_path / "a.npy", VALUES)
+    np.save(tmp_path / "f.npy", np.asfortranarray(VALUES))
+    whole, turned = (np.load(tmp_path / name, mmap_mode="r") for name in ("a.npy", "f.npy"))
+    own = np.load(tmp_path / "a.npy", mmap_mode="c")
+    own[0] = 7.0
+    maps = [whole, turned, whole[1:]]
+    for array in (*maps, whole[::-1], turned[::-1], whole.copy(), own):
+        sent = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(Carried(array))))).again()
+        np.testing.assert_array_equal(sent, array)
+        assert (getattr(sent, "filename", None) is not None) == any([array is m for m in maps])
+    assert [travels(np.load(tmp_path / "f.npy", mmap_mode=m)) for m in ("r+", "c")] == [True, False]

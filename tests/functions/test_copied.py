@@ -222,3 +222,27 @@ def test_numbers_that_numpy_cannot_pad_with_are_refused_in_every_shape() -> None
     for number in (-1, 300, 3.7):
         padded = np.pad(np.ones(3, "u1"), 1, constant_values=number)
         assert_same_bits(xl.pad(xl.ones(3, dtype="u1"), 1, constant_values=number), padded)
+
+
+def test_joins_in_another_dtype_warn_of_nothing_in_any_shape() -> None:
+    for n in range(1, 20):
+        x = np.array([np.nan, 1e300, *range(n)])
+        with np.errstate(all="ignore"):
+            expected = np.concat([x, x], dtype=np.float32, casting="unsafe").astype(np.int32)
+        with np.errstate(all="raise"):
+            a = xl.asarray(x)
+            short = xl.eval(xl.concat([a, a], dtype="float32", casting="unsafe"))
+            made = xl.eval(xl.concat([short, short[:1]], dtype="int32", casting="unsafe"))
+        assert_same_bits(made[:-1], expected)
+
+
+def test_of_joins_of_scalars_nothing_is_fixed() -> None:
+    for n in range(2, 20):
+        numbers = xl.broadcast_to(3.0, (n,))
+        assert type(xl.eval(xl.concat([numbers] * 9))) is xl.XArray
+        assert type(xl.eval(xl.column_stack(xl.XArray(np.ones(n))))) is xl.XArray
+
+
+def test_what_has_no_elements_when_a_rule_is_looked_for() -> None:
+    for n in (*range(1, 8), 0, 0, *range(8, 12)):
+        assert xl.vstack([xl.ones(n), xl.zeros(n)]).shape == (2, n)

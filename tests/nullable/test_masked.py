@@ -157,6 +157,8 @@ def test_what_is_hidden_is_not_what_is_missing() -> None:
     v[1:] = [[0], [1]]
     assert x.tolist() == [[2, 2, 2], [None, 5, 6], [1, 1, 1]]
     assert repr(xl.masked_view(x * 2, True)) == "<XMaskedView: float64[3, 3], lazy>"
+    xl.reshape(v, (9,))[...] = 4  # no view, so nothing that is hidden is written
+    assert x.tolist() == [[2, 2, 2], [None, 5, 6], [1, 1, 1]]
 
 
 def test_values_and_flags_are_written_where_nothing_is_hidden() -> None:
@@ -185,3 +187,14 @@ def test_a_view_of_a_view_hides_what_either_hides() -> None:
     assert repr(v) == "XMaskedView([1, masked, masked])"
     v += 5
     assert a.tolist() == [6, 2, 3]
+
+
+def test_nothing_is_written_of_what_does_not_fit() -> None:
+    x, wide = xl.optional([1.0, 2.0, None]), xl.optional(xl.ones(3), [[True] * 3] * 2)
+    plain, hidden = xl.asarray(A[0]), xl.masked_view(x, [True] * 3)
+    for to in (x, x[:], hidden, xl.masked_view(plain, [True] * 3)):
+        with pytest.raises(xl.BroadcastError):
+            to[...] = wide
+        with pytest.raises(xl.BroadcastError):
+            to += wide
+    assert (x.tolist(), x.value().tolist(), plain.tolist()) == ([1, 2, None], [1, 2, 0], [*A[0]])

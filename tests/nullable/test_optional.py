@@ -257,6 +257,11 @@ def test_what_keeps_its_shape_when_it_is_assigned() -> None:
     with pytest.raises(xl.ReadOnlyError):
         readonly.assign([1.0, 2.0])
     assert readonly.tolist() == [0] * 3
+    one = xl.optional(5, [True, False, True])
+    for key, value in ((1, 3), (slice(None), xl.missing)):
+        with pytest.raises(xl.ReadOnlyError, match="stretched"):
+            one[key] = value
+    assert one.tolist() == [5, None, 5]
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.booleans(), st.booleans()), max_size=8), st.data())

@@ -21,6 +21,7 @@ from ..ir.node import RANK, Node
 from ..memory.histories import held
 from ..memory.snapshots import Snapshot
 from ..operands.nodes import Gathers
+from ..runtime.floating_errors import silently
 from .container import XContainer
 from .expression import XExpression, handle
 from .ownership import standing
@@ -88,7 +89,7 @@ class AtOnce:
         fixed = min([RANK, *[x._kind.fixed for x in arrays]])
         self.kind = row_major(made.dtype, len(made._shape), fixed)
         self.power = 2 if len(arrays) == 1 and len(made._shape) > len(arrays[0]._shape) else 1
-        self.each = made.size / sum([x.size for x in arrays]) ** self.power
+        self.each = made.size / max(sum([x.size for x in arrays]), 1) ** self.power
 
     def __call__(self, arrays: Sequence[Any]) -> XExpression | None:
         """Return the result of other arrays, which are small; None of all others."""
@@ -106,7 +107,7 @@ class AtOnce:
         if self.each * size**self.power * arrays[0]._kind.itemsize > MOST:
             return None
         try:
-            made = np.asarray(self.call(*values))
+            made = np.asarray(silently(self.call, *values))
         except (TypeError, ValueError, IndexError, OverflowError):
             return None  # whoever is called next says what is wrong
         results.count_launch()

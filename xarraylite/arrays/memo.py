@@ -236,12 +236,13 @@ class _Calls:
                 made = self._called(*args, **options)
             finally:
                 growing.value = before
+            if any([x._kind is NODE for x in arrays]):
+                return made  # one got too long, or is what was written
             counted = rule is None or rule.__class__ is int
             if loose is not None and counted and key not in self.known:
                 rule = rules.ruled(rule or 0, call, made)
                 kept(self._rules, loose, rule, CAPACITY)
-        if all([x._kind is not NODE for x in arrays]):  # none got too long
-            self._note(key, call, made)
+        self._note(key, call, made)
         return made
 
     def unseen(self, key: Any, arrays: list[Any]) -> Any:
@@ -257,9 +258,7 @@ class _Calls:
         if key in known:
             if isinstance(rule, AnyLength) and rule.lazy:
                 known[key] = rule.recipe(arrays) or None
-            elif rule.__class__ is AtOnce and self._copies.setdefault(key, 1) < _COPIES:
-                self._copies[key] += 1  # a copy takes less time than tracing
-            else:
+            elif rule.__class__ is AnyLength or not self._copies_again(key):
                 return None
         made = rule(arrays)
         if made is not None and key not in known:
@@ -278,11 +277,13 @@ class _Calls:
         known = self.known
         if key not in known:
             self._seen(key)
-        elif known.get(key, False) is None:
-            if _is_copied(made) and self._copies.setdefault(key, 1) < _COPIES:
-                self._copies[key] += 1
-            else:
-                known[key] = rules.recipe_of(call, made) or False
+        elif known.get(key, False) is None and not (_is_copied(made) and self._copies_again(key)):
+            known[key] = rules.recipe_of(call, made) or False
+
+    def _copies_again(self, key: Any) -> bool:
+        """Count a call; tell whether it may copy once more, which takes less time than tracing."""
+        count = self._copies[key] = self._copies.get(key, 1) + 1
+        return count <= _COPIES
 
 
 def _written(args: Any) -> Any:

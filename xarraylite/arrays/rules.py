@@ -81,7 +81,7 @@ def ruled(count: int, call: Call, made: Any) -> Any:
     if count < (2 if getattr(made, "_shape", None) == () else SHAPES):
         return count
     extents = arrays[0]._shape
-    if any([x._shape != extents for x in arrays]) or made.__class__ is not XExpression:
+    if any([x._shape != extents for x in arrays]) or not _is_new(made, arrays):
         return False
 
     def parts(shape: tuple[int, ...]) -> list[Part] | None:
@@ -104,7 +104,7 @@ def _at_once(numpys: Callable[..., Any], call: Call, made: Any) -> AtOnce | None
     """Return how NumPy makes a function's results, if it makes this one, bit for bit."""
     several = bool(call.args) and call.args[0].__class__ in (list, tuple)
     count = len(call.args[0]) if several else 1
-    if made.__class__ is not XExpression or len(call.arrays) != count:
+    if not _is_new(made, call.arrays) or len(call.arrays) != count:
         return None
     rest, options = call.args[1:], call.options
 
@@ -113,8 +113,8 @@ def _at_once(numpys: Callable[..., Any], call: Call, made: Any) -> AtOnce | None
 
     rule = AtOnce(values_of, _again(call), call.arrays, made)
     found = rule(call.arrays)
-    if found is None or (found._shape, found.dtype) != (made._shape, made.dtype):
-        return None
+    if found is None or (found._shape, found._kind.fixed) != (made._shape, made._kind.fixed):
+        return None  # the dtype is that of what was made
     return rule if found.numpy().tobytes() == made.numpy().tobytes() else None
 
 
@@ -136,10 +136,7 @@ def recipe_of(call: Call, made: Any) -> Recipe | ViewRecipe | GathersRecipe | No
         return None if base is None and not own else GathersRecipe(base, made)
     if made.__class__ is not XExpression:
         return _view(arrays, made)
-    its = getattr(made, "_owning", None)
-    if made._kind is NODE or (its is not None and (not its.path or its.source() is not None)):
-        return None  # it belongs to the family of a lazy result, or is a copy by where that lies
-    traced = _traced(call)
+    traced = _traced(call) if _is_new(made, arrays) else None
     found = None if traced is None else described(traced[0])
     if traced is None or found is None:
         return None
@@ -147,6 +144,17 @@ def recipe_of(call: Call, made: Any) -> Recipe | ViewRecipe | GathersRecipe | No
     if (shape, dtype, found[0].fixed) != (made._shape, made.dtype, made._kind.fixed):
         return None
     return picked(*found, made._shape, *traced[1:])
+
+
+def _is_new(made: Any, arrays: Sequence[Any]) -> bool:
+    """Tell whether a result is lazy, and what writes to it or to an argument is seen by one alone.
+
+    Not if it belongs to the family of a lazy result, or is a copy by where that lies.
+    """
+    if made.__class__ is not XExpression or made._kind is NODE or any([made is x for x in arrays]):
+        return False
+    its = getattr(made, "_owning", None)
+    return its is None or (its.path and its.source() is None)
 
 
 def _traced(

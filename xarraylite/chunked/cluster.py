@@ -20,6 +20,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -44,7 +45,7 @@ from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
 from .piece import Piece, piece_of
 from .pipeline import Cuts, Maker, Run, over, slabs_of, values_of
-from .selection import Box, chunks_text, text_of
+from .selection import Box, chunks_text, shape_of, text_of
 from .stream import reduced
 from .trees import imagined
 
@@ -119,7 +120,7 @@ def to_dask(
     key = fingerprint(last, lengths)
     numbers, dims = imported("dask.layers", "dask").ArrayBlockIdDep(lengths), range(len(root.shape))
     return array.blockwise(  # `map_blocks` would wrap each task once more
-        BlockTask(Parcel(last, key), grid_of(lengths)),
+        functools.partial(_block_of, Parcel(last, key), grid_of(lengths)),
         dims,
         numbers,
         dims,
@@ -152,21 +153,12 @@ def _lengths(root: Node, chunks: Any) -> tuple[tuple[int, ...], ...]:
     return tuple([tuple([int(n) for n in side]) for side in found])
 
 
-class BlockTask:
-    """Computes a block, given its place among them."""
-
-    __slots__ = ("grid", "parcel")
-
-    def __init__(self, parcel: Parcel, grid: Grid | Uneven) -> None:
-        self.parcel = parcel
-        self.grid = grid
-
-    def __call__(self, block_id: tuple[int, ...]) -> NumpyArray:
-        box = self.grid.box(block_id)
-        if not all(map(len, box)):
-            return np.empty([len(s) for s in box], self.parcel.node.dtype)
-        made: NumpyArray = computed_of(piece_of(self.parcel.node, box))
-        return made
+def _block_of(parcel: Parcel, grid: Grid | Uneven, block_id: tuple[int, ...]) -> Any:
+    """Compute a block, given its place among them."""
+    box = grid.box(block_id)
+    if not all(map(len, box)):
+        return np.empty(shape_of(box), parcel.node.dtype)
+    return computed_of(piece_of(parcel.node, box))
 
 
 def computed_of(piece: Piece) -> Any:
@@ -175,10 +167,11 @@ def computed_of(piece: Piece) -> Any:
         return values_of(piece, over(piece, [load.source.read(load.box) for load in piece.loads]))
 
 
+@dataclass(frozen=True, slots=True)
 class Work:
     """What every task of a run needs, sent to each worker once.
 
-    Parameters
+    Attributes
     ----------
     make : callable
         Cuts a block.
@@ -188,36 +181,38 @@ class Work:
         Object code of the kernels that blocks run, by key.
     """
 
-    __slots__ = ("finish", "kernels", "make")
-
-    def __init__(self, make: Any, finish: Any, kernels: Mapping[str, bytes]) -> None:
-        self.make, self.finish, self.kernels = make, finish, kernels
+    make: Any
+    finish: Any
+    kernels: Mapping[str, bytes]
 
     def __reduce__(self) -> Any:
         return _received, (self.make, self.finish, self.kernels)
 
 
-def _received(make: Any, finish: Any, kernels: Mapping[str, bytes]) -> Work:
-    store.offer(kernels)
-    return Work(make, finish, kernels)
+def _received(*told: Any) -> Work:
+    work = Work(*told)
+    store.offer(work.kernels)
+    return work
 
 
 def _same(work: Work) -> Work:
     return work
 
 
-def _tried(keys: Sequence[Any], work: Work) -> StorageError | None:
-    """Do as `run_keys` does; return what could not be read or written."""
+def _tried(keys: Sequence[Any], work: Work) -> list[StorageError | None]:
+    """Do as `run_keys` does; return for each block what could not be read or written."""
     try:
         run_keys(keys, work)
     except StorageError as error:
-        return error
-    return None
+        return [error] * len(keys)
+    return [None] * len(keys)
 
 
-def _over(given: Sequence[StorageError | None]) -> None:
-    """Come after tasks, and raise the first error that one of them has returned."""
-    for error in filter(None, given):
+def _over(given: Sequence[list[StorageError | None]]) -> None:
+    """Come after tasks, and raise the first error of theirs, which knows what they have written."""
+    told = [*itertools.chain(*given)]
+    for error in filter(None, told):
+        vars(error)["written"] = [found is None for found in told]
         raise error
 
 
@@ -401,6 +396,7 @@ class DaskCluster:
         for group in itertools.compress(groups, done):
             yield from zip(group, next(values), strict=False)
         if failed is not None:
+            group = groups[futures.index(failed)]
             try:
                 failed.result()  # once cancelled, it no longer says what was wrong
             except (*losses, RuntimeError) as error:  # the latter also of a client that is closed
@@ -408,7 +404,11 @@ class DaskCluster:
                     raise
                 name = getattr(error, "task", ())  # of `_bundled`, which says where it is
                 at = name[2] if isinstance(name, tuple) and len(name) > 2 else 0
-                raise _lost(make(groups[futures.index(failed)][at]), error) from error
+                raise _lost(make(group[at]), error) from error
+            except StorageError as error:
+                written = itertools.compress(group, vars(error).get("written", ()))
+                yield from zip(written, itertools.repeat(None))
+                raise
             finally:
                 self._cancel(futures)
 

@@ -8,14 +8,19 @@ appended by one system call each, after the block's own files are complete; a li
 cut short is no line.  The file is removed when all blocks are there.  A crash of the process loses
 nothing; after a crash of the machine whatever the system had not yet written to the disk is lost
 with it, and so may be a block that was recorded.
+
+Whoever writes holds a lock on the file, which the system takes back when the process ends, so that
+of two stores under one path the second is refused.
 """
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,6 +28,13 @@ from typing import Any, BinaryIO
 from .._errors import StorageError
 from .._locks import new_lock
 from ..io.atomic import replace_file
+from .retries import naming
+
+#: Whether there are locks; where there are none, an open file keeps its name (Windows).
+_LOCKS = sys.platform != "win32"
+
+if sys.platform != "win32":
+    import fcntl
 
 Corner = tuple[int, ...]
 
@@ -99,7 +111,7 @@ class Journal:
         Raises
         ------
         StorageError
-            If it cannot be written.
+            If it cannot be written, or another store is writing to the target.
         """
         self.block = tuple(block)
         head = json.dumps({"stored": dict(self._mark), "block": list(block)})
@@ -107,23 +119,33 @@ class Journal:
         def write(file: BinaryIO) -> None:
             for line in (head, *map(json.dumps, sorted(self.done))):
                 file.write(line.encode() + b"\n")
+            if _LOCKS:
+                file.flush()
+                self._handle = os.dup(file.fileno())
+                _lock(self._handle)
 
         try:
-            self._place.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(self._place, write)  # without a line that was cut short
-            self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
-        except OSError as error:
-            raise StorageError(f"store: cannot keep a record in {self._place}: {error}") from error
+            with naming(f"store: cannot keep a record in {self._place}"):
+                self._place.parent.mkdir(parents=True, exist_ok=True)
+                with _opened(self._place.parent) as folder:
+                    _lock(folder, wait=True)  # one begins after another
+                    with _opened(self._place) as before:
+                        if not _lock(before):
+                            raise StorageError(f"store: another store is writing {self.target}")
+                    replace_file(self._place, write)  # without a line that was cut short
+                if not _LOCKS:
+                    self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
+        except StorageError:
+            self.close()
+            raise
 
     def record(self, corner: Corner) -> None:
         """Say that a block is finished."""
         with self._lock:
             if self._handle >= 0:
                 line = (json.dumps(corner) + "\n").encode()
-                try:
+                with naming(f"store: {self._place}"):
                     whole = os.write(self._handle, line) == len(line)
-                except OSError as error:
-                    raise StorageError(f"store: {self._place}: {error}") from error
                 if not whole:
                     raise StorageError(f"store: {self._place}: the disk is full")
 
@@ -136,13 +158,38 @@ class Journal:
 
     def remove(self) -> None:
         """Remove what killed writers have left, and the record last: all is finished."""
-        self.close()
         left = [*self._place.parent.glob(f".{glob.escape(self._place.name)}.*.tmp")]
         if self.done and self.target.is_dir():
             found = self.target.rglob("*.partial")
             left.extend([path for path in found if _PARTIAL.fullmatch(path.name)])
+        if not _LOCKS:
+            self.close()
         for path in (*left, self._place):
             path.unlink(missing_ok=True)
+        self.close()
+
+
+@contextlib.contextmanager
+def _opened(place: Path) -> Iterator[int]:
+    """Open a file or directory to lock it; -1 if it is not there, or cannot be opened."""
+    handle = -1
+    with contextlib.suppress(OSError):
+        handle = os.open(place, os.O_RDONLY)
+    try:
+        yield handle
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _lock(handle: int, wait: bool = False) -> bool:
+    """Lock an open file; False if another has.  Not every system or file system has locks."""
+    if handle >= 0 and _LOCKS:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError as error:
+            return not isinstance(error, BlockingIOError)
+    return True
 
 
 def _differences(known: Mark, mark: Mark) -> Iterator[str]:

@@ -110,6 +110,8 @@ def _source(what: object, array: Any, name: str, complete: bool) -> Source:
         )
     if array.shape is None:
         raise DTypeError(f"open: {name} has no elements, and no shape")  # `Empty` of h5py
+    if library_of(array) == "h5py" and not hasattr(array, "file"):
+        raise DTypeError(f"open: {name} is a view; open its data set, and convert with xl.astype")
     part: Any = getattr(array, "_meta", array)  # of dask
     if isinstance(part, np.ndarray) and is_masked(part) and (part is not array or part.mask.any()):
         raise DTypeError(f"open: {name}: got a masked array; fill it first, as masks are lost")

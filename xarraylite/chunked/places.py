@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import StorageError
 from .extras import imported
-from .retries import patiently
+from .retries import naming, patiently
 
 #: What tells HDF5 files and zip files by their names.
 HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
@@ -341,7 +340,14 @@ def travels(array: Any) -> bool:
     if library_of(array) == "zarr":
         known = type(array.store).__name__ in ("LocalStore", "FsspecStore", "ObjectStore")
         return known and not _is_in_memory(array.store)
-    return isinstance(array, np.memmap) and array.flags.c_contiguous
+    return _is_map(array)
+
+
+def _is_map(array: Any) -> bool:
+    """Tell whether another process that maps the file of an array has the same elements."""
+    if not isinstance(array, np.memmap) or array.filename is None or array.mode == "c":
+        return False  # the latter has changes of its own
+    return bool(array.flags.c_contiguous or array.flags.f_contiguous)
 
 
 def _files_of(store: Any) -> Any:
@@ -375,11 +381,8 @@ def _contents(array: Any) -> dict[str, Any]:
     async def taken() -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key in itertools.chain(_METADATA, chunks):
-            try:
+            with naming(f"read: {name_of(array)}, chunk {key}"):
                 value = await (array.store_path / key).get(form)
-            except Exception as error:
-                reason = f"{type(error).__name__}: {error}"
-                raise StorageError(f"read: {name_of(array)}, chunk {key}: {reason}") from error
             if value is not None:
                 found[key] = value
         return found
@@ -397,9 +400,9 @@ class Carried:
 
     def __reduce__(self) -> Any:
         a = self.array
-        if isinstance(a, np.memmap) and a.flags.c_contiguous:
-            mode = "r+" if a.flags.writeable else "r"
-            return _mapped, (str(a.filename), a.dtype, mode, _position(a), a.shape)
+        if _is_map(a):
+            mode, order = "r+" if a.flags.writeable else "r", "FC"[a.flags.c_contiguous]
+            return _mapped, (str(a.filename), a.dtype, mode, _position(a), a.shape, order)
         if library_of(a) == "h5py":
             return _dataset, (a.file.filename, a.name)
         if library_of(a) == "zarr" and _is_in_memory(a.store):
@@ -412,8 +415,8 @@ class Carried:
         return self.array
 
 
-def _mapped(path: str, dtype: Any, mode: Any, offset: int, shape: tuple[int, ...]) -> Carried:
-    return Carried(np.memmap(path, dtype, mode, offset, shape))
+def _mapped(path: str, *told: Any) -> Carried:
+    return Carried(np.memmap(path, *told))
 
 
 def _dataset(path: str, name: str) -> Carried:

@@ -18,15 +18,16 @@ led to an error is its cause, what was handled when it was raised, and the ``rea
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import math
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from .._config import settings
-from .._errors import StorageError
+from .._errors import StorageError, XarrayliteError
 from ..codegen.latch import Latch
 from .selection import Box, chunks_text, owners_of, parts_of, text_of
 
@@ -150,6 +151,23 @@ def patiently(work: Callable[[], T], error: Exception | None = None, tries: int 
             finally:
                 error = None
         tries, error = tries + 1, None
+
+
+@contextlib.contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Have errors say what was done; those of this package, and of imports, say it already.
+
+    Raises
+    ------
+    StorageError
+        Instead of any other error.
+    """
+    try:
+        yield
+    except (XarrayliteError, ImportError):
+        raise
+    except Exception as error:
+        raise StorageError(f"{what}: {type(error).__name__}: {error}") from error
 
 
 def chunk_by_chunk(

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from .._config import settings
-from .._errors import DTypeError, ShapeError, StorageError
+from .._errors import DTypeError, ShapeError
 from .._locks import new_lock
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from .frames import new_array
 from .places import Carried, chunks_in, identity_of, library_of, refuse_shortened
-from .retries import chunk_by_chunk, patiently
+from .retries import chunk_by_chunk, naming, patiently
 from .selection import Box, Selection, as_slices, hull, owners_of, parts_of, runs, shape_of, size_of
 from .zarrs import ZarrReader, refuse_missing
 
@@ -246,13 +246,8 @@ class StoredArray:
             If that cannot be found out.
         """
         told = [self.name, str(self.shape), str(self.dtype), str(self.chunks)]
-        try:
+        with naming(f"read: {self.name}, to know it again"):
             told.extend(patiently(lambda: list(identity_of(self.array))))
-        except StorageError:
-            raise
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise StorageError(f"read: {self.name}, to know it again: {reason}") from error
         return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 

@@ -25,7 +25,7 @@ from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import Operands, fingerprint
 from .places import FOREIGN, HDF5, ZIP, Carried, is_named, local, name_of, path_of, travels
-from .retries import chunk_by_chunk
+from .retries import chunk_by_chunk, naming
 from .selection import Box, as_slices, corner
 from .source import chunks_of
 from .zarr_writer import ZarrWriter
@@ -175,12 +175,9 @@ class Sink:
     def finish(self) -> Any:
         """Return the array; everything has been written."""
         flush = getattr(self.array, "flush", None)  # of maps, and of HDF5, which writes late
-        try:
+        with naming(f"write: {self.name}, at its end"):
             if flush is not None:
                 flush()
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"
-            raise StorageError(f"write: {self.name}, at its end: {reason}") from error
         if self._journal is not None:
             self._journal.remove()
         return self.array
@@ -291,17 +288,18 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
     if begun is not None and begun.done:
         array = _existing(place, root)
         return Sink(array, _chunks(array, root.shape), path, begun)
-    if not overwrite and begun is None:  # what was begun is made anew
+    fresh = not overwrite and begun is None  # what was begun is made anew
+    if fresh:
         _refuse_what_is_there(path, form.resume)
     flat = is_named(path, ".npy")
 
     def make() -> Any:
-        try:
+        if fresh and place.exists():
+            raise StorageError(f"store: another store has made {path}; overwrite=True replaces it")
+        with naming(f"store: cannot replace {path}"):
             if place.is_dir():
                 shutil.rmtree(place)
             place.unlink(missing_ok=True)
-        except OSError as error:
-            raise StorageError(f"store: cannot replace {path}: {error}") from error
         return _new_npy(place, root) if flat else form.new_zarr(path, root, True)
 
     return Sink(None, own, path, Journal(place, form.mark), make)
@@ -377,7 +375,7 @@ def _checked(array: Any, root: Node, operation: str = "store") -> Any:
 
 
 def _existing(place: Path, root: Node) -> Any:
-    try:
+    with naming(f"store: cannot resume into {place}"):
         if is_named(place, ".npy"):
             array: Any = np.load(place, mmap_mode="r+", allow_pickle=False)
             array = array.view(read_dtype(array.dtype))
@@ -386,12 +384,6 @@ def _existing(place: Path, root: Node) -> Any:
             zarr = imported("zarr", "zarr")
             with zarr.config.set({f"array.{name}": told for name, told in _ALL.items()}):
                 array = zarr.open_array(str(place), mode="r+")
-    except ImportError:
-        raise
-    except Exception as error:
-        raise StorageError(
-            f"store: cannot resume into {place}: {type(error).__name__}: {error}"
-        ) from error
     return _checked(array, root)
 
 

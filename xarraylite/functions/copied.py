@@ -1,9 +1,10 @@
 """Small results that are computed when they are written, by functions of NumPy's with our bits.
 
-A loop that searches ever other lengths (the pivot of an elimination) would plan each search, which
-takes a hundred times as long as NumPy.  The first ones, and what is asked again with the same
-extents (`arrays.memo`), are expressions.  The result is one of the value as it is now; its snapshot
-says what it was computed from, so that `late` computes it again.
+A loop that folds along some axes, or reshapes what lies apart, with ever other extents would plan
+each time, which takes a hundred times as long as NumPy.  The first ones, and what is asked again
+with the same extents (`arrays.memo`), are expressions.  The result is one of the value as it is;
+its snapshot says what it was computed from, so that `late` computes it again.  What needs no more
+than NumPy's function of the same name is `arrays.at_once`'s.
 
 A join's kernel runs once for each part, and planning a part takes as long.  So many parts are
 copied by NumPy at once (`joined`), several that are small, and few where a loop joins ever other
@@ -32,7 +33,7 @@ from ..dtypes.promotion import result_type
 from ..index import transform as steps
 from ..ir import build
 from ..ir.kind import NODE, Form, Kind, Operands, parts_of, row_major
-from ..ir.node import FREE, RANK, Concat, Leaf, Node, Shape
+from ..ir.node import FREE, RANK, SHAPE, Concat, Leaf, Node, Shape
 from ..ir.translation import MOST_FORMED
 from ..ir.translation import of as kind_of
 from ..ir.walk import postorder
@@ -225,12 +226,12 @@ def joined(arrays: Sequence[Any], axis: Any, new: bool) -> XExpression | None:
     dtypes = {value.dtype for value in values}
     if most < 0 or not dtypes <= COMMON:
         return None
-    own = [x._kind.fixed if isinstance(x, XExpression) else FREE for x in arrays]
-    fixed = min([RANK, *own])
     try:
         whole = (np.stack if new else np.concatenate)(values, axis, dtype=result_type(*dtypes))
     except (TypeError, ValueError, IndexError):
         return None
     along = None if axis is None else axis % whole.ndim
+    fixed = min([x._kind.fixed if isinstance(x, XExpression) else FREE for x in arrays])
+    fixed = FREE if fixed > SHAPE else min(fixed, RANK)  # of scalars nothing is fixed
     kind = row_major(whole.dtype, whole.ndim, fixed)
     return copy_with(whole, kind, Joined(parts, along, new, whole.dtype))

@@ -140,7 +140,7 @@ def directed(
     BroadcastError
         If the result does not stretch to the shape of ``out``.
     """
-    made: XExpression
+    made: Any
     if "sig" in others and signature is not None:
         raise TypeError(f"{op.name}: sig and signature are one thing; give one of them")
     signature = others.pop("sig", signature)
@@ -154,14 +154,13 @@ def directed(
         if out is None and where is True:
             numbers = all([is_number(x) for x in operands])
             return ordered((applied if numbers else _lazily)(op, *operands), order, out)
-        found: Any = expression.apply(op, *operands)
-        if not isinstance(found, XExpression):  # NumPy's, of no numbers
+        made = expression.apply(op, *operands)  # by one name: who holds it is asked
+        if not isinstance(made, XExpression):  # NumPy's, of no numbers
             if isinstance(out, np.ndarray):
                 return _by_numpy(op, operands, out=out, where=where)
-            if where is not True or is_not_ours(found):
-                raise DTypeError(f"{op.name}: out and where are for numbers, got {found.dtype}")
-            return cast("XExpression", into(out, found, op.name))
-        made = found
+            if where is not True or is_not_ours(made):
+                raise DTypeError(f"{op.name}: out and where are for numbers, got {made.dtype}")
+            return cast("XExpression", into(out, made, op.name))
     else:
         wanted = wanted_of(len(operands), dtype, signature)
         textual = any([dtype_of(x) is not None for x in wanted])  # NumPy's, of no numbers

@@ -271,21 +271,14 @@ class Buffer(Memory):
         """Note that the memory is given to others, who may lend it back as another buffer."""
         if self.shared:
             return
-        with guard.held:
-            with readers.being_written(self):
-                known = self._known()
-                if known is not None:
-                    self._mark = noted(known)
-                self.shared = True
+        with guard.held, readers.being_written(self):
+            known = self._known()
+            if known is not None:
+                self._mark = noted(known)
+            self.shared = True
 
     def lend(self) -> None:
-        """Give the memory to others, who may write it unseen: who waits for it keeps it as it is.
-
-        Raises
-        ------
-        SizeError, MemoryError
-            If bytes that an expression waits for cannot be copied.
-        """
+        """Give the memory to others, who may write unseen: who waits for it gets a copy first."""
         self.share()
         if not self.readonly and self.shared_waiting():
             self.release()
@@ -423,12 +416,9 @@ class Buffer(Memory):
         found = []
         for mark in shared_snapshots.copy():  # callbacks may shrink the set meanwhile
             snapshot = mark()
-            if (
-                snapshot is not None
-                and snapshot.stale is None
-                and snapshot.address < end
-                and self.address < snapshot.address + snapshot.nbytes
-            ):
+            if snapshot is None or snapshot.stale is not None:
+                continue
+            if snapshot.address < end and self.address < snapshot.address + snapshot.nbytes:
                 found.append(snapshot)
         return found
 

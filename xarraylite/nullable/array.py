@@ -226,7 +226,7 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         """
         if value is self and key is Ellipsis:
             return
-        values, flags = halves_of(value)
+        values, flags = halves_of(value, alike=True)  # neither is written if one does not fit
         halves = [flags] if flags is False else [flags, values]  # that of nothing but `missing`
         del values, flags  # who holds them is asked
         self._store(key, halves)
@@ -296,11 +296,16 @@ class XOptional(LiftedOperators, Folds, ArrayObject, InPlace):
         Raises
         ------
         ReadOnlyError
-            If the flags are read-only; values say so themselves, and are written first.
+            If memory is stretched, or the flags are read-only; values say so themselves, and are
+            written first.
         """
         for name in ("_plain", "_flags"):
             half = getattr(self, name)
-            if half.shape != self.shape and not isinstance(half, Memory):
+            if half.shape != self.shape:
+                if isinstance(half, Memory):
+                    raise ReadOnlyError(
+                        f"assignment: {half.summary()} is stretched to {self.shape}"
+                    )
                 setattr(self, name, XArray(_spread(half, self.shape)))
         values, flags = self.value(), self.has_value()
         if isinstance(flags, Memory) and flags.readonly:
@@ -406,11 +411,11 @@ def _common(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return one if one == other else broadcast_shapes(one, other)
 
 
-def halves_of(x: object) -> tuple[Any, Any]:
-    """Return an operand's values and flags: True where everything is there."""
+def halves_of(x: object, alike: bool = False) -> tuple[Any, Any]:
+    """Return an operand's values and flags, of one shape if asked: True where all is there."""
     x = unwrapped(x)
     if isinstance(x, XOptional):
-        return x._plain, x._known()
+        return (x.value(), x.has_value()) if alike else (x._plain, x._known())
     if x is None or isinstance(x, Missing):
         return 0, False
     if isinstance(x, list | tuple):

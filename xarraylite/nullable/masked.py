@@ -61,8 +61,10 @@ class XMaskedView(XOptional):
         return type(self)(part(self._seen), part(self._flags))
 
     def joined(self, parts: tuple[Any, ...]) -> XOptional:
-        """Return values and flags as one array: what is missing and what is hidden are one then."""
-        return (XOptional if isinstance(self._seen, XOptional) else type(self))(*parts)
+        """Return values and flags as one array: no view if what is missing and hidden are one."""
+        if isinstance(self._seen, XOptional):
+            return self._made(XExpression(parts[0].node), parts[1])
+        return super().joined(parts)
 
     def _is_lazy(self) -> bool:
         return self._seen._is_lazy() if isinstance(self._seen, XOptional) else super()._is_lazy()
@@ -98,10 +100,10 @@ class XMaskedView(XOptional):
         """Return what is written, with what, and by which operation if by one."""
         if not isinstance(self._seen, XOptional):
             return [(self._seen, value, op)]
-        pairs = list(zip(self._seen._memory(), halves_of(value), (op, AND), strict=True))
-        return (
-            pairs[1:] if op is None and pairs[1][1] is False else pairs
-        )  # of `missing` flags alone
+        new = halves_of(value, alike=True)  # neither is written if one does not fit
+        pairs = list(zip(self._seen._memory(), new, (op, AND), strict=True))
+        missing = op is None and new[1] is False
+        return pairs[1:] if missing else pairs
 
 
 class Filtration(InPlace):
@@ -204,7 +206,7 @@ def _there(value: Any, flags: XExpression) -> Any:
     NotWritableError
         If one is: there is no place for it.
     """
-    plain, known = halves_of(value)
+    plain, known = halves_of(value, alike=True)
     if known is True:
         return plain
     try:
