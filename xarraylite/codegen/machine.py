@@ -32,7 +32,7 @@ PIPELINE = "interleave unroll held"
 #: A vector of 16 to 64 bytes that is told apart from what computes it.
 _FROZEN = re.compile(
     r"= freeze (<(?:2|4|8) x (?:i64|double)>|<(?:4|8|16) x (?:i32|float)>"
-    r"|<(?:8|16|32) x i16>|<(?:16|32|64) x i8>) (%\S+)"
+    r"|<(?:8|16|32) x i16>|<(?:16|32|64) x i8>) (%[^\s,]+)"
 )
 
 
