@@ -14,6 +14,7 @@ how fast they come.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import OrderedDict, deque
@@ -26,7 +27,7 @@ from ..codegen.latch import Latch
 from ..dtypes.names import NumpyArray
 from .frames import new_array
 from .loads import Load
-from .selection import Box, owners_of, place_of, shape_of
+from .selection import Box, chunk_of, owners_of, place_of, shape_of
 from .source import keeps, reading
 from .tasks import Task, Threads
 
@@ -226,7 +227,8 @@ class ChunkCache:
         ):
             return deque()
         owners = [owners_of(s, c) for s, c in zip(box, source.chunks, strict=True)]
-        chunks = [_box(source, index) for index in itertools.product(*owners)]
+        made = functools.partial(chunk_of, source.shape, source.chunks)
+        chunks = map(made, itertools.product(*owners))
         return deque([(chunk, self._chunk(source, chunk)) for chunk in chunks])
 
     @staticmethod
@@ -265,15 +267,6 @@ class ChunkCache:
         self._pool.close(cancel=True)
         self._kept.clear()
         self._before.clear()
-
-
-def _box(source: Any, index: tuple[int, ...]) -> tuple[range, ...]:
-    return tuple(
-        [
-            range(k * c, min(n, (k + 1) * c))
-            for k, c, n in zip(index, source.chunks, source.shape, strict=True)
-        ]
-    )
 
 
 def _common(box: Ranges, chunk: Ranges) -> Ranges:

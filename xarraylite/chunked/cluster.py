@@ -244,15 +244,8 @@ def _in_one(blocks: Iterable[tuple[Piece, NumpyArray]]) -> Values:
 def _blocks_of(values: Values, dtype: np.dtype[Any]) -> Iterator[NumpyArray]:
     """Return what a task has given back, block by block."""
     flat, shapes = values
-    ends = itertools.accumulate(map(math.prod, shapes))
-    return (
-        flat[n - math.prod(shape) : n].reshape(shape).view(dtype)
-        for n, shape in zip(ends, shapes, strict=True)
-    )
-
-
-def _alone(given: Any) -> list[Any]:
-    return [given]
+    parts = np.split(flat, np.cumsum([math.prod(shape) for shape in shapes])[:-1])
+    return (part.reshape(n).view(dtype) for part, n in zip(parts, shapes, strict=True))
 
 
 def _kernels_of(piece: Piece) -> dict[str, bytes]:
@@ -328,7 +321,7 @@ class DaskCluster:
         finish, opened = cast("Any", functools.partial(_written, write)), cast("Any", None)
         if isinstance(pieces, Tasks):
             per = most = pieces.per
-            finish, opened = pieces.gives, _alone
+            finish, opened = pieces.gives, lambda given: [given]
         elif values:  # two waves of results may be there
             most = max(1, min(most, self._budget // (2 * tasks * max(1, piece.nbytes))))
             finish, opened = _in_one, functools.partial(_blocks_of, dtype=piece.node.dtype)

@@ -30,7 +30,7 @@ from .lengths import chunks_for
 from .loads import Load
 from .piece import Piece, piece_of
 from .pipeline import Maker, Run, measured
-from .selection import chunks_text, owners_of, shape_of, text_of, whole
+from .selection import chunk_of, chunks_text, owners_of, shape_of, size_of, text_of, whole
 from .source import StoredArray, keeps
 from .target import Sink, written_at_once
 from .trees import Parts, imagined
@@ -192,13 +192,10 @@ def _pieces(load: Load) -> Iterator[tuple[tuple[int, Any], int]]:
     if not source.whole_chunks:
         yield (id(source), load.box), load.moved
         return
-    sides = []
-    for selection, chunk, extent in zip(load.box, source.chunks, source.shape, strict=True):
-        owners = owners_of(selection, chunk)
-        sides.append([(k, min(chunk, extent - k * chunk)) for k in owners])
-    for chunks in itertools.product(*sides):
-        index = tuple([k for k, _ in chunks])
-        yield (id(source), index), math.prod([n for _, n in chunks]) * source.dtype.itemsize
+    owners = [owners_of(s, c) for s, c in zip(load.box, source.chunks, strict=True)]
+    for index in itertools.product(*owners):
+        own = size_of(chunk_of(source.shape, source.chunks, index))
+        yield (id(source), index), own * source.dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)

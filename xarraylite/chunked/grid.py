@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .cut import Marks
-from .selection import Box, hull, window_of
+from .selection import Box, chunk_of, hull, place_in, window_of
 
 #: Extents that are looked at for one of which a chunk has a whole number.
 _LOOKED = 4096
@@ -75,9 +75,7 @@ class Grid:
 
     def box(self, index: Sequence[int]) -> Box:
         """Return one block."""
-        low = [k * b for k, b in zip(index, self.block, strict=True)]
-        high = [min(n, a + b) for n, a, b in zip(self.shape, low, self.block, strict=True)]
-        return window_of(low, high)
+        return chunk_of(self.shape, self.block, index)
 
     def widened(self, box: Box) -> Box:
         """Return a block, the last one of a dimension as wide as the others."""
@@ -90,12 +88,7 @@ class Grid:
 
     def inside(self, box: Box) -> tuple[slice, ...]:
         """Return where a block lies in itself, widened."""
-        return tuple(
-            [
-                slice(s[0] - w[0], s[-1] + 1 - w[0])
-                for s, w in zip(box, self.widened(box), strict=True)
-            ]
-        )
+        return place_in(self.widened(box), box)
 
     def middle(self) -> Box:
         """Return a block in the middle, which has neighbours on all sides if any has."""

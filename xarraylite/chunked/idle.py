@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,13 +60,10 @@ class Idle:
         blocks, self.pieces, room = self._blocks, pieces, (pieces.kept, pieces.need)
         every = 1 + blocks // self._cut
         keys = pieces.keys
+        some: Iterable[tuple[int, Any]] = enumerate(keys)
         if not values and isinstance(keys, Sequence | Grid):  # others need not be looked for
-            for number in range(0, len(keys), every):
-                piece = pieces.make(keys[number])
-                self.see(piece, number, min(every, blocks - number), room)
-                yield piece, None
-            return
-        for number, key in enumerate(keys):
+            some = ((number, keys[number]) for number in range(0, len(keys), every))
+        for number, key in some:
             if number % every == 0:
                 piece = pieces.make(key)
                 self.see(piece, number, min(every, blocks - number), room)

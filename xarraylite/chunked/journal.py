@@ -127,11 +127,9 @@ class Journal:
         try:
             with naming(f"store: cannot keep a record in {self._place}"):
                 self._place.parent.mkdir(parents=True, exist_ok=True)
-                with _opened(self._place.parent) as folder:
-                    _lock(folder, wait=True)  # one begins after another
-                    with _opened(self._place) as before:
-                        if not _lock(before):
-                            raise StorageError(f"store: another store is writing {self.target}")
+                with _locked(self._place.parent, wait=True), _locked(self._place) as free:
+                    if not free:
+                        raise StorageError(f"store: another store is writing {self.target}")
                     replace_file(self._place, write)  # without a line that was cut short
                 if not _LOCKS:
                     self._handle = os.open(self._place, os.O_WRONLY | os.O_APPEND)
@@ -145,9 +143,8 @@ class Journal:
             if self._handle >= 0:
                 line = (json.dumps(corner) + "\n").encode()
                 with naming(f"store: {self._place}"):
-                    whole = os.write(self._handle, line) == len(line)
-                if not whole:
-                    raise StorageError(f"store: {self._place}: the disk is full")
+                    if os.write(self._handle, line) < len(line):
+                        raise OSError("the disk is full")
 
     def close(self) -> None:
         """Record no more."""
@@ -170,21 +167,19 @@ class Journal:
 
 
 @contextlib.contextmanager
-def _opened(place: Path) -> Iterator[int]:
-    """Open a file or directory to lock it; -1 if it is not there, or cannot be opened."""
-    handle = -1
-    with contextlib.suppress(OSError):
-        handle = os.open(place, os.O_RDONLY)
-    try:
-        yield handle
-    finally:
-        if handle >= 0:
-            os.close(handle)
+def _locked(place: Path, wait: bool = False) -> Iterator[bool]:
+    """Lock a file or directory, if it is there; tell whether nobody else has."""
+    with contextlib.ExitStack() as over:
+        free = True
+        with contextlib.suppress(OSError):
+            over.callback(os.close, handle := os.open(place, os.O_RDONLY))
+            free = _lock(handle, wait)
+        yield free
 
 
 def _lock(handle: int, wait: bool = False) -> bool:
     """Lock an open file; False if another has.  Not every system or file system has locks."""
-    if handle >= 0 and _LOCKS:
+    if sys.platform != "win32":
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError as error:

@@ -41,7 +41,7 @@ from .piece import piece_of
 from .pipeline import Run, over, values_of
 from .plan import TRIED, WORTH
 from .retries import end_of_run
-from .selection import Box, Selection, hull
+from .selection import Box, Selection, hull, offsets, place_in
 from .source import StoredArray, covered, most, reading
 from .tasks import Task, Threads
 
@@ -207,10 +207,7 @@ class Contraction(Operand):
         total[...] = 0
         with pieces_on_one_thread():
             self._add(total, around)
-        inside = [
-            np.asarray(s.values if not isinstance(s, range) else s) - a[0]
-            for s, a in zip(box, around, strict=True)
-        ]
+        inside = [offsets(s) + s[0] - a[0] for s, a in zip(box, around, strict=True)]
         same = all([len(s) == len(a) for s, a in zip(box, around, strict=True)])
         return total if same else np.ascontiguousarray(total[np.ix_(*inside)])
 
@@ -218,13 +215,13 @@ class Contraction(Operand):
         """Add the products of all blocks of the factors to some tiles, in order."""
         for step, parts in self._blocks(around):
             for tile in _grid(step, self.chunks):
-                own = dict(zip(self.kept, _inside(step, tile), strict=True))
+                own = dict(zip(self.kept, place_in(step, tile), strict=True))
                 sub = [
                     (np.ascontiguousarray(values[tuple([own.get(k, slice(None)) for k in labels])]),
                      labels)
                     for values, labels in parts
                 ]  # fmt: skip
-                place = _inside(around, tile)
+                place = place_in(around, tile)
                 with np.errstate(all="ignore"):
                     np.add(total[place], self._product(sub), out=total[place])
             del parts, sub
@@ -308,11 +305,6 @@ def _tile(shape: tuple[int, ...], limit: int) -> tuple[int, ...]:
         axis = max(range(len(tile)), key=tile.__getitem__)
         tile[axis] = 1 << (tile[axis] - 1).bit_length() - 1
     return tuple(tile)
-
-
-def _inside(around: Sequence[range], part: Sequence[range]) -> tuple[slice, ...]:
-    """Return where a part lies in a box."""
-    return tuple([slice(s[0] - a[0], s[-1] + 1 - a[0]) for s, a in zip(part, around, strict=True)])
 
 
 def _grid(around: Sequence[range], tile: Sequence[int]) -> Iterator[Ranges]:

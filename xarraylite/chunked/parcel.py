@@ -12,7 +12,7 @@ import dataclasses
 import hashlib
 import uuid
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -57,13 +57,17 @@ class Parcel:
         self.key = key
 
     def __reduce__(self) -> Any:
-        number: dict[int, int] = {}
-        rows = []
-        for node in postorder(self.node):
-            number[id(node)] = len(number)
-            args = [number[id(arg)] for arg in node.args]
-            rows.append((type(node).__name__, node.shape, node.dtype, args, _told(node)))
+        rows = [(type(node).__name__, node.shape, node.dtype, args, _told(node))
+                for node, args in _numbered(self.node)]  # fmt: skip
         return _made, (self.key, rows)
+
+
+def _numbered(root: ir.Node) -> Iterator[tuple[ir.Node, list[int]]]:
+    """Yield the nodes of an expression, and which of those before are arguments of each."""
+    number: dict[int, int] = {}
+    for node in postorder(root):
+        number[id(node)] = len(number)
+        yield node, [number[id(arg)] for arg in node.args]
 
 
 def _made(key: str, rows: list[tuple[str, Any, Any, list[int], tuple[Any, ...]]]) -> Parcel:
@@ -110,10 +114,7 @@ def fingerprint(root: ir.Node, chunks: Sequence[Any], apart: Operands | None = N
     Otherwise operands that nothing tells from others have another hash each time.
     """
     digest = hashlib.sha256(repr(tuple(chunks)).encode())
-    number: dict[int, int] = {}
-    for node in postorder(root):
-        number[id(node)] = len(number)
-        args = [number[id(arg)] for arg in node.args]
+    for node, args in _numbered(root):
         told = [type(node).__name__, node.shape, node.dtype.name, args, *_content(node, apart)]
         digest.update(repr(told).encode())
     return digest.hexdigest()

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..dtypes.names import int64
+from ..dtypes.names import NumpyArray, int64
 from ..index.transform import IndexMap, Transform
 from ..ir import build
 from ..ir.node import Leaf, Node
@@ -145,20 +145,31 @@ def parts_of(
         yield index, at, own
 
 
+def place_in(around: Box, box: Box) -> tuple[slice, ...]:
+    """Return where a box of ranges without steps lies in another one."""
+    return tuple([slice(s[0] - a[0], s[-1] + 1 - a[0]) for s, a in zip(box, around, strict=True)])
+
+
 def hull(selection: Selection) -> range:
     """Return all positions from the first to the last one."""
     return range(selection[0], selection[-1] + 1)
 
 
-def runs(selection: Selection, length: int) -> Iterator[tuple[int, int, Selection]]:
-    """Yield the positions chunk by chunk of ``length``: from and to which one, and where."""
+def offsets(selection: Selection) -> NumpyArray:
+    """Return the positions, counted from the first one."""
+    return np.asarray(getattr(selection, "values", selection)) - selection[0]
+
+
+def runs(selection: Selection, length: int) -> Iterator[tuple[int, int, range, NumpyArray]]:
+    """Yield positions by chunks of ``length``: from and to which, what they lie in, and where."""
     if isinstance(selection, range):
-        yield 0, len(selection), selection
+        yield 0, len(selection), hull(selection), offsets(selection)
         return
     owner = selection.values // length
     edges = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
     for low, high in itertools.pairwise(edges):
-        yield low, high, picked(selection.values[low:high])
+        own = selection.values[low:high]
+        yield low, high, range(int(own[0]), int(own[-1]) + 1), own - own[0]
 
 
 def index_leaf(values: Positions) -> Leaf:
@@ -186,6 +197,14 @@ def select(node: Node, box: Box) -> Node:
 def window_of(low: Sequence[int], high: Sequence[int]) -> Box:
     """Return the box from one corner up to another."""
     return tuple([range(a, b) for a, b in zip(low, high, strict=True)])
+
+
+def chunk_of(
+    shape: Sequence[int], chunks: Sequence[int], index: Sequence[int]
+) -> tuple[range, ...]:
+    """Return the box of one of the chunks, or blocks, that a shape is divided into."""
+    sides = zip(shape, chunks, index, strict=True)
+    return tuple([range(k * c, min(n, (k + 1) * c)) for n, c, k in sides])
 
 
 def window(box: Box) -> Transform:

@@ -174,14 +174,9 @@ class StoredArray:
         for parts in itertools.product(
             *[runs(s, c) for s, c in zip(box, self.chunks, strict=True)]
         ):
-            place = tuple([slice(low, high) for low, high, _ in parts])
-            piece = [own for _, _, own in parts]
-            values = self._get(tuple([hull(own) for own in piece]))
-            inside = [
-                np.asarray(own.values if not isinstance(own, range) else own) - own[0]
-                for own in piece
-            ]
-            made[place] = values[np.ix_(*inside)] if inside else values
+            place = tuple([slice(low, high) for low, high, *_ in parts])
+            values = self._get(tuple([around for _, _, around, _ in parts]))
+            made[place] = values[np.ix_(*[inside for *_, inside in parts])]
         return made
 
     def _piecewise(self, box: tuple[range, ...]) -> NumpyArray:
