@@ -115,14 +115,6 @@ def test_a_data_set_without_a_shape(tmp_path: Path) -> None:
         xl.open(tmp_path / "a.h5", "x")
 
 
-def test_views_of_data_sets_are_refused(tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file["x"] = np.arange(3)
-        with pytest.raises(xl.DTypeError, match=r"is a view; open its data set, and convert with"):
-            xl.open(file["x"].astype("f8"))
-
-
 def test_narrow_dtypes(tmp_path: Path) -> None:
     narrow = VALUES.astype(ml_dtypes.bfloat16)
     e = xl.open(Kept(narrow, (4, 3))) * 2
