@@ -345,3 +345,11 @@ def test_maps_go_to_other_processes_as_their_files(tmp_path: Path) -> None:
         np.testing.assert_array_equal(sent, array)
         assert (getattr(sent, "filename", None) is not None) == any([array is m for m in maps])
     assert [travels(np.load(tmp_path / "f.npy", mmap_mode=m)) for m in ("r+", "c")] == [True, False]
+
+
+def test_views_of_data_sets_are_refused(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.arange(3)
+        with pytest.raises(xl.DTypeError, match=r"is a view; open its data set, and convert with"):
+            xl.open(file["x"].astype("f8"))
