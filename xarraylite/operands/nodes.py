@@ -172,7 +172,7 @@ COPIED_BYTES = 1 << 17
 #: What has views as its results, in NumPy too, or says itself when an operand is read.
 VIEWS = frozenset(
     ("array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to")
-    + ("diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag")
+    + ("diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag", "ix_")
     + ("matrix_transpose", "moveaxis", "permute_dims", "ravel", "real", "reshape", "rollaxis")
     + ("rot90", "split", "squeeze", "swapaxes", "transpose", "unstack", "vsplit")
     + ("as_strided", "at", "block_view", "dynamic_view", "filter", "filtration", "flat")
