@@ -375,13 +375,13 @@ def test_arrays_of_numpy_that_we_write_through_an_adaptor() -> None:
     assert (memory.tolist(), xl.eval(again).tolist()) == ([0, 9, 9, 0], [1, 1, 1, 1])
 
 
-def test_what_numpy_writes_is_seen() -> None:
-    """Nobody can tell us about it; the documentation says so."""
+def test_what_numpy_writes_to_many_elements_is_seen() -> None:
+    """Nobody can tell us about it; the documentation says so.  Few elements are copied."""
     for size in (10, 100_000):
         memory = np.zeros(size)
         e = xl.add(memory, 1)
         memory[...] = 5
-        assert set(xl.eval(e).tolist()) == {6}
+        assert set(xl.eval(e).tolist()) == {1 if size == 10 else 6}
 
 
 def test_two_adaptors_of_one_memory() -> None:

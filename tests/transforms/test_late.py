@@ -65,11 +65,12 @@ def test_iterating_an_update() -> None:
     assert_same_bits(u, expected)
 
 
-def test_numpy_operands_are_late_anyway() -> None:
+def test_numpy_operands_are_late_where_their_memory_is_shared() -> None:
     memory = np.zeros(2)
-    e = xl.late(xl.add(memory, 1))
+    e, f = xl.late(xl.add(xl.adapt(memory), 1)), xl.late(xl.add(memory, 1))
     memory += 5
     assert xl.eval(e).tolist() == [6, 6]
+    assert xl.eval(f).tolist() == [1, 1]
 
 
 def test_memory_that_was_given_up() -> None:

@@ -445,8 +445,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
             If the result would be larger than the destination.
         """
         value, to = unwrapped(value), self._still()
-        if value.__class__ is tuple or value.__class__ is list:
-            value, held = elements.container_of(namespace(None).XArray, value), False
+        if value.__class__ in elements.COPIED:
+            own = elements.container_of(namespace(None).XArray, value)
+            value, held = own, held and own is value
         if writes.updated(to, op, value, held, noalias):
             return
         result = operation((op, key_of(value)), op, to, value)

@@ -50,7 +50,7 @@ def apply(op: Op, *operands: object) -> XExpression:
     for operand in operands:
         if isinstance(operand, Lifted):
             return operand.lift(op, operands)  # type: ignore[no-any-return]
-        if operand.__class__ is list or operand.__class__ is tuple:
+        if operand.__class__ in elements.COPIED:
             own = elements.container_of(XExpression._container, operand)
             if own is not operand:  # once more, perhaps in machine code
                 return apply(op, *[own if x is operand else x for x in operands])

@@ -73,7 +73,7 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
     left, right : object
         The operands.
     """
-    if right.__class__ in (list, tuple):
+    if right.__class__ in elements.COPIED:
         own = elements.container_of(plain._container, right)
         return None if own is right else left @ own
     if not isinstance(right, plain) or tracing.is_active():

@@ -65,6 +65,9 @@ class _Growing(threading.local):
 
 growing = _Growing()
 
+#: What holds numbers and has no kind (`_in_memory`).
+_VALUES = frozenset((list, np.ndarray))
+
 #: What each function knows of extents that it was called with (`rules.ruled`).
 _met: list[dict[Any, Any]] = []
 
@@ -118,10 +121,11 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
     known, missed = calls.known, calls.read if reads else calls.missed
 
     def call(*args: Any, **options: Any) -> Any:
-        if reads and args and args[0].__class__ is list:
+        if reads and args and args[0].__class__ in _VALUES:
             args = (_in_memory(args[0]), *args[1:])
-        if joins and args and args[0].__class__ in (list, tuple) and list in map(type, args[0]):
-            parts = [_in_memory(x) if x.__class__ is list else x for x in args[0]]
+        several = joins and args and args[0].__class__ in (list, tuple)
+        if several and not _VALUES.isdisjoint(map(type, args[0])):
+            parts = [_in_memory(x) if x.__class__ in _VALUES else x for x in args[0]]
             args = (parts, *args[1:])
         made = dispatch.recalled(known, args, options)
         if made is None and isinstance(options.get("out"), XContainer) and "dtype" not in options:
@@ -305,8 +309,8 @@ def _is_copied(made: Any) -> bool:
     return lazy and made._kind.op is None and isinstance(made._operands[0], Copy)
 
 
-def _in_memory(values: list[Any]) -> Any:
-    """Return numbers in a container, of which a call is remembered; other lists as they are."""
+def _in_memory(values: object) -> Any:
+    """Return numbers in a container, of which a call is remembered; others as they are."""
     return elements.container_of(xarray.XArray, values)
 
 

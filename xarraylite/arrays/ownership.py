@@ -40,7 +40,7 @@ from typing import Any
 
 import numpy as np
 
-from ..assignment import results
+from ..assignment import elements, results
 from ..dtypes.names import bool_, float64
 from ..index.transform import Transform
 from ..ir.kind import NODE
@@ -69,9 +69,6 @@ _SMALL, _CACHED = 1 << 15, 1 << 20
 #: Bytes up to which a result is computed before it is viewed, where so many were used again.  What
 #: is larger, and stays in a cache, has so many nodes then and is seen almost whole, or in parts.
 _WHOLE, _BRIEF, _OFTEN = 1 << 17, 12, 8
-
-#: Codes of the dtypes of NumPy's arrays that are operands as containers are.
-_NUMBERS = frozenset("?bBhHiIlLqQefdFD")
 
 #: Bytes of a result that are kept however little it reads, or because it is used again in a loop.
 _LITTLE = 1 << 16
@@ -239,7 +236,8 @@ def kept(e: Any) -> Any:
 def used(plain: type[Any], x: object, find: Callable[[Any], Any] = kept) -> Any:
     """Return what stands behind an operand of which no view is made.
 
-    Of an array of NumPy's a container of its memory, which has a kind.
+    Of an array of NumPy's a container, which has a kind: of its elements where they are few, else
+    of its memory.
 
     Parameters
     ----------
@@ -251,10 +249,9 @@ def used(plain: type[Any], x: object, find: Callable[[Any], Any] = kept) -> Any:
         Finds what stands for a lazy result; `standing` notes no use.
     """
     x = unwrapped(x)
-    if x.__class__ is np.ndarray and x.dtype.char in _NUMBERS and x.flags.c_contiguous:
-        if tracing.is_active() or not x.dtype.isnative:
-            return x
-        return plain._container._own(*borrowed(x, "operand"), DYNAMIC)
+    if x.__class__ is np.ndarray and elements.is_ordinary(x) and not tracing.is_active():
+        own = elements.container_of(plain._container, x)
+        return plain._container._own(*borrowed(x, "operand"), DYNAMIC) if own is x else own
     if x.__class__ is plain:
         return find(x)
     return x._still() if isinstance(x, plain._container) else x

@@ -22,6 +22,7 @@ from ..memory.buffer import Buffer
 from ..memory.slabs import take
 from ..operands import tracing
 from ..operands.convert import listed
+from ..operands.nodes import COPIED_BYTES, NUMBERS
 from ..runtime.floating_errors import silently
 from . import readers
 
@@ -31,6 +32,9 @@ _new = object.__new__
 #: Elements of what is made here, and up to which one thread copies and fills as fast as kernels.
 FEW, MANY = 1 << 14, 1 << 20
 
+
+#: Classes of operands of which a copy stands in an expression (`container_of`).
+COPIED = frozenset((list, tuple, np.ndarray))
 
 _NOTHING: NumpyArray = np.empty(0)
 
@@ -211,10 +215,24 @@ def new_container(cls: type[Any], kind: Any, shape: tuple[int, ...], size: int) 
     return made
 
 
+def is_ordinary(array: NumpyArray) -> bool:
+    """Tell whether numbers in an array lie by rows, as this machine has them."""
+    return array.dtype.type in NUMBERS and array.dtype.isnative and array.flags.c_contiguous
+
+
 def container_of(cls: type[Any], values: Any) -> Any:
-    """Return nested lists of numbers in a new container of a class; others as they are."""
-    array = None if tracing.is_active() else listed(values, None)
-    if array is None or array.nbytes > settings.max_result_bytes:  # the general way has the words
+    """Return nested lists of numbers in a new container of a class; others as they are.
+
+    So are few numbers in an array of NumPy, which may be written before an expression that reads
+    them is evaluated: to copy them costs less than to borrow them.
+    """
+    if tracing.is_active():
+        return values
+    if values.__class__ is np.ndarray:
+        array, most = values if is_ordinary(values) else None, COPIED_BYTES
+    else:
+        array, most = listed(values, None), settings.max_result_bytes
+    if array is None or array.nbytes > most:  # the general way has the words
         return values
     made = new_container(cls, row_major(array.dtype, array.ndim), array.shape, array.size)
     array_of(made)[...] = array

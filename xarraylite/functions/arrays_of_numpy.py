@@ -44,7 +44,7 @@ from ..ir.kind import NODE, owner_class
 from ..ir.node import FREE, RANK, SHAPE
 from ..operands import non_numeric
 from ..operands.convert import plain_array
-from ..operands.nodes import HasNode, Lifted, apart_by_elements, has_own, is_masked
+from ..operands.nodes import HasNode, Lifted, has_own, is_masked, is_read
 from ..operands.non_numeric import is_other
 from ..operands.tracing import note_values
 from ..runtime.evaluate import uses_reference
@@ -240,7 +240,7 @@ def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = 
     if rule == "positions":
         check_cast(operation, lambda: "out", out.dtype, int64, "safe")
         rule = "unsafe"
-    if isinstance(out, np.ndarray) and not (out.dtype.isnative and apart_by_elements(out)):
+    if isinstance(out, np.ndarray) and not is_read(out):
         out[...] = into(out.astype(out.dtype.newbyteorder("=")), made, operation, rule=rule)
         return cast("T", out)
     to = out if isinstance(out, XExpression) else adapt(out)

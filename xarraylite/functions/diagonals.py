@@ -105,7 +105,7 @@ def trace(
     >>> int(xl.trace(xl.asarray([[1, 2], [3, 4]])))
     5
     """
-    along = diagonal(a, offset, axis1, axis2)
+    along = diagonal(as_array(a, "trace"), offset, axis1, axis2)
     return into(out, total(along, axis=-1, dtype=dtype), "trace", rule="unsafe")
 
 
@@ -208,7 +208,7 @@ def diag(v: object, k: int = 0) -> XExpression:
     """
     array = as_array(v, "diag")
     if array.ndim == 2:
-        return diagonal(array, k)
+        return diagonal(v, k)
     if array.ndim != 1:
         raise ShapeError(f"diag({describe(array.node)}): the rank must be 1 or 2")
     k, length = whole(k, "diag", "k"), array.shape[0]
@@ -246,7 +246,7 @@ def diagflat(v: object, k: int = 0) -> XExpression:
     XArray([[1, 0],
             [0, 2]])
     """
-    return diag(reshape(v, (-1,)), k)
+    return diag(reshape(as_array(v, "diagflat"), (-1,)), k)
 
 
 @memoised

@@ -111,7 +111,7 @@ def total(
     """Return a sum, a product, or an extreme; see `sum` and `min`."""
     whole = axis is None and dtype is None and initial is None and keepdims is False
     whole = whole and where is None
-    if a.__class__ in (list, tuple):
+    if a.__class__ in elements.COPIED:
         a = elements.container_of(XArray, a)
     a = a.settled() if isinstance(a, Gathers) else a
     try:

@@ -27,7 +27,7 @@ from ..memory.target import Target
 from ..runtime import evaluate as engine
 from ..runtime.floating_errors import silently
 from . import tracing
-from .nodes import HasNode, Lifted, borrow_array, is_masked, produced, values_in
+from .nodes import HasNode, Lifted, borrow_array, is_masked, is_read, produced, values_in
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
@@ -147,7 +147,7 @@ def values_node(values: object, dtype: DType | None, operation: str) -> Node:
         if np.any(values.mask):  # type: ignore[attr-defined]
             raise DTypeError(f"{operation}: got a masked array; fill it first, as masks are lost")
         return values_node(np.asarray(values), dtype, operation)
-    elif isinstance(values, np.ndarray) and _is_native(values):
+    elif isinstance(values, np.ndarray) and is_read(values):
         node = borrow_array(values, operation)
     else:
         node = borrow_array(plain_array(values, dtype, operation), operation)
@@ -232,11 +232,6 @@ def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
     if not nested:
         return made
     return made.reshape(-1, width) if {*map(len, rows)} == {width} else None
-
-
-def _is_native(values: np.ndarray[tuple[int, ...], DType]) -> bool:
-    size = values.itemsize or 1
-    return values.dtype.isnative and not any(s % size for s in values.strides)
 
 
 def plain_array(

@@ -1,8 +1,9 @@
 """From whatever stands in an expression to a node.
 
 Accepted are this package's expressions and containers, Python scalars (weakly typed), NumPy
-scalars and arrays.  NumPy arrays are borrowed, not copied: what NumPy writes to them later is
-seen, because no one can tell us about it.
+scalars and arrays.  No one can tell us what NumPy writes to its arrays.  So few elements are
+copied when an expression is written, which costs less than to borrow their memory; many are
+borrowed, and read when the expression is evaluated, and so is whatever a view is made of.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..ops.op import Op
 from ..ops.table import OPS
+from . import tracing
 
 
 class HasNode:
@@ -167,6 +169,22 @@ _SCALARS = (bool, int, float, complex, np.generic, OneValue)
 _OPERANDS = (HasNode, np.ndarray, list, tuple, range, *_SCALARS)
 
 
+#: Bytes of an array of NumPy up to which an expression reads a copy, in less time than it takes to
+#: borrow its memory.  Of twice as many the system may have to find pages for each copy.
+COPIED_BYTES = 1 << 17
+
+#: What has views as its results, in NumPy too, or says itself when an operand is read.
+VIEWS = frozenset(
+    ("array_split", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to")
+    + ("diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag", "ix_")
+    + ("matrix_transpose", "moveaxis", "permute_dims", "ravel", "real", "reshape", "rollaxis")
+    + ("rot90", "split", "squeeze", "swapaxes", "transpose", "unstack", "vsplit")
+    + ("as_strided", "at", "block_view", "dynamic_view", "filter", "filtration", "flat")
+    + ("index_view", "masked_view", "periodic", "reshape_view", "sliding_window_view")
+    + ("strided_view", "view", "explain", "jit", "late")
+)
+
+
 def of_base(value: Any) -> Any:
     """Return a number of a class made of one of Python's, such as an IntEnum, as Python's.
 
@@ -267,7 +285,7 @@ def as_operand(value: object, operation: str) -> Operand:
     if type(value) in WEAK_TYPES:
         return value  # type: ignore[return-value]
     if isinstance(value, np.ndarray) and not is_foreign(value):
-        return borrow_array(value, operation)
+        return borrow_array(value, operation, operation in VIEWS)
     value = unwrapped(value)
     if isinstance(value, np.generic):
         return scalar(value, as_dtype(value.dtype))
@@ -281,7 +299,7 @@ def as_operand(value: object, operation: str) -> Operand:
         raise DTypeError(f"{operation}: {type(value).__name__} has one of its own, which refused")
     if has_array(type(value)) or hasattr(value, "__getitem__") or _is_plain_array(value):
         with suppress(TypeError):  # of what is no array yet
-            return borrow_array(array_of_object(value), operation)
+            return borrow_array(array_of_object(value), operation, operation in VIEWS)
     raise DTypeError(
         f"{operation}: got {type(value).__name__}; operands are arrays, expressions, numbers and "
         "nested lists of them (make an array of other things with xl.asarray)"
@@ -408,23 +426,28 @@ def as_node(value: object, operation: str) -> Node:
     return operand if isinstance(operand, Node) else scalar(operand, weak_scalar(operand).dtype)
 
 
-def borrow_array(array: NumpyArray, operation: str) -> Leaf:
+def borrow_array(array: NumpyArray, operation: str, shared: bool = True) -> Leaf:
     """Return a leaf over a NumPy array's own memory, see `borrowed`, or over a copy.
 
     A copy is made of what no kernel reads: numbers in the other byte order, and those that do not
-    lie whole elements apart, as a field of records.
+    lie whole elements apart, as a field of records.  And of few elements, unless the memory is
+    said to be ``shared``, or a function is traced.
     """
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    elif not (array.flags.c_contiguous or apart_by_elements(array)):
-        array = array.copy()
+    if not is_read(array) or not (shared or array.nbytes > COPIED_BYTES or tracing.is_active()):
+        dtype = array.dtype if array.dtype.isnative else array.dtype.newbyteorder("=")
+        array = np.array(array, dtype, order="K", subok=True)  # a mask is yet to be refused
     buffer, place, dtype = borrowed(array, operation)
     return Leaf(array.shape, dtype, buffer.snapshot(), place)
 
 
+def is_read(array: NumpyArray) -> bool:
+    """Tell whether kernels read an array of numbers where it lies."""
+    return array.dtype.isnative and (array.flags.c_contiguous or apart_by_elements(array))
+
+
 def apart_by_elements(array: NumpyArray) -> bool:
     """Tell whether an array's elements lie whole elements apart."""
-    size = array.dtype.itemsize
+    size = array.dtype.itemsize or 1
     return not any(s % size for s, n in zip(array.strides, array.shape, strict=True) if n > 1)
 
 
