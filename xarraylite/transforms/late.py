@@ -31,7 +31,8 @@ def late(expression: object) -> XExpression | XJaggedExpression:
     writes to their memory, as closures do in xtensor; where a container gave its memory up (a
     resize), evaluation raises.  A part that was computed early, as it had been used before, is
     computed again where it is known what it is of; if that was written meanwhile, it may have its
-    old values or new ones: write the whole expression inside.
+    old values or new ones: write the whole expression inside.  A small array of NumPy's is copied
+    when it becomes an operand; what NumPy writes is seen through ``xl.adapt(array)``.
 
     Parameters
     ----------
