@@ -117,6 +117,21 @@ def test_views_share_what_is_written(function: Any) -> None:
     assert np.array_equal(np.asarray(made), wanted)
 
 
+def test_parts_of_what_has_no_numbers() -> None:
+    """They are NumPy's."""
+    for n in (np.array(["a", "b"]), np.array(["2020-01-01"], "M8[D]"), np.array([1, 2.5], object)):
+        assert np.array_equal(xl.real(n), np.real(n))
+        assert np.array_equal(xl.imag(n), np.imag(n))
+
+
+def test_results_lie_as_those_of_shared_memory() -> None:
+    n = np.arange(48.0).reshape(6, 8)
+    columns, moved = np.asfortranarray(n), n.reshape(2, 3, 8).transpose(1, 2, 0)
+    stretched = np.broadcast_to(n[0, :4], (3, 4))
+    for x in (n, columns, moved, columns[::2, ::2], columns[::-1], stretched):
+        assert np.asarray(xl.sqrt(x)).strides == np.asarray(xl.sqrt(xl.adapt(x))).strides
+
+
 def test_who_asks_for_shared_memory_gets_it() -> None:
     n = np.arange(4.0)
     for share in (xl.adapt, xl.from_dlpack, lambda n: xl.asarray(n, copy=False)):

@@ -413,7 +413,7 @@ def _part(function: Unary, number: int) -> Unary:
     @functools.wraps(function)
     def part_of(x: object, /, out: object = None, **options: Any) -> XExpression:
         plain = out is None and not options
-        if plain and x.__class__ is np.ndarray:
+        if plain and x.__class__ is np.ndarray and x.dtype in SUPPORTED:
             x = as_array(x, function.__name__)
         if plain and isinstance(x, XContainer) and kind(x._dtype) == "c":
             return x.imag if number else x.real  # type: ignore[no-any-return]

@@ -435,7 +435,10 @@ def borrow_array(array: NumpyArray, operation: str, shared: bool = True) -> Leaf
     """
     if not is_read(array) or not (shared or array.nbytes > COPIED_BYTES or tracing.is_active()):
         dtype = array.dtype if array.dtype.isnative else array.dtype.newbyteorder("=")
-        array = np.array(array, dtype, order="K", subok=True)  # a mask is yet to be refused
+        own = np.array(array, dtype, order="K", subok=True)  # a mask is yet to be refused
+        if own.strides != array.strides and not array.flags.forc:  # results are by rows of others
+            own = np.array(array, dtype, order="C", subok=True)
+        array = own
     buffer, place, dtype = borrowed(array, operation)
     return Leaf(array.shape, dtype, buffer.snapshot(), place)
 
