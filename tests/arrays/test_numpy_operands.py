@@ -124,6 +124,20 @@ def test_parts_of_what_has_no_numbers() -> None:
         assert np.array_equal(xl.imag(n), np.imag(n))
 
 
+def test_operands_larger_than_results_may_be() -> None:
+    n = np.arange(50.0)
+    with xl.config(max_result_bytes=64):
+        assert (float(xl.sum(n)), float(xl.max(n)), float(xl.mean(n))) == (1225, 49, 24.5)
+        assert float(xl.sum(xl.asarray([1.0]) + n[:8])) == 36
+
+
+def test_numbers_with_fields_are_refused() -> None:
+    n = np.zeros(2, np.dtype((np.int64, [("first", "i4"), ("second", "i4")])))
+    for function in (xl.sum, xl.negative, lambda n: xl.ones(2) + n):
+        with pytest.raises(xl.DTypeError):
+            function(n)
+
+
 def test_results_lie_as_those_of_shared_memory() -> None:
     n = np.arange(48.0).reshape(6, 8)
     columns, moved = np.asfortranarray(n), n.reshape(2, 3, 8).transpose(1, 2, 0)

@@ -217,7 +217,9 @@ def new_container(cls: type[Any], kind: Any, shape: tuple[int, ...], size: int) 
 
 def is_ordinary(array: NumpyArray) -> bool:
     """Tell whether numbers in an array lie by rows, as this machine has them."""
-    return array.dtype.type in NUMBERS and array.dtype.isnative and array.flags.c_contiguous
+    dtype = array.dtype
+    whole = dtype.type in NUMBERS and dtype.isnative and dtype.names is None
+    return whole and array.flags.c_contiguous
 
 
 def container_of(cls: type[Any], values: Any) -> Any:
@@ -228,10 +230,11 @@ def container_of(cls: type[Any], values: Any) -> Any:
     """
     if tracing.is_active():
         return values
+    most = settings.max_result_bytes
     if values.__class__ is np.ndarray:
-        array, most = values if is_ordinary(values) else None, COPIED_BYTES
+        array, most = values if is_ordinary(values) else None, min(most, COPIED_BYTES)
     else:
-        array, most = listed(values, None), settings.max_result_bytes
+        array = listed(values, None)
     if array is None or array.nbytes > most:  # the general way has the words
         return values
     made = new_container(cls, row_major(array.dtype, array.ndim), array.shape, array.size)
