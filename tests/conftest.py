@@ -195,6 +195,15 @@ def installed(request: pytest.FixtureRequest) -> Iterator[None]:
     natives.remove()
 
 
+@pytest.fixture(params=[False, True], ids=["methods", "machine code"])
+def both_ways(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run with the methods in Python, and with those in machine code."""
+    if request.param:
+        natives.install()
+    yield
+    natives.remove()
+
+
 @pytest.fixture
 def by_python(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have no methods in machine code: for tests that change what those in Python do."""

@@ -13,18 +13,10 @@ import xarraylite as xl
 from tests.threads import run_all
 from xarraylite.arrays import ownership
 from xarraylite.testing import assert_same_bits
-from xarraylite.transforms import natives
 
 VALUES = np.linspace(-1, 1, 12).reshape(3, 4)
 
-
-@pytest.fixture(params=[False, True], ids=["methods", "machine code"], autouse=True)
-def installed(request: pytest.FixtureRequest) -> Any:
-    """Run with the methods in Python, and with those in machine code."""
-    if request.param:
-        natives.install()
-    yield
-    natives.remove()
+pytestmark = pytest.mark.usefixtures("both_ways")
 
 
 def is_kept(e: Any) -> bool:

@@ -10,16 +10,8 @@ import pytest
 import xarraylite as xl
 from xarraylite.operands.nodes import COPIED_BYTES
 from xarraylite.testing import count_allocations
-from xarraylite.transforms import natives
 
-
-@pytest.fixture(params=[False, True], ids=["methods", "machine code"], autouse=True)
-def installed(request: pytest.FixtureRequest) -> Any:
-    """Run with the methods in Python, and with those in machine code."""
-    if request.param:
-        natives.install()
-    yield
-    natives.remove()
+pytestmark = pytest.mark.usefixtures("both_ways")
 
 
 def arrays() -> dict[str, Any]:
