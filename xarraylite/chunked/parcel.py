@@ -57,8 +57,10 @@ class Parcel:
         self.key = key
 
     def __reduce__(self) -> Any:
-        rows = [(type(node).__name__, node.shape, node.dtype, args, _told(node))
-                for node, args in _numbered(self.node)]  # fmt: skip
+        rows = [
+            (type(node).__name__, node.shape, node.dtype, args, _told(node))
+            for node, args in _numbered(self.node)
+        ]
         return _made, (self.key, rows)
 
 
@@ -92,8 +94,9 @@ def _told(node: ir.Node) -> tuple[Any, ...]:
     fields = [field.name for field in dataclasses.fields(node)[2:] if field.name not in _ARGS]
     made = [getattr(node, name) for name in fields]
     known = REDUCTIONS if isinstance(node, ir.Reduce) else OPS
-    return tuple([x.name if isinstance(x, Op | Reduction) and known.get(x.name) is x else x
-                  for x in made])  # fmt: skip
+    return tuple(
+        [x.name if isinstance(x, Op | Reduction) and known.get(x.name) is x else x for x in made]
+    )
 
 
 def _own(node: ir.Leaf) -> NumpyArray:
