@@ -48,7 +48,7 @@ def test_a_child_never_waits_for_a_module_that_its_parent_imports() -> None:
     assert done.returncode == 0, done.stderr
     children, states = done.stdout.split(maxsplit=1)
     assert int(children) > 0
-    assert states.strip() == "{0}"
+    assert states.strip() == "{0}", done.stderr
 
 
 WANTED = """
