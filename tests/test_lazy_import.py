@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -180,6 +181,35 @@ HALFWAY = """
 def test_a_child_imports_anew_what_its_parent_had_not_imported_to_the_end(room: str) -> None:
     """However long that takes there."""
     command = [sys.executable, "-c", textwrap.dedent(HALFWAY), room]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), (done.stdout, done.stderr)
+
+
+SLOW = """
+    import os, sys, threading
+    from xarraylite import _lazy_import
+
+    _lazy_import.PATIENCE = 0.1
+    sys.path.insert(0, sys.argv[1])
+    thread = threading.Thread(target=_lazy_import.imported, args=["slow"])
+    thread.start()
+    while "slow" not in sys.modules:
+        pass
+    child = os.fork()
+    if not child:
+        assert hasattr(sys.modules["slow"], "part9")
+        os._exit(0)
+    print(os.waitpid(child, 0)[1])
+    thread.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_fork_waits_for_imports_as_long_as_they_go_on(tmp_path: Path) -> None:
+    for part in range(10):
+        (tmp_path / f"part{part}.py").write_text("import time\ntime.sleep(0.05)\n")
+    (tmp_path / "slow.py").write_text("\n".join(f"import part{n}" for n in range(10)))
+    command = [sys.executable, "-c", textwrap.dedent(SLOW), str(tmp_path)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout.strip()) == (0, "0"), (done.stdout, done.stderr)
 

@@ -5,8 +5,8 @@ millisecond of its start.  Who needs another room for some of its methods only i
 `_later`, whose stub says for type checkers, and for the test of ranks, which module that is.
 
 A process that forks while another thread imports leaves its child with a module that nobody goes on
-importing, and for which the child would wait for ever.  So a fork waits for such imports; not
-without end, as what is imported may want a lock that the one who forks holds (logging has such).
+importing, and for which the child would wait for ever.  So a fork waits for such imports as long as
+they go on; one that stands still may want a lock that the one who forks holds (logging has such).
 What has not ended by then, the child forgets, and imports anew when it needs it.  Not all that had
 begun can begin a second time: modules of Cython's raise there, as those of `numpy.random`, and so
 do packages that look up as attributes those of their own modules that had ended (``import p.a``,
@@ -22,6 +22,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from threading import get_ident
+from time import monotonic
+from types import FrameType
 from typing import Any
 
 from ._locks import PATIENCE, ForkLock, in_children, wait_before_fork
@@ -36,8 +38,22 @@ _modules: dict[str, Any] = getattr(sys.modules["_frozen_importlib"], "_module_lo
 _uncollected: set[int] = set()
 
 
+#: The thread that imports, or did so last.
+_importer: int | None = None
+
+
 def _hold() -> bool:
-    return _importing.held.acquire(timeout=PATIENCE)  # a child has another lock than its parent
+    """Wait until no other thread imports, or the one that does stands still."""
+    place: tuple[FrameType, int] | None = None
+    since = monotonic()
+    while not _importing.held.acquire(timeout=PATIENCE / 20):
+        frame = sys._current_frames().get(_importer or 0)
+        now = frame and (frame, frame.f_lasti)
+        if now != place:
+            place, since = now, monotonic()
+        elif monotonic() - since > PATIENCE:
+            return False
+    return True
 
 
 def _let_go() -> None:
@@ -69,7 +85,9 @@ def imported(name: str) -> Any:
 
     The collector waits meanwhile: a finaliser that evaluates would meet half of the module.
     """
+    global _importer
     with _importing.held, uncollected():
+        _importer = get_ident()
         module = import_module(name, __package__)
         _grow_old()
     return module

@@ -70,7 +70,7 @@ class ForkLock:
         self.held = new_lock()
 
 
-#: Seconds that a fork waits for what may not end before it.
+#: Seconds that a fork waits for what may not end before it, and for imports that stand still.
 PATIENCE = 2.0
 
 #: Modules that register hooks by which a fork takes a lock and gives it back, and these locks.
