@@ -152,12 +152,16 @@ def silently(function: int, args: int, options: int) -> int:
     return made
 
 
-def new(cls: int) -> int:
-    """Return a new object of a class whose slots are empty; 0 if there is no memory."""
-    made = c.PyType_GenericAlloc(cls, 0)
+def or_nothing(made: int) -> int:
+    """Return what was made; 0, and no exception, where nothing was: Python says what is wrong."""
     if made == 0:
         c.PyErr_Clear()
     return made
+
+
+def new(cls: int) -> int:
+    """Return a new object of a class whose slots are empty; 0 if there is no memory."""
+    return or_nothing(c.PyType_GenericAlloc(cls, 0))
 
 
 def read_by(snapshot: int, memory: int, origin: int) -> int:
@@ -175,10 +179,7 @@ def read_by(snapshot: int, memory: int, origin: int) -> int:
 
 def tuple_of(count: int) -> int:
     """Return a tuple that is to be filled; 0 if there is no memory."""
-    made = c.PyTuple_New(count)
-    if made == 0:
-        c.PyErr_Clear()
-    return made
+    return or_nothing(c.PyTuple_New(count))
 
 
 def pair(one: int, other: int) -> int:
@@ -246,6 +247,11 @@ def owner_of(kind: int, shape: int) -> int:
 def is_array(thing: int) -> bool:
     """Tell whether an object is an expression, or a container with a kind."""
     return is_lazy(thing) or is_container(thing)
+
+
+def is_plain_array(array: int) -> bool:
+    """Tell whether an array of NumPy is aligned and row-major."""
+    return load(array + FLAGS) & BY_ROWS == BY_ROWS
 
 
 def rank_at(thing: int) -> int:
