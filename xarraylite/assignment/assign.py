@@ -26,7 +26,6 @@ from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
 from ..index import transform as steps
 from ..ir import build
-from ..ir.build import describe
 from ..ir.node import Leaf, Node, Scalar
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
@@ -161,7 +160,7 @@ def fit(node: Node, destination: Described) -> Node:
         return build.broadcast_to(node, shape)
     except ValueError:
         raise _errors.BroadcastError(
-            f"assignment: {describe(node)} cannot be broadcast into {destination.summary()}"
+            f"assignment: {build.describe(node)} cannot be broadcast into {destination.summary()}"
         ) from None
 
 
