@@ -77,7 +77,7 @@ def written_again(to: int, kind: int, items: int) -> bool:
     """Write by one of the plans for these extents (`runtime.replay`), if there are any."""
     # From here on whatever is allocated may run others, who may read.
     waiting = readers.waiting_for(py.get(to, w.OWN_BUFFER))
-    key = py.pair(py.get(to, w.KIND), py.get(to, w.SHAPE))
+    key = py.few(py.get(to, w.KIND), py.get(to, w.SHAPE), 0)
     if key == 0:
         return False
     plan, done = c.PyDict_GetItemWithError(py.get(kind, w.WRITES), key), False
@@ -135,14 +135,11 @@ def assigned(to: int, value: int, again: bool) -> bool:
 
 def launched(to: int, value: int, key: int, again: bool) -> bool:
     """Assign by the program that the value's kind has under a key; tell whether it is done."""
-    lazy = py.is_lazy(value)
-    if not (lazy or py.is_container(value)) or not py.is_same(
-        py.get(to, w.SHAPE), py.get(value, w.SHAPE)
-    ):
+    if not py.is_array(value) or not py.is_same(py.get(to, w.SHAPE), py.get(value, w.SHAPE)):
         return False
     kind, buffer = py.get(value, w.KIND), py.get(to, w.OWN_BUFFER)
     waiting = readers.waiting_for(buffer)
-    if not lazy:
+    if not py.is_lazy(value):
         items = scratch()
         store(items, py.get(value, w.OWN_BUFFER))
         store(items + 8, py.get(value, w.START))
@@ -234,7 +231,7 @@ def unchecked(to: int, value: int) -> bool:
     """Assign what was promised to read no element in another place; tell whether it is done."""
     if not py.is_container(to) or is_checked():
         return False
-    key = py.pair(py.get(to, w.KIND), word(w.NONE)) if not overlaps_itself(to) else 0
+    key = py.few(py.get(to, w.KIND), word(w.NONE), 0) if not overlaps_itself(to) else 0
     if key == 0:
         return False
     done = launched(to, value, key, False)
@@ -315,13 +312,10 @@ def updated(to: int, value: int, key: int, again: bool) -> bool:
                 store(items + 8 * k, buffer)
                 store(items + 8 * k + 8, py.get(to, w.START))
     else:
-        lazy = py.is_lazy(value)
-        if not (lazy or py.is_container(value)) or not py.is_same(
-            py.get(value, w.SHAPE), py.get(to, w.SHAPE)
-        ):
+        if not py.is_array(value) or not py.is_same(py.get(value, w.SHAPE), py.get(to, w.SHAPE)):
             return False
         kind = leads(to, key, py.get(value, w.KIND))
-        if lazy:
+        if py.is_lazy(value):
             operands = py.get(value, w.OPERANDS)
             count = load(operands + SIZE)
             if count > SCRATCH - 2:

@@ -182,12 +182,15 @@ def tuple_of(count: int) -> int:
     return or_nothing(c.PyTuple_New(count))
 
 
-def pair(one: int, other: int) -> int:
-    """Return a tuple of two objects; 0 if there is no memory."""
-    made = tuple_of(2)
+def few(one: int, two: int, three: int) -> int:
+    """Return a tuple of one object, or of two or three if these are not 0; 0 if memory is out."""
+    made = tuple_of(1 if two == 0 else (2 if three == 0 else 3))
     if made != 0:
         store(made + word(w.TUPLE_ITEMS), keep(one))
-        store(made + word(w.TUPLE_ITEMS) + 8, keep(other))
+        if two != 0:
+            store(made + word(w.TUPLE_ITEMS) + 8, keep(two))
+        if three != 0:
+            store(made + word(w.TUPLE_ITEMS) + 16, keep(three))
     return made
 
 

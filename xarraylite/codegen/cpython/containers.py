@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import basics as py
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, load, store, word
+from .api import CLASS, SIZE, load, word
 from .evaluation import address_of, new_array, new_array_of, new_buffer
 
 
@@ -65,11 +65,8 @@ def zeros(place: int, count: int) -> int:
     extents, dtype = load(place), load(place + 8) if count == 2 else 0
     if dtype == 0 or load(extents + CLASS) != word(w.INT):
         return zeros_of(extents, dtype) if dtype != 0 else 0
-    shape = py.tuple_of(1)
-    if shape == 0:
-        return 0
-    store(shape + word(w.TUPLE_ITEMS), py.keep(extents))
-    made = zeros_of(shape, dtype)
+    shape = py.few(extents, 0, 0)
+    made = zeros_of(shape, dtype) if shape != 0 else 0
     c.Py_DecRef(shape)
     return made
 

@@ -19,6 +19,11 @@ def record_of(program: int) -> int:
     return py.get(program, w.RECORD) + word(w.BYTES_DATA)
 
 
+def is_short(record: int, size: int) -> bool:
+    """Tell whether a launch of so many elements takes less than to plan it."""
+    return size <= load(record + py.LIMIT) and size * load(record + py.TWICE) <= py.REPEATED
+
+
 #: The most plans of a kind (`assignment.results`), and the most launches of one.
 MOST_REPLAYS, MOST_PIECES = 64, 16
 
@@ -352,11 +357,7 @@ def by_launch(program: int, shape: int, operands: int) -> int:
     if folds != 0:
         over = load(operands)  # the shape of what is folded
     size = py.size_of(over)
-    if (
-        size < folds
-        or size > load(record + py.LIMIT)
-        or size * load(record + py.TWICE) > py.REPEATED
-    ):
+    if size < folds or not is_short(record, size):
         return 0
     # Where memory is allocated the collector may run, and with it other threads.
     py.keep(program)

@@ -191,14 +191,8 @@ def both(left: int, right: int, kind: int, shape: int) -> int:
 
 def stretched(left: int, right: int, key: int) -> int:
     """Return an operation on two arrays, extents of which are stretched; 0 if it is not known."""
-    shapes, made = py.tuple_of(3), 0
-    if shapes == 0:
-        return 0
-    place = shapes + word(w.TUPLE_ITEMS)
-    store(place, py.keep(py.get(right, w.KIND)))
-    store(place + 8, py.keep(py.get(left, w.SHAPE)))
-    store(place + 16, py.keep(py.get(right, w.SHAPE)))
-    entry = leads(left, key, shapes)
+    shapes = py.few(py.get(right, w.KIND), py.get(left, w.SHAPE), py.get(right, w.SHAPE))
+    entry, made = leads(left, key, shapes) if shapes != 0 else 0, 0
     if entry != 0:
         made = both(left, right, py.item(entry, 0), py.item(entry, 1))
     c.Py_DecRef(shapes)

@@ -16,7 +16,7 @@ from .calls import array_of, kind_of, owned, rows_in
 from .containers import duplicate
 from .evaluation import address_of, begin_of, has_memory, lazy_values, new_array, new_buffer
 from .scalars import truth_of, value_of
-from .views import given_of, steps_of, tuple_from, view_class, view_of
+from .views import given_of, offset_of, steps_of, tuple_from, view_class, view_of
 
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
 FEW_PICKED = 1 << 12
@@ -406,15 +406,11 @@ def listed(thing: int, key: int) -> int:
 
 def element_at(thing: int, key: int) -> int:
     """Return where the element at as many integers as dimensions is; 0 where one is too large."""
-    words, many, start = scratch(), load(key + CLASS) == word(w.TUPLE), 0
+    words = scratch()
     rank = steps_of(thing, words, words + 8 * py.DIMENSIONS)
-    for k in range(rank):
-        at, extent = py.whole(py.item(key, k) if many else key), load(words + 8 * k)
-        at += extent if at < 0 else 0
-        if not 0 <= at < extent:
-            return 0
-        start += at * load(words + 8 * (py.DIMENSIONS + k))
-    return begin_of(thing) + start * py.itemsize_of(py.get(thing, w.KIND)) if rank != 0 else 0
+    start = offset_of(words, rank, key, False) if rank != 0 else py.FAR
+    nbytes = py.itemsize_of(py.get(thing, w.KIND))
+    return begin_of(thing) + start * nbytes if start != py.FAR else 0
 
 
 def value_in(place: int, dtype: int, nbytes: int) -> int:

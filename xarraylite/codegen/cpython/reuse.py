@@ -72,14 +72,9 @@ def recomputed(kind: int, shape: int, operands: int) -> int:
             return 0
         store(items + word(w.TUPLE_ITEMS) + 8 * k, bare(one) if deep >= DEEP else py.keep(one))
         depth = deep if depth < deep < DEEP else depth
-    part = py.tuple_of(3) if items != 0 else 0
+    part = py.few(kind, shape, items) if items != 0 else 0
+    c.Py_DecRef(items)
     made = py.new(word(w.RECOMPUTED)) if part != 0 else 0
-    if part != 0:
-        store(part + word(w.TUPLE_ITEMS), py.keep(kind))
-        store(part + word(w.TUPLE_ITEMS) + 8, py.keep(shape))
-        store(part + word(w.TUPLE_ITEMS) + 16, items)
-    else:
-        c.Py_DecRef(items)
     if made == 0:
         c.Py_DecRef(part)
         return 0
@@ -123,12 +118,8 @@ def settle(lazy: int) -> bool:
     stands = standing(values, told) if by_rows else 0
     if not by_rows:
         c.Py_DecRef(told)
-    used = py.tuple_of(3) if stands != 0 else 0
+    used = py.few(operands, stands, values) if stands != 0 else 0
     done = used != 0 and py.get(lazy, w.OPERANDS) == operands  # it was not written meanwhile
-    if used != 0:
-        store(used + word(w.TUPLE_ITEMS), py.keep(operands))
-        store(used + word(w.TUPLE_ITEMS) + 8, py.keep(stands))
-        store(used + word(w.TUPLE_ITEMS) + 16, py.keep(values))
     if done:
         py.change(lazy, w.USED, used)
     else:

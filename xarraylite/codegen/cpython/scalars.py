@@ -338,7 +338,7 @@ def by_way(ways: int, left: int, right: int) -> int:
     one, other = class_of(left), class_of(right) if right != 0 else 0
     if one == 0 or (other == 0 and right != 0) or word(w.WARNING) == word(w.NONE):
         return 0
-    types, made = one_or_two(one, other), 0
+    types, made = py.few(one, other, 0), 0
     way = c.PyDict_GetItemWithError(ways, types) if types != 0 else 0
     c.Py_DecRef(types)
     if way == 0:
@@ -358,7 +358,7 @@ def on_way(way: int, one: int, other: int) -> int:
     if load(way + CLASS) == word(w.SCALAR_KERNEL):
         number = of_kernel(way, one, other)
     else:
-        operands = one_or_two(one, other)
+        operands = py.few(one, other, 0)
         number = py.silently(way, operands, 0) if operands != 0 else 0
         c.Py_DecRef(operands)
     made = value_of(number) if number != 0 else 0
@@ -411,16 +411,6 @@ def held(left: int, right: int, row: int) -> int:
         if made == 0:
             made = of_truths(code, left, right)
     return made if made != 0 else by_way(word(row + WAYS), left, right)
-
-
-def one_or_two(one: int, other: int) -> int:
-    """Return a tuple of one object, or of two if the other is not 0; 0 if there is no memory."""
-    if other != 0:
-        return py.pair(one, other)
-    made = py.tuple_of(1)
-    if made != 0:
-        store(made + word(w.TUPLE_ITEMS), py.keep(one))
-    return made
 
 
 def alone_held(one: int, row: int) -> int:

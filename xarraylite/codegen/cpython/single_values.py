@@ -6,7 +6,7 @@ from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import SIZE, load, load_byte, load_double, scratch, store, word
-from .evaluation import begin_of, lazy_values, record_of
+from .evaluation import begin_of, is_short, lazy_values, record_of
 from .launching import started
 
 
@@ -32,11 +32,10 @@ def found(thing: int, dtype: int, place: int) -> bool:
     record = record_of(py.get(kind, w.FRESH))
     if record != 0 and load(record + py.FOLDS) != 0:
         size = py.size_of(load(operands))
-        usual = (
-            0 < size <= load(record + py.LIMIT) and size * load(record + py.TWICE) <= py.REPEATED
-        )
         py.count_evaluation()
-        return usual and started(record, place, load(operands), operands + 8) != 0
+        if size <= 0 or not is_short(record, size):
+            return False
+        return started(record, place, load(operands), operands + 8) != 0
     made = lazy_values(thing)
     if made != 0:
         c.memcpy(place, begin_of(made), nbytes)

@@ -212,21 +212,28 @@ def element(thing: int, index: int, wraps: bool) -> int:
     if view == 0 or py.is_traced() or load(index + SIZE) != load(py.get(thing, w.SHAPE) + SIZE):
         return 0
     words = scratch()
-    rank, start = steps_of(thing, words, words + 8 * py.DIMENSIONS), 0
-    if rank != load(index + SIZE):
-        return 0
+    rank = steps_of(thing, words, words + 8 * py.DIMENSIONS)
+    start = offset_of(words, rank, index, wraps) if rank == load(index + SIZE) else py.FAR
+    store(words + 8 * BEGIN, start)
+    return view_with(thing, view, words, 0) if start != py.FAR else 0
+
+
+def offset_of(words: int, rank: int, key: int, wraps: bool) -> int:
+    """Return how far the element at integers is from the first one; `FAR` if there is none.
+
+    Extents and strides are in the words, as `steps_of` stores them.
+    """
+    start, many = 0, load(key + CLASS) == word(w.TUPLE)
     for k in range(rank):
-        extent, at = load(words + 8 * k), py.FAR
-        if load(py.item(index, k) + CLASS) == word(w.INT):
-            at = py.whole(py.item(index, k))
+        one, extent = py.item(key, k) if many else key, load(words + 8 * k)
+        at = py.whole(one) if load(one + CLASS) == word(w.INT) else py.FAR
         if wraps and at != py.FAR and extent != 0:
             at %= extent
         at += extent if at < 0 else 0
         if not 0 <= at < extent:
-            return 0
+            return py.FAR
         start += at * load(words + 8 * (py.DIMENSIONS + k))
-    store(words + 8 * BEGIN, start)
-    return view_with(thing, view, words, 0)
+    return start
 
 
 def view_by_items(thing: int, items: int) -> int:
