@@ -48,7 +48,7 @@ def ran_over(plan: int, to: int, items: int, waiting: int) -> bool:
 
     Not where others wait for its bytes than those who did when that was asked.
     """
-    if py.get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
+    if py.is_interpreted():
         return False
     checks = py.get(plan, w.REWRITE_RECORD) + word(w.BYTES_DATA)
     if not lies_so(checks, to, items):

@@ -308,6 +308,11 @@ def is_traced() -> bool:
     return load(word(w.TRACING)) != 0
 
 
+def is_interpreted() -> bool:
+    """Tell whether all is left to the reference engine."""
+    return get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE)
+
+
 def count_evaluation() -> int:
     """Count an evaluation: what was used before one, and is used again, is then computed."""
     return store(word(w.EVALUATIONS), load(word(w.EVALUATIONS)) + 1)

@@ -14,12 +14,12 @@ def record_of(program: int) -> int:
     """Return the address of what a launch needs to know of a program; 0 if there is none."""
     if program == 0 or load(program + CLASS) != word(w.DIRECT):
         return 0
-    if py.get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
+    if py.is_interpreted():
         return 0
     return py.get(program, w.RECORD) + word(w.BYTES_DATA)
 
 
-def is_short(record: int, size: int) -> bool:
+def is_brief(record: int, size: int) -> bool:
     """Tell whether a launch of so many elements takes less than to plan it."""
     return size <= load(record + py.LIMIT) and size * load(record + py.TWICE) <= py.REPEATED
 
@@ -159,7 +159,7 @@ def begin_of(thing: int) -> int:
 
 def run_again(replay: int, shape: int, operands: int) -> int:
     """Return the values of an expression in a new container; 0 if it is not done."""
-    if py.get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
+    if py.is_interpreted():
         return 0
     py.count_evaluation()
     py.keep(replay)
@@ -243,7 +243,7 @@ def is_of_rows(array: int, dtype: int) -> bool:
 def asked(program: int, shape: int, operands: int) -> int:
     """Return what NumPy makes of few elements in a new container; 0 if it is not done."""
     size = py.size_of(shape)
-    if py.get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE) or not 0 < size <= py.MOST_ASKED:
+    if py.is_interpreted() or not 0 < size <= py.MOST_ASKED:
         return 0
     if word(w.WARNING) == word(w.NONE):
         return 0
@@ -304,7 +304,7 @@ def planned_again(kind: int, shape: int, operands: int) -> int:
 def in_pieces(pieces: int, shape: int, operands: int) -> int:
     """Return values by the launches that a kind has (`assignment.parts`); 0 if it is not done."""
     usual = load(pieces + CLASS) == word(w.TUPLE) and load(pieces + SIZE) <= MOST_PIECES
-    if not usual or py.get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
+    if not usual or py.is_interpreted():
         return 0
     py.keep(pieces)
     py.keep(shape)
@@ -357,7 +357,7 @@ def by_launch(program: int, shape: int, operands: int) -> int:
     if folds != 0:
         over = load(operands)  # the shape of what is folded
     size = py.size_of(over)
-    if size < folds or not is_short(record, size):
+    if size < folds or not is_brief(record, size):
         return 0
     # Where memory is allocated the collector may run, and with it other threads.
     py.keep(program)

@@ -6,7 +6,7 @@ from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import SIZE, load, load_byte, load_double, scratch, store, word
-from .evaluation import begin_of, is_short, lazy_values, record_of
+from .evaluation import begin_of, is_brief, lazy_values, record_of
 from .launching import started
 
 
@@ -33,7 +33,7 @@ def found(thing: int, dtype: int, place: int) -> bool:
     if record != 0 and load(record + py.FOLDS) != 0:
         size = py.size_of(load(operands))
         py.count_evaluation()
-        if size <= 0 or not is_short(record, size):
+        if size <= 0 or not is_brief(record, size):
             return False
         return started(record, place, load(operands), operands + 8) != 0
     made = lazy_values(thing)

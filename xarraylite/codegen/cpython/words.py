@@ -46,8 +46,8 @@ def _object(fact: object) -> int:
     return len(FACTS) - 1
 
 
-def _class(name: str) -> int:
-    return _object(Slot(name))
+def _classes(names: str) -> list[int]:
+    return [_object(Slot(name)) for name in names.split()]
 
 
 def _slot(owner: str, name: str) -> int:
@@ -97,36 +97,15 @@ NODE = _object(KIND_OF_NODES)
 ALL_PLACES = _object(KINDS_OF_PLACES[FREE])
 POWER = _object(OPS["pow"])
 
-ARRAY = _class("XArray")
-BUFFER = _class("Buffer")
-CONTAINER = _class("XContainer")
-COPY = _class("Copy")
-DYNAMIC_VIEW = _class("XDynamicView")
-DIRECT = _class("Direct")
-EXPRESSION = _class("XExpression")
-HOST_CALL = _class("HostCall")
-INDEX_VIEW = _class("XIndexView")
-OWNING_CLASS = _class("Owning")
-PICK = _class("Pick")
-PROMISE = _class("NoAlias")
-RECIPE = _class("Recipe")
-RECOMPUTED = _class("Recomputed")
-REDUCTION = _class("Reduction")
-REPLAY = _class("Replay")
-REWRITE = _class("Rewrite")
-SNAPSHOT_CLASS = _class("Snapshot")
-CALLS_TABLE = _class("Table")
-SCALAR_COMPLEX = _class("XComplex128")
-SCALAR_FLOAT = _class("XFloat64")
-SCALAR_HELD = _class("XHeld")
-SCALAR_INTEGER = _class("XInteger")
-SCALAR_KERNEL = _class("ScalarKernel")
-TENSOR = _class("XTensor")
-TENSOR_FIXED = _class("XTensorFixed")
-TENSOR_VIEW = _class("XTensorView")
-VALUES_TABLE = _class("ValuesTable")
-VIEW = _class("XView")
-VIEW_RECIPE = _class("ViewRecipe")
+ARRAY, BUFFER, CONTAINER, COPY = _classes("XArray Buffer XContainer Copy")
+DYNAMIC_VIEW, DIRECT, EXPRESSION = _classes("XDynamicView Direct XExpression")
+HOST_CALL, INDEX_VIEW, OWNING_CLASS, PICK = _classes("HostCall XIndexView Owning Pick")
+PROMISE, RECIPE, RECOMPUTED, REDUCTION = _classes("NoAlias Recipe Recomputed Reduction")
+REPLAY, REWRITE, SNAPSHOT_CLASS, CALLS_TABLE = _classes("Replay Rewrite Snapshot Table")
+SCALAR_COMPLEX, SCALAR_FLOAT, SCALAR_HELD = _classes("XComplex128 XFloat64 XHeld")
+SCALAR_INTEGER, SCALAR_KERNEL, TENSOR = _classes("XInteger ScalarKernel XTensor")
+TENSOR_FIXED, TENSOR_VIEW, VALUES_TABLE = _classes("XTensorFixed XTensorView ValuesTable")
+VIEW, VIEW_RECIPE = _classes("XView ViewRecipe")
 
 KIND, SHAPE, OPERANDS, USED = _slots("XExpression", "_kind _shape _operands _used")
 OWNING = _slot("XExpression", "_owning")
