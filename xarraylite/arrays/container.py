@@ -21,7 +21,6 @@ from ..dtypes.names import DType, NumpyArray
 from ..index import transform as steps
 from ..index.indices import Selection, parse_index
 from ..ir import build
-from ..ir.build import describe
 from ..ir.kind import NODE, Operands, owner_class, strides_of
 from ..ir.kind import leaf as leaf_kind
 from ..ir.node import FREE, RANK, Leaf, Node
@@ -218,7 +217,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
 
     def summary(self) -> str:
         """Return kind, dtype, shape and tiled layout, as error messages show them."""
-        return f"{self._title} {describe(self.node)}"
+        return f"{self._title} {build.describe(self.node)}"
 
     def __repr__(self) -> str:
         """Show the values, summarised if there are many."""
@@ -409,7 +408,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         positions = read(index.snapshot, index.dtype, index.map)
         before, behind, front = view.shape[:axis], view.shape[axis + 1 :], selection.take_front
         target = (positions.shape + before if front else before + positions.shape) + behind
-        values = stretched(values, target, describe(node), self.summary())
+        values = stretched(values, target, build.describe(node), self.summary())
         if front:
             values = np.moveaxis(values, range(positions.ndim), range(axis, axis + positions.ndim))
         with protect(self._buffer, node, node, value, held):

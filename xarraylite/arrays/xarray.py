@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, SupportsIndex
 
-import numpy as np
-
 from .._config import settings
 from .._errors import ShapeError
 from .._later import bitcast, pickling, remembered, specs
@@ -208,9 +206,7 @@ class XArray(Owner):
         return self
 
     @classmethod
-    def _adopted(
-        cls, values: np.ndarray[tuple[int, ...], DType], *, own: bool | None = None
-    ) -> XArray:
+    def _adopted(cls, values: NumpyArray, *, own: bool | None = None) -> XArray:
         """Return a new NumPy array, which nobody else refers to, as a container of its own memory.
 
         Few elements are copied: memory of ours is cheap and aligned; and so is a view, unless it

@@ -19,21 +19,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .. import _errors
 from .._config import settings
-from .._errors import (
-    BroadcastError,
-    CastError,
-    DTypeError,
-    OverlapError,
-    ReadOnlyError,
-    warn_caller,
-)
 from .._later import overlap
 from ..dtypes.names import dtype_name, kind
 from ..dtypes.promotion import can_cast
 from ..index import transform as steps
 from ..ir import build
-from ..ir.build import describe
 from ..ir.node import Leaf, Node, Scalar
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
@@ -125,19 +117,19 @@ def check_writable(destination: Writable, operation: str) -> None:
         If two elements of the destination are the same memory.
     """
     if destination.buffer.readonly:
-        raise ReadOnlyError(f"{operation}: {destination.summary()} is read-only")
+        raise _errors.ReadOnlyError(f"{operation}: {destination.summary()} is read-only")
     layout = destination.map
     if layout.is_row_major():
         return
     if isinstance(layout, TiledMap):
         if layout.repeats():
-            raise OverlapError(
+            raise _errors.OverlapError(
                 f"{operation}: {destination.summary()} is a broadcast view of tiled memory; it "
                 "addresses elements more than once, so what it would hold is undefined"
             )
         return
     if overlap.repeats(layout):
-        raise OverlapError(
+        raise _errors.OverlapError(
             f"{operation}: {destination.summary()} with strides {layout.strides} addresses some "
             "element more than once, so what it would hold is undefined"
         )
@@ -167,8 +159,8 @@ def fit(node: Node, destination: Described) -> Node:
     try:
         return build.broadcast_to(node, shape)
     except ValueError:
-        raise BroadcastError(
-            f"assignment: {describe(node)} cannot be broadcast into {destination.summary()}"
+        raise _errors.BroadcastError(
+            f"assignment: {build.describe(node)} cannot be broadcast into {destination.summary()}"
         ) from None
 
 
@@ -182,7 +174,7 @@ def converted(node: Node, dtype: np.dtype[Any]) -> Node:
     """
     if isinstance(node, Scalar) and node.weak is complex and kind(dtype) != "c":
         if kind(dtype) != "b":
-            raise CastError(
+            raise _errors.CastError(
                 f"assignment: the complex number {node.value} does not go into "
                 f"{dtype_name(dtype)}; assign its .real"
             )
@@ -221,14 +213,14 @@ def check_cast(
         If it is not allowed.
     """
     if rule != "unsafe" and not can_cast(source, wanted, rule):
-        raise CastError(
+        raise _errors.CastError(
             f"{operation}({what()}): the values do not cast to {dtype_name(wanted)} (rule: {rule})"
         )
 
 
 def _warn_complex(source: np.dtype[np.generic], result: np.dtype[np.generic]) -> None:
     if source.kind == "c" and result.kind not in "cb":  # which of the two is not zero
-        warn_caller(
+        _errors.warn_caller(
             f"assignment: casting {dtype_name(source)} to {dtype_name(result)} discards the "
             "imaginary part",
             np.exceptions.ComplexWarning,
@@ -250,12 +242,12 @@ def check_update(
         As `update`.
     """
     if not can_cast(dtype, destination.dtype, rule):
-        raise CastError(
+        raise _errors.CastError(
             f"in-place {operation}: the result {dtype_name(dtype)}{list(shape)} does not cast to "
             f"the destination's dtype {dtype_name(destination.dtype)} (rule: {rule})"
         )
     if shape != destination.shape:
-        raise BroadcastError(
+        raise _errors.BroadcastError(
             f"in-place {operation}: the result has shape {shape}, but "
             f"{destination.summary()} never changes shape; use assign to let it grow"
         )
@@ -273,7 +265,7 @@ def node_of(value: object, destination: Described) -> Node:
                 _warn_complex(own.dtype, node.dtype)
             return node
         operand = as_operand(value, operation)
-    except DTypeError:
+    except _errors.DTypeError:
         numbers = numbers_of(value, destination.dtype, operation)
         if numbers is None:
             raise

@@ -18,7 +18,7 @@ import itertools
 import math
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
 from typing import Any, cast
@@ -44,8 +44,8 @@ from .grid import Grid, Uneven, grid_of
 from .lengths import chunks_for
 from .parcel import Parcel, fingerprint
 from .piece import Piece, piece_of
-from .pipeline import Cuts, Maker, Run, over, slabs_of, values_of
-from .selection import Box, chunks_text, shape_of, text_of
+from .pipeline import Cuts, Done, Maker, Run, Write, over, slabs_of, values_of
+from .selection import chunks_text, shape_of, text_of
 from .stream import reduced
 from .trees import imagined
 
@@ -299,12 +299,7 @@ class DaskCluster:
             raise ValueError(f"store: client must run, and wait for results; it is {told}")
         self.client, self._budget = client, budget
 
-    def run_blocks(
-        self,
-        pieces: Cuts,
-        values: bool,
-        write: Callable[[Box, NumpyArray], None] | None,
-    ) -> Iterator[tuple[Piece, Any]]:
+    def run_blocks(self, pieces: Cuts, values: bool, write: Write | None) -> Done:
         """Run blocks on the cluster, and yield each when it is done, in order."""
         keys = iter(pieces.keys)
         first = next(keys, None)

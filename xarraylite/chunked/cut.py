@@ -25,7 +25,6 @@ from ..index.transform import FIXED, Reshape, Transform, flip
 from ..index.transform import IndexMap as Along
 from ..ir import build
 from ..ir import node as ir
-from ..ir.build import describe
 from ..ir.walk import depth_first, postorder, rebuild, with_args
 from ..memory.arrays import read
 from .selection import (
@@ -331,8 +330,8 @@ def _(node: ir.Reduce, box: Box) -> Step:
 @_step.register
 def _(node: ir.SegmentReduce, box: Box) -> Step:
     raise ShapeError(
-        f"{node.op.name}: rows of a jagged array over {describe(node.arg)} that is read in blocks "
-        "cannot be cut; evaluate it into memory first"
+        f"{node.op.name}: rows of a jagged array over {build.describe(node.arg)} that is read in "
+        "blocks cannot be cut; evaluate it into memory first"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,7 @@ from ..ir.node import Node
 from .budget import BudgetError
 from .grid import Grid
 from .piece import Piece
-from .pipeline import Cuts, Run
-from .selection import Box
+from .pipeline import Cuts, Done, Run, Write
 
 #: Blocks of a pass that are cut where the caller does not say.
 _CUT = 1000
@@ -50,12 +49,7 @@ class Idle:
         ``room``: bytes of chunks that are kept, and in flight.
         """
 
-    def run_blocks(
-        self,
-        pieces: Cuts,
-        values: bool,
-        write: Callable[[Box, NumpyArray], None] | None,
-    ) -> Iterator[tuple[Piece, Any]]:
+    def run_blocks(self, pieces: Cuts, values: bool, write: Write | None) -> Done:
         """Cut some of the blocks."""
         blocks, self.pieces, room = self._blocks, pieces, (pieces.kept, pieces.need)
         every = 1 + blocks // self._cut

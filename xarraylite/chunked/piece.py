@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
+from ..dtypes.names import NumpyArray
 from ..ir.node import Node, Stored
 from .cut import cut, requests
 from .loads import Load, gathered
@@ -28,7 +26,7 @@ ENOUGH = 16 << 20
 #: Bytes of values that are computed at a time where they are taken at once, from the caches.
 SLAB = 1 << 20
 
-Compute = Callable[[Node], np.ndarray[tuple[int, ...], np.dtype[Any]]]
+Compute = Callable[[Node], NumpyArray]
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,13 @@ class Cuts:
         return map(self.make, self.keys)
 
 
+#: Writes the values of a box.
+Write = Callable[[Box, NumpyArray], None]
+
+#: Blocks, each when it is done, with its values.
+Done = Iterator[tuple[Piece, Any]]
+
+
 class Cluster(Protocol):
     """Whoever runs blocks on other machines.
 
@@ -166,12 +173,7 @@ class Cluster(Protocol):
 
     keeps: bool
 
-    def run_blocks(
-        self,
-        pieces: Cuts,
-        values: bool,
-        write: Callable[[Box, NumpyArray], None] | None,
-    ) -> Iterator[tuple[Piece, Any]]:
+    def run_blocks(self, pieces: Cuts, values: bool, write: Write | None) -> Done:
         """Do as the function of this name does."""
 
 
@@ -212,7 +214,7 @@ def run_blocks(
     pieces: Cuts,
     run: Run,
     values: bool = True,
-    write: Callable[[Box, NumpyArray], None] | None = None,
+    write: Write | None = None,
     compute: Callable[[Piece, Node], Any] | None = None,
 ) -> Generator[tuple[Piece, Any]]:
     """Run blocks one after another, and yield each when it is done, in order, with its values.
@@ -244,9 +246,9 @@ def run_blocks(
 def _run_here(
     pieces: Cuts,
     run: Run,
-    write: Callable[[Box, NumpyArray], None] | None,
+    write: Write | None,
     compute: Callable[[Piece, Node], Any] | None,
-) -> Iterator[tuple[Piece, Any]]:
+) -> Done:
     clock, ended, writing = run.clock, Latch(), min(WRITERS, settings.threads)
     room = run.budget - pieces.need
     pool.trim(max(0, room))  # what other passes have used has other sizes, often

@@ -200,6 +200,16 @@ def scalar_library() -> dict[str, FunctionType]:
 
 
 @cache
+def _module(module: ModuleType) -> ModuleType:
+    """Return a module of such functions as Numba knows them."""
+    made, known = ModuleType(module.__name__), scalar_library()
+    for name, value in vars(module).items():
+        mine = name in known and known[name] is value
+        setattr(made, name, scalar(name) if mine else value)
+    return made
+
+
+@cache
 def scalar(name: str) -> Any:
     """Return the compiled form of one scalar function, which callers inline."""
     function = scalar_library()[name]
@@ -216,6 +226,8 @@ def _jitted(function: FunctionType, inline: bool = True) -> Any:
             namespace[name] = MEMORY[name]
         elif namespace.get(name) is outside:
             namespace[name] = _outside_module()
+        elif any([namespace.get(name) is module for module in library.MODULES]):
+            namespace[name] = _module(namespace[name])
         elif name in known and namespace.get(name) is known[name]:
             namespace[name] = scalar(name)
     copy = FunctionType(

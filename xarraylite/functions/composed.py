@@ -32,7 +32,6 @@ from ..dtypes.names import (
 )
 from ..dtypes.promotion import result_type as promoted
 from ..ir import build
-from ..ir.build import WEAK_TYPES
 from ..operands.moving import maps
 from ..operands.nodes import as_node, has_own, is_number
 from ..operands.non_numeric import or_numpy
@@ -76,7 +75,7 @@ def _ordered(x: object, operation: str) -> XExpression:
 
 def _compared(x: object, other: object) -> Any:
     """Return an operand of `isclose`: a number beside an array stays one, which needs no node."""
-    if type(x) not in WEAK_TYPES or type(other) in WEAK_TYPES:
+    if type(x) not in build.WEAK_TYPES or type(other) in build.WEAK_TYPES:
         return as_array(x, "isclose")
     return x if isinstance(x, complex) else float(x)  # type: ignore[arg-type]
 

@@ -27,7 +27,6 @@ from ..arrays.expression import XExpression
 from ..arrays.memo import growing
 from ..arrays.recomputed import Recomputed, node_of_part, outlined
 from ..assignment import results
-from ..assignment.results import count_launch
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
@@ -145,7 +144,7 @@ def _at_once(
     to = Snapshot.alone(math.prod(shape) * kind.itemsize, Recomputed(part, lazily, kind.dtype))
     if not compute(kind, operands, to):
         return None
-    count_launch()
+    results.count_launch()
     return Leaf(shape, kind.dtype, to, Strided.row_major(shape), min(kind.fixed, RANK))
 
 

@@ -16,7 +16,6 @@ from ..ir.kind import NODE
 from ..operands import non_numeric
 from ..operands.moving import maps
 from ..operands.nodes import HasNode, as_node, of_base
-from ..operands.non_numeric import or_numpy
 from .groups import Lazy, is_jagged, takes_jagged
 
 
@@ -60,7 +59,7 @@ def astype(x: object, dtype: object, /, *, copy: bool = True, device: str | None
     return array.astype(dtype, copy=copy)
 
 
-@or_numpy
+@non_numeric.or_numpy
 def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
     """Return the dtype that an operation on all arguments has.
 
@@ -131,7 +130,7 @@ def by_numpy(name: str, *dtypes: Any, **options: Any) -> Any:
     return getattr(np, name)(*dtypes, **options)
 
 
-@or_numpy
+@non_numeric.or_numpy
 def can_cast(from_: object, to: object, casting: str = "safe") -> bool:
     """Return whether one dtype converts to another under a casting rule.
 

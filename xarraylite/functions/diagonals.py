@@ -19,7 +19,6 @@ from ..dtypes.names import int64
 from ..index.broadcast import broadcast_shapes, check_axis
 from ..index.transform import IndexMap, Transform
 from ..ir import build
-from ..ir.build import describe
 from ..ir.node import Iota, Node
 from ..layout.strided import Strided
 from ..operands.moving import moves
@@ -69,7 +68,7 @@ def diagonal(
     build.require_rank(array.node, 2, "diagonal")
     rows, columns = [check_axis(axis, array.ndim, "diagonal") for axis in (axis1, axis2)]
     if rows == columns:
-        raise AxisError(f"diagonal({describe(array.node)}): axis1 and axis2 are both {rows}")
+        raise AxisError(f"diagonal({build.describe(array.node)}): axis1 and axis2 are both {rows}")
     offset = whole(offset, "diagonal", "offset")
     down, right = builtins.max(-offset, 0), builtins.max(offset, 0)
     length = builtins.min(array.shape[rows] - down, array.shape[columns] - right)
@@ -123,7 +122,7 @@ def _triangle(x: object, k: int, name: str, upper: bool) -> XExpression:
     array = as_array(x, name)
     shape = array.shape * 2 if array.ndim == 1 else array.shape
     if not array.ndim:  # where NumPy lacks an extent
-        raise AxisTypeError(f"{name}({describe(array.node)}): rank must be at least 1")
+        raise AxisTypeError(f"{name}({build.describe(array.node)}): rank must be at least 1")
     last = whole(k, name, "k", cut=True)
     node = build.broadcast_to(array.node, shape)
     inside = OPS["greater_equal" if upper else "less_equal"]
@@ -210,7 +209,7 @@ def diag(v: object, k: int = 0) -> XExpression:
     if array.ndim == 2:
         return diagonal(v, k)
     if array.ndim != 1:
-        raise ShapeError(f"diag({describe(array.node)}): the rank must be 1 or 2")
+        raise ShapeError(f"diag({build.describe(array.node)}): the rank must be 1 or 2")
     k, length = whole(k, "diag", "k"), array.shape[0]
     size = length + builtins.abs(k)
     zero = build.scalar(0, array.dtype)
@@ -293,8 +292,8 @@ def cross(
     for x, where in ((left, axisa), (right, axisb)):
         if x.shape[check_axis(where, x.ndim, "cross")] not in (2, 3):
             raise ShapeError(
-                f"cross({describe(left.node)}, {describe(right.node)}): the extents of the "
-                "vectors' dimension must be 3 or 2"
+                f"cross({build.describe(left.node)}, {build.describe(right.node)}): the extents of "
+                "the vectors' dimension must be 3 or 2"
             )
     left, right = moveaxis(left, axisa, -1), moveaxis(right, axisb, -1)
     broadcast_shapes(left.shape[:-1], right.shape[:-1])

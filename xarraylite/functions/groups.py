@@ -32,7 +32,6 @@ from ..arrays.expression import XExpression
 from ..dtypes.names import DType, int64
 from ..index.broadcast import check_axes
 from ..ir import build
-from ..ir.build import Operand, describe
 from ..ir.node import Iota, Node
 from ..layout.strided import Strided, row_major_strides
 from ..operands.nodes import Lifted, as_node, as_operand
@@ -120,7 +119,7 @@ class Groups(Protocol):
         """Return for each element the result of its group, in a shape that broadcasts."""
         ...
 
-    def count(self, dtype: DType, less: float = 0.0) -> Operand:
+    def count(self, dtype: DType, less: float = 0.0) -> build.Operand:
         """Return how many elements each group has, ``less`` subtracted, at least 0."""
         ...
 
@@ -180,7 +179,7 @@ class Axes:
         """Return results as they broadcast against the elements."""
         return folded
 
-    def count(self, dtype: DType, less: float = 0.0) -> Operand:
+    def count(self, dtype: DType, less: float = 0.0) -> build.Operand:
         """Return the number of elements of every group."""
         return float(max(self.largest - less, 0))
 
@@ -231,7 +230,8 @@ def refuse_empty(groups: Groups, operation: str, node: Node, advice: str = "") -
     """
     if groups.empty:
         raise ShapeError(
-            f"{operation}({describe(node)}): {groups.empty} and {operation} has no identity{advice}"
+            f"{operation}({build.describe(node)}): {groups.empty} and {operation} has no identity"
+            f"{advice}"
         )
 
 

@@ -24,7 +24,6 @@ from ..arrays.expression import XExpression
 from ..dtypes.names import DType
 from ..index.broadcast import check_axes
 from ..ir import build
-from ..ir.build import Operand
 from ..ir.node import Node
 from ..jagged.lazy import XJaggedExpression
 from ..jagged.rows import Rows, leading, rows_of
@@ -189,7 +188,7 @@ class Segments:
             return folded
         return build.gather(folded, 0, self.rows.nodes_leaf(self.depth))
 
-    def count(self, dtype: DType, less: float = 0.0) -> Operand:
+    def count(self, dtype: DType, less: float = 0.0) -> build.Operand:
         """Return the number of elements of each group."""
         if self._dense is not None:
             return self._dense.count(dtype, less)

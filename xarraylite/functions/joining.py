@@ -18,7 +18,6 @@ from ..dtypes.promotion import can_cast, result_type
 from ..index import transform as steps
 from ..index.broadcast import check_axis, check_rank
 from ..ir import build
-from ..ir.build import WEAK_TYPES, describe
 from ..ir.node import Node
 from ..operands.moving import moves
 from ..operands.nodes import as_node
@@ -44,7 +43,7 @@ def _parts(
     nodes = [as_node(x, operation) for x in arrays]
     if not nodes:
         raise ShapeError(f"{operation}: at least one array is needed")
-    weak = [dtype is None and operation == "concat" and type(x) in WEAK_TYPES for x in arrays]
+    weak = [dtype is None and operation == "concat" and type(x) in build.WEAK_TYPES for x in arrays]
     if any(weak):  # Python's numbers take the dtype of the others
         pairs = zip(arrays, nodes, weak, strict=True)
         dtype = result_type(*[type(x) if free else node.dtype for x, node, free in pairs])  # type: ignore[arg-type]
@@ -175,7 +174,7 @@ def stack(
     nodes = _parts(arrays, dtype, casting, "stack", out)
     shape = nodes[0].shape
     if any(node.shape != shape for node in nodes):
-        shown = ", ".join(describe(node) for node in nodes)
+        shown = ", ".join(build.describe(node) for node in nodes)
         raise ShapeError(f"stack({shown}): all shapes must be the same")
     place = check_axis(axis, len(shape) + 1, "stack")
     check_rank(len(shape) + 1, "stack")
@@ -312,7 +311,7 @@ def append(arr: object, values: object, axis: SupportsIndex | None = None) -> La
     >>> xl.eval(xl.append(xl.arange(2), [5]))
     XArray([0, 1, 5])
     """
-    parts = [container(np.array([x])) if type(x) in WEAK_TYPES else x for x in (arr, values)]
+    parts = [container(np.array([x])) if type(x) in build.WEAK_TYPES else x for x in (arr, values)]
     parts = [[x] if isinstance(x, (str, bytes)) else x for x in parts]
     return concat(parts, axis=axis)
 

@@ -22,7 +22,6 @@ from ..dtypes.names import (
     kind,
 )
 from ..ir import build
-from ..ir.build import Operand
 from ..ir.node import Leaf, Node
 from ..operands.nodes import as_node
 from ..ops.reductions import SUM
@@ -53,7 +52,7 @@ def _float_node(node: Node, dtype: object) -> tuple[Node, DType]:
 
 def _count(
     node: Node, groups: Groups, chosen: Node | None, less: float = 0.0, least: float = 0.0
-) -> Operand:
+) -> build.Operand:
     """Return how many elements of each group count, less ``less``; ``least`` if none is left."""
     if chosen is None:
         return groups.count(node.dtype, less)

@@ -15,7 +15,6 @@ from ..arrays.operand import as_array
 from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
-from ..ir.build import describe
 from ..operands.moving import moves
 from ..operands.nodes import as_node
 from ..operands.non_numeric import or_numpy
@@ -113,8 +112,8 @@ def _split(
         size, rest = divmod(extent, count)
         if rest and equal:
             raise ShapeError(
-                f"{operation}({describe(array.node)}): an extent of {extent} has no {count} equal "
-                "parts; use array_split"
+                f"{operation}({build.describe(array.node)}): an extent of {extent} has no {count} "
+                "equal parts; use array_split"
             )
         try:
             edges = [extent] * (count + 1)  # where that many are too many, it is known at once

@@ -18,19 +18,9 @@ import numpy as np
 from .._errors import FormatError
 from ..arrays.xarray import XArray
 from ..dtypes.names import DType, NumpyArray, as_dtype
+from . import npz
 from .atomic import replace_file
 from .header import MAGIC, read_header
-from .npz import (
-    MAGICS,
-    MAX_MEMBERS,
-    Wanted,
-    contents_of,
-    name_problem,
-    read_archive,
-    read_array,
-    write_archive,
-    write_array,
-)
 from .streams import BinaryReader, BinaryWriter, FileSource, extent, refusal, shown
 
 FilePath: TypeAlias = "str | os.PathLike[str]"
@@ -119,7 +109,7 @@ def save(
     write = (
         _archive_writer(arr if isinstance(arr, Mapping) else arrays, compressed)
         if several
-        else partial(write_array, contents=contents_of(arr, "save"))
+        else partial(npz.write_array, contents=npz.contents_of(arr, "save"))
     )
     _put(file, write, several)
 
@@ -139,16 +129,16 @@ def _archive_writer(
     arrays: Mapping[Any, object], compressed: bool
 ) -> Callable[[BinaryWriter], None]:
     """Return what writes arrays as members, once their names and dtypes have been checked."""
-    if len(arrays) > MAX_MEMBERS:
-        raise FormatError(f"save: {len(arrays)} arrays; one file holds at most {MAX_MEMBERS}")
+    if len(arrays) > npz.MAX_MEMBERS:
+        raise FormatError(f"save: {len(arrays)} arrays; one file holds at most {npz.MAX_MEMBERS}")
     for key in arrays:
         if not isinstance(key, str):
             raise TypeError(f"save: the name {key!r} is {type(key).__name__}; names must be str")
-        problem = name_problem(key)
+        problem = npz.name_problem(key)
         if problem:
             raise FormatError(f"save: the name {shown(key)} is refused; {problem}")
-    contents = {key: contents_of(value, f"save {key!r}") for key, value in arrays.items()}
-    return partial(write_archive, arrays=contents, compressed=compressed)
+    contents = {key: npz.contents_of(value, f"save {key!r}") for key, value in arrays.items()}
+    return partial(npz.write_archive, arrays=contents, compressed=compressed)
 
 
 def _with_suffix(path: str | bytes, several: bool) -> str:
@@ -328,7 +318,7 @@ def load(
     return _load(file, _name_of(file), wanted, max_ratio, True)
 
 
-def _wanted(dtype: object) -> Wanted:
+def _wanted(dtype: object) -> npz.Wanted:
     """Return a ``dtype=`` argument as dtypes."""
     if isinstance(dtype, Mapping):
         return {key: as_dtype(value) for key, value in dtype.items()}
@@ -339,7 +329,7 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _mapped(opened: BinaryReader, file: FilePath, mode: str, wanted: Wanted) -> Any:
+def _mapped(opened: BinaryReader, file: FilePath, mode: str, wanted: npz.Wanted) -> Any:
     """Map a file whose header says what it has: NumPy would make one longer that is too short."""
     name = repr(os.fspath(file))
     nbytes = extent(opened, name)[1]
@@ -350,7 +340,7 @@ def _mapped(opened: BinaryReader, file: FilePath, mode: str, wanted: Wanted) -> 
     return np.memmap(file, dtype, mode, nbytes - source.left, header.shape, order)  # type: ignore[call-overload]
 
 
-def _of_one(wanted: Wanted, name: str) -> DType | None:
+def _of_one(wanted: npz.Wanted, name: str) -> DType | None:
     if isinstance(wanted, Mapping):
         raise refusal(name, "is one array", "dtype= by name is for .npz files")
     return wanted
@@ -366,19 +356,19 @@ class EndOfFileError(FormatError, EOFError):
 
 
 def _load(
-    file: BinaryReader, name: str, wanted: Wanted, max_ratio: float, several: bool = False
+    file: BinaryReader, name: str, wanted: npz.Wanted, max_ratio: float, several: bool = False
 ) -> XArray | NumpyArray | Archive:
     """Read an open file as what its first bytes say; ``several`` arrays may be in it."""
     place = start, nbytes = extent(file, name)
     magic = file.read(min(len(MAGIC), nbytes))
     file.seek(start)
-    if magic.startswith(MAGICS):
-        return Archive(read_archive(file, name, place, wanted, max_ratio))
+    if magic.startswith(npz.MAGICS):
+        return Archive(npz.read_archive(file, name, place, wanted, max_ratio))
     if magic == MAGIC:
-        return read_array(FileSource(file, name, nbytes, several), _of_one(wanted, name))
+        return npz.read_array(FileSource(file, name, nbytes, several), _of_one(wanted, name))
     error = refusal(
         name,
         f"begins with {shown(magic)} and has {nbytes} bytes",
-        f".npy files begin with {MAGIC!r}, .npz files with {MAGICS[0]!r}; nothing else is read",
+        f".npy files begin with {MAGIC!r}, .npz files with {npz.MAGICS[0]!r}; nothing else is read",
     )
     raise error if nbytes else EndOfFileError(*error.args)

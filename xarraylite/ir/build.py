@@ -20,7 +20,6 @@ from ..dtypes.narrow import odd_float, to_narrow
 from ..dtypes.promotion import check_scalar, result_type
 from ..index import transform as steps
 from ..index.broadcast import as_shape, broadcast_shapes, check_rank, infer_extent
-from ..index.transform import Reshape, Transform
 from ..layout.strided import Strided
 from ..layout.tiled import TiledMap
 from ..ops.op import Op
@@ -221,11 +220,11 @@ def cast(node: Node, dtype: DType) -> Node:
     return Elementwise(node.shape, dtype, CAST, (node,))
 
 
-def view(node: Node, step: Transform) -> Node:
+def view(node: Node, step: steps.Transform) -> Node:
     """Return the elements of ``node`` under another index."""
     if isinstance(node, Leaf | Iota):
         return _placed(node, node.map.apply(step))
-    if isinstance(node, View) and isinstance(node.step, Transform):
+    if isinstance(node, View) and isinstance(node.step, steps.Transform):
         return view(node.arg, step.after(node.step))
     return View(step.shape, node.dtype, node, step)
 
@@ -255,7 +254,7 @@ def reshape(node: Node, shape: Sequence[int]) -> Node:
     if math.prod(target) == 1:
         one = steps.squeeze(node.shape, range(len(node.shape)))
         return view(view(node, one), steps.expand((), range(len(target))))
-    return View(target, node.dtype, node, Reshape(node.shape, target))
+    return View(target, node.dtype, node, steps.Reshape(node.shape, target))
 
 
 def broadcast_to(node: Node, shape: Shape, operation: str = "broadcast_to") -> Node:

@@ -21,7 +21,6 @@ from ..assignment.inplace import InPlace
 from ..assignment.readers import HELD_SETITEM, is_held
 from ..dtypes.names import DType
 from ..ir import build
-from ..ir.build import describe
 from ..ir.node import Leaf, Node
 from ..operands.convert import pinned_dtype
 from ..operands.nodes import as_node
@@ -96,8 +95,8 @@ class XJagged(XJaggedExpression, InPlace):
         array = XArray(flat, wanted)
         if array.shape != (space.size,):
             raise ShapeError(
-                f"XJagged: {describe(array.node)} are not the {space.size} elements of the shape, "
-                "one after the other"
+                f"XJagged: {build.describe(array.node)} are not the {space.size} elements of the "
+                "shape, one after the other"
             )
         self._shape = JaggedShape._make(space)
         self._array = array.reshape_(rows_of(self._shape).shape)
@@ -184,7 +183,7 @@ class XJagged(XJaggedExpression, InPlace):
         rows = rows_of(shape)
         room = zip(shape.to_padded()[0].extents, node.shape, strict=True)
         if any([n > m for n, m in room]):
-            raise ShapeError(f"from_padded: {shape!r} does not fit into {describe(node)}")
+            raise ShapeError(f"from_padded: {shape!r} does not fit into {build.describe(node)}")
         inner = XExpression(node)[(..., *[slice(n) for n in rows.tail])].node
         head = node.shape[: rows.head]
         flat = build.reshape(inner, (math.prod(head), *rows.tail))

@@ -21,7 +21,6 @@ from ..arrays.xarray import XArray
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
 from ..index.box import parse_ranges
 from ..ir import build
-from ..ir.build import Operand
 from ..ir.node import Node
 from ..layout.strided import ROW_MAJOR, Strided
 from ..operands.convert import raw
@@ -418,7 +417,7 @@ class XJaggedExpression(LiftedOperators):
         return self.lift(OPS["round"], (self,))
 
 
-def spread(value: object, rows: Rows, operation: str) -> Operand:
+def spread(value: object, rows: Rows, operation: str) -> build.Operand:
     """Return an operand of an expression over ``rows``, stretched as far as it has to be.
 
     Raises

@@ -23,7 +23,6 @@ import numpy as np
 from .._errors import BroadcastError
 from .._tables import kept
 from ..ir import build
-from ..ir.build import describe
 from ..ir.node import Leaf, Node
 from ..operands.gathers import index_leaf
 from ..shapes.jagged import JaggedShape
@@ -271,7 +270,7 @@ class Rows:
         )
         if not fits:
             raise BroadcastError(
-                f"{operation}: {describe(node)} does not stretch to the jagged extents "
+                f"{operation}: {build.describe(node)} does not stretch to the jagged extents "
                 f"{self.modes}; from the right, each extent must be 1 or that of its mode, and 1 "
                 "where the mode is jagged (None)"
             )

@@ -20,9 +20,7 @@ from ..dtypes.promotion import result_type
 from ..index import transform
 from ..index.box import is_vector
 from ..index.broadcast import broadcast_shapes, check_axis
-from ..index.transform import IndexMap, Transform
 from ..ir import build
-from ..ir.build import describe
 from ..ir.kind import NODE, Kind, Operands
 from ..ir.node import Node
 from ..ir.translation import node_of
@@ -159,7 +157,7 @@ def _summed(
         for label, extent in zip(labels, node.shape, strict=True):
             known = extents.get(label, 1)
             if known not in (1, extent) and extent != 1:
-                shown = ", ".join([describe(node) for node, _ in operands])
+                shown = ", ".join([build.describe(node) for node, _ in operands])
                 raise ShapeError(
                     f"{operation}({shown}): label {label!r} has extent {known} in one operand "
                     f"and {extent} in another"
@@ -191,11 +189,11 @@ def _diagonal(node: Node, labels: Labels, operation: str) -> tuple[Node, Labels]
     for label, extent in zip(labels, node.shape, strict=True):
         if extents.setdefault(label, extent) != extent:
             raise ShapeError(
-                f"{operation}: {describe(node)} has label {label!r} for dimensions of extents "
-                f"{extents[label]} and {extent}; a diagonal needs equal ones"
+                f"{operation}: {build.describe(node)} has label {label!r} for dimensions of "
+                f"extents {extents[label]} and {extent}; a diagonal needs equal ones"
             )
-    maps = tuple([IndexMap(0, 1, kept.index(label)) for label in labels])
-    return build.view(node, Transform(tuple([extents[k] for k in kept]), maps)), kept
+    maps = tuple([transform.IndexMap(0, 1, kept.index(label)) for label in labels])
+    return build.view(node, transform.Transform(tuple([extents[k] for k in kept]), maps)), kept
 
 
 def _stretched(node: Node, labels: Labels, extents: dict[str, int]) -> Indexed:
@@ -241,7 +239,7 @@ def seen(name: str, key: object, left: Node, right: Node) -> Recipe | None:
 
 def of_matmul(left: Node, right: Node) -> Labelling:
     """Return the operands of a matrix product with their labels, and those of the result."""
-    shown = f"matmul({describe(left)}, {describe(right)})"
+    shown = f"matmul({build.describe(left)}, {build.describe(right)})"
     if not left.shape or not right.shape:
         raise ShapeError(
             f"{shown}: operands must have at least one dimension; multiply by * instead"
@@ -264,7 +262,7 @@ def of_matmul(left: Node, right: Node) -> Labelling:
 
 def of_vecdot(left: Node, right: Node, axis: int) -> Labelling:
     """Return the operands of dot products with their labels, and those of the result."""
-    shown = f"vecdot({describe(left)}, {describe(right)}, axis={axis})"
+    shown = f"vecdot({build.describe(left)}, {build.describe(right)}, axis={axis})"
     axis = _whole(axis, AxisTypeError(f"{shown}: the axis is a whole number"))
     least = min(len(left.shape), len(right.shape))
     if not -least <= axis < least:
@@ -306,7 +304,7 @@ def conjugate(node: Node) -> Node:
 
 def of_tensordot(left: Node, right: Node, axes: object) -> Labelling:
     """Return the operands with their labels, and those of the result."""
-    shown = f"tensordot({describe(left)}, {describe(right)}, axes={axes})"
+    shown = f"tensordot({build.describe(left)}, {build.describe(right)}, axes={axes})"
     first, second = _pairs_of_axes(axes, len(left.shape), len(right.shape), shown)
     for a, b in zip(first, second, strict=True):
         if left.shape[a] != right.shape[b]:
@@ -360,7 +358,7 @@ def _whole(value: Any, error: ShapeError) -> int:
     raise error
 
 
-def moved(spec: str, operand: Node) -> Transform | None:
+def moved(spec: str, operand: Node) -> transform.Transform | None:
     """Return the view of one operand that ``spec`` says; None where something is summed."""
     (labels,), out = subscripts.read(spec, [operand])
     if {*labels} != {*out}:
@@ -368,8 +366,8 @@ def moved(spec: str, operand: Node) -> Transform | None:
     extents = dict(zip(labels, operand.shape, strict=True))
     if any([extents[label] != n for label, n in zip(labels, operand.shape, strict=True)]):
         return None  # a diagonal of what is not square, which is refused or stretched
-    maps = tuple([IndexMap(0, 1, out.index(label)) for label in labels])
-    return Transform(tuple([extents[label] for label in out]), maps)
+    maps = tuple([transform.IndexMap(0, 1, out.index(label)) for label in labels])
+    return transform.Transform(tuple([extents[label] for label in out]), maps)
 
 
 def of_einsum(*given: Any) -> Labelling:

@@ -27,29 +27,22 @@ from ..index.radix import (
     round_up,
     unravel_index,
 )
+from . import spec_fields as specs
 from .digits import Tiled
 from .fields import COMBINE
-from .spec_fields import (
-    SpecFields,
-    check_dimension,
-    check_index,
-    layout_of,
-    require_array,
-    require_bounded,
-)
 
 #: Most positions that `memory_order` lists; `multi_index` answers for one at a time.
 MOST_POSITIONS = 1 << 28
 
 
-def geometry(spec: SpecFields, operation: str) -> Tiled:
+def geometry(spec: specs.SpecFields, operation: str) -> Tiled:
     """Return the digits of an array's positions."""
-    spec = require_bounded(spec, operation)
-    layout = layout_of(spec)
+    spec = specs.require_bounded(spec, operation)
+    layout = specs.layout_of(spec)
     return Tiled.of(spec.dimensions, layout.minor_to_major, layout.tile_dims)
 
 
-class Positions(SpecFields):
+class Positions(specs.SpecFields):
     """Where the elements of an array lie: positions by indices, and back."""
 
     __slots__ = ()
@@ -96,7 +89,7 @@ class Positions(SpecFields):
         17
         """
         tiled = geometry(self, "linear_index")
-        return tiled.linear_index(check_index(index, tiled.dimensions, "linear_index"))
+        return tiled.linear_index(specs.check_index(index, tiled.dimensions, "linear_index"))
 
     def multi_index(self, position: int) -> tuple[int, ...] | None:
         """Return the index of the element at a position; None for padding.
@@ -169,9 +162,9 @@ class Positions(SpecFields):
         >>> spec.multidimensional_index_to_linear_index((2, 3))
         13
         """
-        spec = require_bounded(self, "multidimensional_index_to_linear_index")
-        at = check_index(index, spec.dimensions, "multidimensional_index_to_linear_index")
-        order = layout_of(spec).minor_to_major[::-1]
+        spec = specs.require_bounded(self, "multidimensional_index_to_linear_index")
+        at = specs.check_index(index, spec.dimensions, "multidimensional_index_to_linear_index")
+        order = specs.layout_of(spec).minor_to_major[::-1]
         return int(ravel_multi_index(compose(at, order), compose(_room(spec), order)))
 
     def linear_index_to_multidimensional_index(self, position: int) -> tuple[int, ...]:
@@ -182,7 +175,7 @@ class Positions(SpecFields):
         position : int
             From 0, in elements; in padding the index is outside of the array.
         """
-        spec = require_bounded(self, "linear_index_to_multidimensional_index")
+        spec = specs.require_bounded(self, "linear_index_to_multidimensional_index")
         room = _room(spec)
         rest, size = operator.index(position), math.prod(room)
         if not 0 <= rest < size:
@@ -190,7 +183,7 @@ class Positions(SpecFields):
                 f"linear_index_to_multidimensional_index: position {rest} is out of range for "
                 f"{spec} ({size} elements)"
             )
-        order = layout_of(spec).minor_to_major[::-1]
+        order = specs.layout_of(spec).minor_to_major[::-1]
         return compose(unravel_index(rest, compose(room, order)), inverse(order))
 
     def bump_indices(self, index: Sequence[int]) -> tuple[int, ...] | None:
@@ -201,8 +194,8 @@ class Positions(SpecFields):
         index : sequence of int
             One entry per dimension, from 0.
         """
-        spec = require_bounded(self, "bump_indices")
-        at = check_index(index, spec.dimensions, "bump_indices")
+        spec = specs.require_bounded(self, "bump_indices")
+        at = specs.check_index(index, spec.dimensions, "bump_indices")
         following = int(ravel_multi_index(at, spec.dimensions)) + 1
         last = following == math.prod(spec.dimensions)
         return None if last else unravel_index(following, spec.dimensions)
@@ -215,9 +208,9 @@ class Positions(SpecFields):
         dimension : int
             Dimension number from 0.
         """
-        spec = require_bounded(self, "get_dimension_stride")
-        d = check_dimension(dimension, len(spec.dimensions), "get_dimension_stride")
-        return contiguous_strides(_room(spec), layout_of(spec).minor_to_major)[d]
+        spec = specs.require_bounded(self, "get_dimension_stride")
+        d = specs.check_dimension(dimension, len(spec.dimensions), "get_dimension_stride")
+        return contiguous_strides(_room(spec), specs.layout_of(spec).minor_to_major)[d]
 
     def index_in_bounds(self, index: Sequence[int]) -> bool:
         """Tell whether an index has one entry per dimension, each below the extent.
@@ -229,7 +222,7 @@ class Positions(SpecFields):
         index : sequence of int
             Any integers.
         """
-        spec = require_bounded(self, "index_in_bounds")
+        spec = specs.require_bounded(self, "index_in_bounds")
         return len(index) == len(spec.dimensions) and all(
             [i < extent for i, extent in zip(index, spec.dimensions, strict=True)]
         )
@@ -260,9 +253,9 @@ class Positions(SpecFields):
         index : sequence of int
             One entry per dimension, from 0.
         """
-        spec = require_bounded(self, "linear_index_first_tile")
-        at = check_index(index, spec.dimensions, "linear_index_first_tile")
-        layout = layout_of(spec)
+        spec = specs.require_bounded(self, "linear_index_first_tile")
+        at = specs.check_index(index, spec.dimensions, "linear_index_first_tile")
+        layout = specs.layout_of(spec)
         if len(at) < 2:
             return at[0] if at else 0
         tiles = layout.tile_dims[:1]
@@ -285,11 +278,11 @@ class Positions(SpecFields):
         LayoutError
             If tiles combine dimensions or are longer than the array, which `linear_index` allows.
         """
-        spec = require_array(self, "linear_index_for_nested_tiling")
+        spec = specs.require_array(self, "linear_index_for_nested_tiling")
         if not spec.dimensions:
             return 0
         tiled = _nested(spec, "linear_index_for_nested_tiling")
-        at = check_index(index, spec.dimensions, "linear_index_for_nested_tiling")
+        at = specs.check_index(index, spec.dimensions, "linear_index_for_nested_tiling")
         return tiled.linear_index(at)
 
     def delinearize_index_for_nested_tiling(self, position: int) -> tuple[int, ...]:
@@ -305,7 +298,7 @@ class Positions(SpecFields):
         tuple of int
             For padding an index outside of the array; `multi_index` returns None there.
         """
-        spec = require_array(self, "delinearize_index_for_nested_tiling")
+        spec = specs.require_array(self, "delinearize_index_for_nested_tiling")
         if not spec.dimensions:
             return ()
         tiled, rest = _nested(spec, "delinearize_index_for_nested_tiling"), operator.index(position)
@@ -317,7 +310,7 @@ class Positions(SpecFields):
         index: Sequence[int] = unravel_index(rest, tiled.physical_dimensions)
         for level in reversed(tiled.levels):
             index = level.whole(index)
-        return compose(index, inverse(layout_of(spec).minor_to_major[::-1]))
+        return compose(index, inverse(specs.layout_of(spec).minor_to_major[::-1]))
 
     def for_each_index(
         self,
@@ -343,7 +336,7 @@ class Positions(SpecFields):
         >>> list(spec.for_each_index(incr=(2, 1)))
         [(0, 0), (2, 0), (0, 1), (2, 1)]
         """
-        spec = require_bounded(self, "for_each_index")
+        spec = specs.require_bounded(self, "for_each_index")
         rank = len(spec.dimensions)
         starts = tuple(base) if base is not None else (0,) * rank
         counts = tuple(count) if count is not None else spec.dimensions
@@ -360,7 +353,7 @@ class Positions(SpecFields):
             )
         if 0 in spec.dimensions:
             return iter(())
-        order = layout_of(spec).minor_to_major[::-1]
+        order = specs.layout_of(spec).minor_to_major[::-1]
         back = inverse(order)
         # A count of 0 fixes the dimension at its base.
         walks = [
@@ -378,25 +371,26 @@ class Positions(SpecFields):
             True only if every element is where it would be without tiles; False also where an
             extent is no multiple of its tile.
         """
-        spec = require_array(self, "is_untiled_layout")
-        layout = layout_of(spec)
+        spec = specs.require_array(self, "is_untiled_layout")
+        layout = specs.layout_of(spec)
         return layout.is_untiled_layout(compose(spec.dimensions, layout.minor_to_major[::-1]))
 
 
-def count_positions(spec: SpecFields, operation: str) -> int:
+def count_positions(spec: specs.SpecFields, operation: str) -> int:
     """Return the number of positions; `operation` is who asks, for the message of an error."""
-    spec = require_bounded(spec, operation)
+    spec = specs.require_bounded(spec, operation)
     return round_up(
-        geometry(spec, operation).physical_size, layout_of(spec).tail_padding_alignment_in_elements
+        geometry(spec, operation).physical_size,
+        specs.layout_of(spec).tail_padding_alignment_in_elements,
     )
 
 
-def _room(spec: SpecFields) -> tuple[int, ...]:
+def _room(spec: specs.SpecFields) -> tuple[int, ...]:
     """Return the extents that positions count: ``padded_dimensions``, or the dimensions."""
-    return layout_of(spec).padded_dimensions or spec.dimensions
+    return specs.layout_of(spec).padded_dimensions or spec.dimensions
 
 
-def _nested(spec: SpecFields, operation: str) -> Tiled:
+def _nested(spec: specs.SpecFields, operation: str) -> Tiled:
     """Return the digits of an array whose tiles XLA's nested functions can follow."""
     tiled = geometry(spec, operation)
     if any([level.extra or len(level.merged) != len(level.before) for level in tiled.levels]):

@@ -27,7 +27,6 @@ from ..ops.table import OPS
 from ..xtensor_views import selection
 from ..xtensor_views.picked import XIndexView, XPicked
 from ..xtensor_views.scattered import is_few
-from ..xtensor_views.selection import mask_of
 from .array import AND, Memory, XOptional, halves_of
 
 
@@ -226,7 +225,7 @@ def _there(value: Any, flags: XExpression) -> Any:
 
 def _flags(condition: object, shape: tuple[int, ...], operation: str) -> XArray:
     """Return a condition's values in memory of their own."""
-    mask = mask_of(condition, shape, operation)
+    mask = selection.mask_of(condition, shape, operation)
     few: XArray | None = xarray.owned(mask)
     return XArray._adopted(np.array(mask)) if few is None else few
 

@@ -234,9 +234,7 @@ def uniform(values: Sequence[Any], dtype: DType | None) -> NumpyArray | None:
     return made.reshape(-1, width) if {*map(len, rows)} == {width} else None
 
 
-def plain_array(
-    values: object, dtype: DType | None, operation: str
-) -> np.ndarray[tuple[int, ...], DType]:
+def plain_array(values: object, dtype: DType | None, operation: str) -> NumpyArray:
     """Return lists and scalars as a NumPy array of a supported dtype.
 
     Raises
@@ -288,8 +286,8 @@ def check_representable(values: object, dtype: DType, operation: str) -> None:
 
 
 def _checked_integers(
-    values: object, array: np.ndarray[tuple[int, ...], DType], dtype: DType, operation: str
-) -> np.ndarray[tuple[int, ...], DType]:
+    values: object, array: NumpyArray, dtype: DType, operation: str
+) -> NumpyArray:
     """Refuse Python's numbers that ``dtype`` cannot hold, which a cast would wrap.
 
     Floats are integers without what is behind the point; Python says that NaN is none.
@@ -313,9 +311,7 @@ def _checked_integers(
     return array if array.dtype != np.dtype(object) else np.asarray(values, dtype=dtype)
 
 
-def _checked_numbers(
-    array: np.ndarray[tuple[int, ...], DType], dtype: DType
-) -> np.ndarray[tuple[int, ...], DType]:
+def _checked_numbers(array: NumpyArray, dtype: DType) -> NumpyArray:
     """Return Python numbers, of which some fit no integer type, as ``dtype`` has room for them."""
     items = array.ravel().tolist()
     rooms = {"b": (bool, int, float, complex), "c": (int, float, complex), "f": (int, float)}

@@ -26,18 +26,10 @@ from ..codegen.emit.hard import Near
 from ..codegen.emit.mapping import MapSpec, Mode, emit_map
 from ..codegen.emit.streams import Access, Inner, Operand
 from ..codegen.kernel import Kernel, kernels
+from ..compiler import limits
 from ..compiler.arguments import ArgumentBlock, inner_of
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
-from ..compiler.limits import (
-    ACROSS_BYTES,
-    CHUNK,
-    LONG_CHUNK,
-    NEAR_FROM,
-    PARALLEL_FROM,
-    SHARED_FROM,
-    STREAM_BYTES,
-)
 from ..compiler.lower import Lowered, Materialise, is_host, lower
 from ..ir.kind import Kind, Operands, folds_inside, leaves_of, row_major
 from ..ir.node import FREE, SHAPE, Node, Reduce
@@ -191,14 +183,14 @@ def _limits(body: Body, kinds: list[Kind], fold: Reduction | None, flat: bool) -
     there is one thread.
     """
     cost = body.vector_cost if fold is None else body.cost * VECTOR
-    held = PARALLEL_FROM * VECTOR // cost
+    held = limits.PARALLEL_FROM * VECTOR // cost
     if fold is not None:
-        return (held if fold.ends else min(held, 2 * CHUNK)) - 1, held - 1
+        return (held if fold.ends else min(held, 2 * limits.CHUNK)) - 1, held - 1
     sizes = [one.dtype.itemsize for one in kinds]
-    shared = SHARED_FROM if settings.threads > 1 else LONG_CHUNK
-    most = [(shared if flat else PARALLEL_FROM) * VECTOR // cost]
+    shared = limits.SHARED_FROM if settings.threads > 1 else limits.LONG_CHUNK
+    most = [(shared if flat else limits.PARALLEL_FROM) * VECTOR // cost]
     if not all([_falls(one) for one in kinds]):
-        most.append(ACROSS_BYTES // sizes[0])
+        most.append(limits.ACROSS_BYTES // sizes[0])
     return min(most) - 1, held - 1
 
 
@@ -208,8 +200,8 @@ def _few(body: Body, accesses: list[Access], memory: list[Kind], limit: int) -> 
     A destination whose own elements are read is never stored past the caches.
     """
     nbytes = sum([one.dtype.itemsize for one in memory])
-    past = limit if Access.SAME in accesses else min(limit, STREAM_BYTES // nbytes - 1)
-    return (min(NEAR_FROM - 1, past), past) if body.has_near else (past, limit)
+    past = limit if Access.SAME in accesses else min(limit, limits.STREAM_BYTES // nbytes - 1)
+    return (min(limits.NEAR_FROM - 1, past), past) if body.has_near else (past, limit)
 
 
 def _long(body: Body, operands: tuple[Operand, ...]) -> tuple[Kernel, tuple[int, int]]:
@@ -217,7 +209,7 @@ def _long(body: Body, operands: tuple[Operand, ...]) -> tuple[Kernel, tuple[int,
     near = body.has_near
     mode = Mode.DIRECT if near else Mode.NONTEMPORAL
     spec = MapSpec(mode, 0, operands, body, 0, near=Near.MANY if near else Near.NONE)
-    return kernels.get(spec, emit_map), (NEAR_FROM, 0) if near else (0, STREAM_BYTES)
+    return kernels.get(spec, emit_map), (limits.NEAR_FROM, 0) if near else (0, limits.STREAM_BYTES)
 
 
 def _is_row(leaf: Kind, rank: int) -> bool:

@@ -17,18 +17,10 @@ from typing import Generic, Self
 from .._errors import LayoutError, SizeError
 from .._records import record
 from ..index.radix import compose, contiguous_strides, inverse, unravel_index
+from ..layout import spec_fields as specs
 from ..layout.positions import geometry
 from ..layout.sequences import MOST_ELEMENTS, same_places
 from ..layout.sizes import Sizes
-from ..layout.spec_fields import (
-    S,
-    SpecFields,
-    check_permutation,
-    layout_of,
-    require_array,
-    require_bounded,
-    require_spec,
-)
 from .edit import Edits
 
 
@@ -57,7 +49,7 @@ class BitcastTranspose:
 
 
 @record(frozen=True, slots=True)
-class BitcastTrt(Generic[S]):
+class BitcastTrt(Generic[specs.S]):
     """A bitcast as a transpose, a reshape and a transpose, each of them a bitcast.
 
     Attributes
@@ -73,8 +65,8 @@ class BitcastTrt(Generic[S]):
     """
 
     transpose1_dims: tuple[int, ...]
-    transpose1_shape: S
-    reshape_shape: S
+    transpose1_shape: specs.S
+    reshape_shape: specs.S
     transpose2_dims: tuple[int, ...]
 
     def is_transpose1_identity(self) -> bool:
@@ -132,8 +124,8 @@ class Bitcasts(Edits, Sizes):
         >>> flat.is_bitcast(xl.ArraySpec.parse("f32[8,256]{1,0:T(8,128)}"))
         False
         """
-        spec = require_bounded(self, "is_bitcast")
-        dst = require_bounded(dst, "is_bitcast")
+        spec = specs.require_bounded(self, "is_bitcast")
+        dst = specs.require_bounded(dst, "is_bitcast")
         if permutation is not None:
             spec = spec.permute_dimensions(permutation)
             if spec.dimensions != dst.dimensions:
@@ -182,16 +174,19 @@ class Bitcasts(Edits, Sizes):
         >>> spec.transpose_is_bitcast(xl.ArraySpec.parse("f32[5,10]{0,1}"), (1, 0))
         True
         """
-        spec = require_array(self, "transpose_is_bitcast")
-        dst = require_array(dst, "transpose_is_bitcast")
-        order = check_permutation(permutation, len(spec.dimensions), "transpose_is_bitcast")
+        spec = specs.require_array(self, "transpose_is_bitcast")
+        dst = specs.require_array(dst, "transpose_is_bitcast")
+        order = specs.check_permutation(permutation, len(spec.dimensions), "transpose_is_bitcast")
         if len(dst.dimensions) != len(order):
             raise LayoutError(
                 f"transpose_is_bitcast: {spec} and {dst} must have as many dimensions"
             )
         if not _same_element_type(spec, dst, ignore_element_type):
             return False
-        return compose(order, layout_of(dst).minor_to_major) == layout_of(spec).minor_to_major
+        return (
+            compose(order, specs.layout_of(dst).minor_to_major)
+            == specs.layout_of(spec).minor_to_major
+        )
 
     def reshape_is_bitcast(self, dst: Self, ignore_element_type: bool = False) -> bool:
         """Tell whether a reshape moves nothing, as XLA decides it: tiles are ignored.
@@ -210,8 +205,8 @@ class Bitcasts(Edits, Sizes):
         >>> spec.reshape_is_bitcast(xl.ArraySpec.parse("f32[6,2]{0,1}"))
         True
         """
-        spec = require_bounded(self, "reshape_is_bitcast")
-        dst = require_bounded(dst, "reshape_is_bitcast")
+        spec = specs.require_bounded(self, "reshape_is_bitcast")
+        dst = specs.require_bounded(dst, "reshape_is_bitcast")
         if not _same_element_type(spec, dst, ignore_element_type):
             return False
         count = spec.elements_in()
@@ -232,12 +227,12 @@ class Bitcasts(Edits, Sizes):
         tuple of int or None
             None if the extents in physical order differ.
         """
-        spec = require_array(self, "deduce_transpose_dimensions_for_bitcast")
-        dst = require_array(dst, "deduce_transpose_dimensions_for_bitcast")
+        spec = specs.require_array(self, "deduce_transpose_dimensions_for_bitcast")
+        dst = specs.require_array(dst, "deduce_transpose_dimensions_for_bitcast")
         if len(spec.dimensions) != len(dst.dimensions):
             return None
         permutation = compose(
-            layout_of(spec).minor_to_major, inverse(layout_of(dst).minor_to_major)
+            specs.layout_of(spec).minor_to_major, inverse(specs.layout_of(dst).minor_to_major)
         )
         return permutation if compose(spec.dimensions, permutation) == dst.dimensions else None
 
@@ -266,15 +261,15 @@ class Bitcasts(Edits, Sizes):
         dst : ArraySpec
             The other description.
         """
-        spec = require_bounded(self, "decompose_bitcast_to_trt")
-        dst = require_bounded(dst, "decompose_bitcast_to_trt")
+        spec = specs.require_bounded(self, "decompose_bitcast_to_trt")
+        dst = specs.require_bounded(dst, "decompose_bitcast_to_trt")
         if spec.elements_in() != dst.elements_in():
             return None
         return BitcastTrt(
-            layout_of(spec).minor_to_major[::-1],
+            specs.layout_of(spec).minor_to_major[::-1],
             spec.make_shape_with_descending_layout_and_same_physical_layout(),
             dst.make_shape_with_descending_layout_and_same_physical_layout(),
-            inverse(layout_of(dst).minor_to_major[::-1]),
+            inverse(specs.layout_of(dst).minor_to_major[::-1]),
         )
 
     def decompose_bitcast(
@@ -299,8 +294,8 @@ class Bitcasts(Edits, Sizes):
         >>> print(spec.decompose_bitcast(xl.ArraySpec.parse("f32[51,16]{0,1}")))
         trt: T1=[0,1,2], R=f32[16,51]{1,0}, T2=[1,0]
         """
-        spec = require_bounded(self, "decompose_bitcast")
-        dst = require_bounded(dst, "decompose_bitcast")
+        spec = specs.require_bounded(self, "decompose_bitcast")
+        dst = specs.require_bounded(dst, "decompose_bitcast")
         if spec.reshape_is_bitcast(dst, True):
             return BitcastReshape()
         permutation = spec.deduce_transpose_dimensions_for_bitcast(dst)
@@ -309,14 +304,14 @@ class Bitcasts(Edits, Sizes):
         return spec.decompose_bitcast_to_trt(dst)
 
 
-def _same_element_type(spec: SpecFields, dst: SpecFields, ignore: bool) -> bool:
-    return ignore or spec.element_type.name == require_spec(dst, "bitcast").element_type.name
+def _same_element_type(spec: specs.SpecFields, dst: specs.SpecFields, ignore: bool) -> bool:
+    return ignore or spec.element_type.name == specs.require_spec(dst, "bitcast").element_type.name
 
 
-def _units_stay(spec: SpecFields, dst: SpecFields) -> bool:
+def _units_stay(spec: specs.SpecFields, dst: specs.SpecFields) -> bool:
     """Tell whether each index of ``spec`` with a single 1 has its position in ``dst``."""
-    places = contiguous_strides(dst.dimensions, layout_of(dst).minor_to_major)
-    strides = contiguous_strides(spec.dimensions, layout_of(spec).minor_to_major)
+    places = contiguous_strides(dst.dimensions, specs.layout_of(dst).minor_to_major)
+    strides = contiguous_strides(spec.dimensions, specs.layout_of(spec).minor_to_major)
     ordinal = math.prod(spec.dimensions)
     for extent, stride in zip(spec.dimensions, strides, strict=True):
         ordinal //= extent

@@ -14,18 +14,8 @@ from typing import Self, TypeVar
 
 from .._errors import IndexRangeError, LayoutError
 from ..index.radix import compose, inverse
+from ..layout import spec_fields as specs
 from ..layout.layout import Layout
-from ..layout.spec_fields import (
-    UNBOUNDED,
-    S,
-    SpecFields,
-    check_dimension,
-    check_permutation,
-    layout_of,
-    map_leaves,
-    rebuild,
-    require_array,
-)
 
 T = TypeVar("T")
 
@@ -37,7 +27,7 @@ def _extent(bound: int, operation: str) -> int:
     return size
 
 
-class Edits(SpecFields):
+class Edits(specs.SpecFields):
     """Specs with other dimensions."""
 
     __slots__ = ()
@@ -50,8 +40,8 @@ class Edits(SpecFields):
         permutation : iterable of int
             Dimension ``i`` of the result is dimension ``permutation[i]`` here.
         """
-        spec = require_array(self, "permute_dimensions_ignoring_layout")
-        order = check_permutation(
+        spec = specs.require_array(self, "permute_dimensions_ignoring_layout")
+        order = specs.check_permutation(
             permutation, len(spec.dimensions), "permute_dimensions_ignoring_layout"
         )
         return _rebuilt(spec, order, (), spec.layout)
@@ -70,9 +60,9 @@ class Edits(SpecFields):
         >>> print(xl.ArraySpec.parse("f32[10,20,30]{2,1,0:T(8,128)}").permute_dimensions((1, 2, 0)))
         f32[20,30,10]{1,0,2:T(8,128)}
         """
-        spec = require_array(self, "permute_dimensions")
-        order = check_permutation(permutation, len(spec.dimensions), "permute_dimensions")
-        minor_to_major = compose(inverse(order), layout_of(spec).minor_to_major)
+        spec = specs.require_array(self, "permute_dimensions")
+        order = specs.check_permutation(permutation, len(spec.dimensions), "permute_dimensions")
+        minor_to_major = compose(inverse(order), specs.layout_of(spec).minor_to_major)
         layout = _renumbered(spec.layout, order, (), minor_to_major)
         return _rebuilt(spec, order, (), layout)
 
@@ -88,16 +78,22 @@ class Edits(SpecFields):
         >>> print(spec.make_shape_with_descending_layout_and_same_physical_layout())
         f32[20,10]{1,0:T(8,128)}
         """
-        spec = require_array(self, "make_shape_with_descending_layout_and_same_physical_layout")
-        layout = layout_of(spec)
+        spec = specs.require_array(
+            self, "make_shape_with_descending_layout_and_same_physical_layout"
+        )
+        layout = specs.layout_of(spec)
         found = spec.permute_dimensions(layout.minor_to_major[::-1])
         if layout.split_configs or layout.dynamic_shape_metadata_prefix_bytes:
             # XLA copies tiles, element size, tail padding and memory space, and no more.
             made = replace(
-                layout_of(found), split_configs=(), dynamic_shape_metadata_prefix_bytes=0
+                specs.layout_of(found), split_configs=(), dynamic_shape_metadata_prefix_bytes=0
             )
-            return rebuild(found, layout=made)
-        return found if found.layout is not None else rebuild(found, layout=layout_of(found))
+            return specs.rebuild(found, layout=made)
+        return (
+            found
+            if found.layout is not None
+            else specs.rebuild(found, layout=specs.layout_of(found))
+        )
 
     def insert_dimensions_at_index(self, dimension: int, bounds: Sequence[int]) -> Self:
         """Return the spec with dimensions inserted; tiles are dropped.
@@ -116,7 +112,7 @@ class Edits(SpecFields):
         >>> print(spec.insert_dimensions_at_index(1, (40, 50)))
         f32[10,40,50,20,30]{0,4,3,2,1}
         """
-        spec = require_array(self, "insert_dimensions_at_index")
+        spec = specs.require_array(self, "insert_dimensions_at_index")
         rank = len(spec.dimensions)
         where = index(dimension)
         if not 0 <= where <= rank:
@@ -126,7 +122,7 @@ class Edits(SpecFields):
         sizes = tuple([_extent(n, "insert_dimensions_at_index") for n in bounds])
         fresh = list(range(where + len(sizes) - 1, where - 1, -1))
         order: list[int] = fresh if where == rank else []
-        for d in layout_of(spec).minor_to_major:
+        for d in specs.layout_of(spec).minor_to_major:
             order = [*order, d + len(sizes) if d >= where else d]
             if d == where:
                 order += fresh
@@ -140,9 +136,9 @@ class Edits(SpecFields):
         bound : int
             Extent of the new dimension.
         """
-        spec = require_array(self, "prepend_major_dimension")
+        spec = specs.require_array(self, "prepend_major_dimension")
         size = _extent(bound, "prepend_major_dimension")
-        order = [d + 1 for d in layout_of(spec).minor_to_major]
+        order = [d + 1 for d in specs.layout_of(spec).minor_to_major]
         return _resize(spec, 0, (size,), [*order, 0])
 
     def append_major_dimension(self, bound: int) -> Self:
@@ -153,9 +149,9 @@ class Edits(SpecFields):
         bound : int
             Extent of the new dimension.
         """
-        spec = require_array(self, "append_major_dimension")
+        spec = specs.require_array(self, "append_major_dimension")
         rank = len(spec.dimensions)
-        order = (*layout_of(spec).minor_to_major, rank)
+        order = (*specs.layout_of(spec).minor_to_major, rank)
         return _grow(spec, bound, order, "append_major_dimension")
 
     def append_minor_dimension(self, bound: int) -> Self:
@@ -172,9 +168,9 @@ class Edits(SpecFields):
         >>> print(xl.ArraySpec.parse("f32[10,20,30]{0,2,1}").append_minor_dimension(40))
         f32[10,20,30,40]{3,0,2,1}
         """
-        spec = require_array(self, "append_minor_dimension")
+        spec = specs.require_array(self, "append_minor_dimension")
         rank = len(spec.dimensions)
-        order = (rank, *layout_of(spec).minor_to_major)
+        order = (rank, *specs.layout_of(spec).minor_to_major)
         return _grow(spec, bound, order, "append_minor_dimension")
 
     def delete_dimensions(self, dimensions: Iterable[int]) -> Self:
@@ -185,9 +181,9 @@ class Edits(SpecFields):
         dimensions : iterable of int
             Dimension numbers from 0.
         """
-        spec = require_array(self, "delete_dimensions")
+        spec = specs.require_array(self, "delete_dimensions")
         rank = len(spec.dimensions)
-        gone = {check_dimension(d, rank, "delete_dimensions") for d in dimensions}
+        gone = {specs.check_dimension(d, rank, "delete_dimensions") for d in dimensions}
         kept = [d for d in range(rank) if d not in gone]
         return _rebuilt(spec, kept, (), spec.layout and spec.layout._without(gone))
 
@@ -199,7 +195,7 @@ class Edits(SpecFields):
         keep : callable
             Called with each dimension number; true keeps the dimension.
         """
-        spec = require_array(self, "filter_dimensions")
+        spec = specs.require_array(self, "filter_dimensions")
         return spec.delete_dimensions([d for d in range(len(spec.dimensions)) if not keep(d)])
 
     def drop_degenerate_dimensions(self) -> Self:
@@ -211,7 +207,7 @@ class Edits(SpecFields):
         >>> print(xl.ArraySpec.parse("f32[1,5,1,7]{1,3,2,0}").drop_degenerate_dimensions())
         f32[5,7]{0,1}
         """
-        spec = require_array(self, "drop_degenerate_dimensions")
+        spec = specs.require_array(self, "drop_degenerate_dimensions")
         return spec.filter_dimensions(lambda d: spec.dimensions[d] != 1)
 
     def move_dim_to_major(self, dimension: int) -> Self:
@@ -228,17 +224,17 @@ class Edits(SpecFields):
         def move(leaf: Self) -> Self:
             if not leaf.is_array:
                 return leaf
-            d = check_dimension(dimension, len(leaf.dimensions), "move_dim_to_major")
-            order = [k for k in layout_of(leaf).minor_to_major if k != d]
-            return rebuild(leaf, layout=Layout((*order, d)))
+            d = specs.check_dimension(dimension, len(leaf.dimensions), "move_dim_to_major")
+            order = [k for k in specs.layout_of(leaf).minor_to_major if k != d]
+            return specs.rebuild(leaf, layout=Layout((*order, d)))
 
-        return map_leaves(self, move)
+        return specs.map_leaves(self, move)
 
     def make_static_shape(self) -> Self:
         """Return the spec with every dynamic dimension at its bound."""
 
         def fix(leaf: Self) -> Self:
-            if UNBOUNDED in leaf.dimensions:
+            if specs.UNBOUNDED in leaf.dimensions:
                 raise LayoutError(
                     f"make_static_shape: {leaf} has a dimension without a bound to take for its "
                     "extent"
@@ -246,9 +242,9 @@ class Edits(SpecFields):
             layout = leaf.layout
             if layout is not None:
                 layout = replace(layout, dynamic_shape_metadata_prefix_bytes=0)
-            return rebuild(leaf, dynamic=(False,) * len(leaf.dimensions), layout=layout)
+            return specs.rebuild(leaf, dynamic=(False,) * len(leaf.dimensions), layout=layout)
 
-        return map_leaves(self, fix)
+        return specs.map_leaves(self, fix)
 
     def insert_dimension_at_index(self, dimension: int, bound: int) -> Self:
         """Return the spec with a dimension inserted, next more major to the one it displaces.
@@ -273,24 +269,24 @@ class Edits(SpecFields):
         return self.delete_dimensions((dimension,))
 
 
-def _resize(spec: S, where: int, sizes: tuple[int, ...], order: Iterable[int]) -> S:
+def _resize(spec: specs.S, where: int, sizes: tuple[int, ...], order: Iterable[int]) -> specs.S:
     """Return the spec with static dimensions inserted and a plain layout of that order."""
     rank = len(spec.dimensions)
     source = [*range(where), *[None for _ in sizes], *range(where, rank)]
     return _rebuilt(spec, source, sizes, None if spec.layout is None else Layout(tuple(order)))
 
 
-def _grow(spec: S, bound: int, order: Iterable[int], operation: str) -> S:
+def _grow(spec: specs.S, bound: int, order: Iterable[int], operation: str) -> specs.S:
     """Return the spec with one more dimension at the end; the rest of the layout stays."""
     source, sizes = [*range(len(spec.dimensions)), None], (_extent(bound, operation),)
     return _rebuilt(spec, source, sizes, _renumbered(spec.layout, source, sizes, order))
 
 
 def _rebuilt(
-    spec: S, source: Sequence[int | None], sizes: Sequence[int], layout: Layout | None
-) -> S:
+    spec: specs.S, source: Sequence[int | None], sizes: Sequence[int], layout: Layout | None
+) -> specs.S:
     """Return the spec with old dimensions, and for None new ones of these sizes."""
-    return rebuild(
+    return specs.rebuild(
         spec,
         dimensions=_taken(spec.dimensions, source, sizes),
         dynamic=_taken(spec.dynamic, source, [False for _ in sizes]),

@@ -11,19 +11,8 @@ from typing import Any, Final, Self
 
 from .._errors import LayoutError
 from ..dtypes.element_types import element_type as as_element_type
+from ..layout import spec_fields as specs
 from ..layout.layout import Layout
-from ..layout.spec_fields import (
-    S,
-    SpecFields,
-    layout_of,
-    leaves,
-    map_leaves,
-    members,
-    rebuild,
-    require_array,
-    require_spec,
-    retuple,
-)
 
 #: The fields of a layout that hosts do not have.
 _HOST: Final[dict[str, Any]] = {
@@ -38,18 +27,18 @@ _HOST: Final[dict[str, Any]] = {
 }
 
 
-def _with_fields(spec: S, fields: Callable[[S], dict[str, Any]]) -> S:
+def _with_fields(spec: specs.S, fields: Callable[[specs.S], dict[str, Any]]) -> specs.S:
     """Return the spec with some fields of every layout replaced."""
 
-    def change(leaf: S) -> S:
+    def change(leaf: specs.S) -> specs.S:
         if leaf.layout is None:
             return leaf
-        return rebuild(leaf, layout=replace(leaf.layout, **fields(leaf)))
+        return specs.rebuild(leaf, layout=replace(leaf.layout, **fields(leaf)))
 
-    return map_leaves(spec, change)
+    return specs.map_leaves(spec, change)
 
 
-class Relayouts(SpecFields):
+class Relayouts(specs.SpecFields):
     """Specs with other layouts and element types."""
 
     __slots__ = ()
@@ -75,9 +64,9 @@ class Relayouts(SpecFields):
             layout = leaf.layout
             if layout is not None and not new.is_sub_byte_non_pred:
                 layout = replace(layout, element_size_in_bits=0)
-            return rebuild(leaf, element_type=new, layout=layout)
+            return specs.rebuild(leaf, element_type=new, layout=layout)
 
-        return map_leaves(self, change)
+        return specs.map_leaves(self, change)
 
     def update_element_size_in_bits(self, pack_subbyte_types: bool = True) -> Self:
         """Return the spec with elements narrower than a byte packed, or unpacked.
@@ -113,7 +102,7 @@ class Relayouts(SpecFields):
 
     def device_shape_is_host_shape(self) -> bool:
         """Tell whether `device_shape_to_host_shape` changes nothing."""
-        layouts = [leaf.layout for leaf in leaves(self) if leaf.layout is not None]
+        layouts = [leaf.layout for leaf in specs.leaves(self) if leaf.layout is not None]
         return all(
             [
                 layout == replace(layout, **_HOST)
@@ -129,15 +118,17 @@ class Relayouts(SpecFields):
             if not leaf.is_array:
                 return leaf
             order = tuple(range(len(leaf.dimensions) - 1, -1, -1))
-            return rebuild(leaf, layout=replace(layout_of(leaf), minor_to_major=order))
+            return specs.rebuild(leaf, layout=replace(specs.layout_of(leaf), minor_to_major=order))
 
-        return map_leaves(self, reset)
+        return specs.map_leaves(self, reset)
 
     set_to_default_layout = get_with_default_layout
 
     def clear_layout(self) -> Self:
         """Return the spec without a layout."""
-        return map_leaves(self, lambda leaf: rebuild(leaf, layout=None) if leaf.layout else leaf)
+        return specs.map_leaves(
+            self, lambda leaf: specs.rebuild(leaf, layout=None) if leaf.layout else leaf
+        )
 
     def clear_tiles(self) -> Self:
         """Return the spec without tiles."""
@@ -156,7 +147,7 @@ class Relayouts(SpecFields):
         LayoutError
             If structures or ranks differ, or a layout does not fit.
         """
-        if self.is_tuple != require_spec(dst, "copy_layout_between_shapes").is_tuple:
+        if self.is_tuple != specs.require_spec(dst, "copy_layout_between_shapes").is_tuple:
             raise LayoutError(f"copy_layout_between_shapes: {self} and {dst} differ in structure")
         if self.is_tuple:
             if len(self.tuple_shapes) != len(dst.tuple_shapes):
@@ -164,26 +155,26 @@ class Relayouts(SpecFields):
                     f"copy_layout_between_shapes: {self} and {dst} differ in their number of "
                     "members"
                 )
-            pairs = zip(members(self), members(dst), strict=True)
-            return retuple(dst, [s.copy_layout_between_shapes(d) for s, d in pairs])
+            pairs = zip(specs.members(self), specs.members(dst), strict=True)
+            return specs.retuple(dst, [s.copy_layout_between_shapes(d) for s, d in pairs])
         if self.is_buffer and dst.is_buffer:
             inner = self.tuple_shapes[0].copy_layout_between_shapes(dst.tuple_shapes[0])
-            return rebuild(dst, tuple_shapes=(inner,))
+            return specs.rebuild(dst, tuple_shapes=(inner,))
         if not self.is_array:
             return dst
         if self.layout is not None and len(self.dimensions) != len(dst.dimensions):
             raise LayoutError(
                 f"copy_layout_between_shapes: {self} and {dst} differ in their number of dimensions"
             )
-        return rebuild(dst, layout=self.layout)
+        return specs.rebuild(dst, layout=self.layout)
 
     def get_default_layout_for_shape(self) -> Layout:
         """Return the default layout: row major, untiled; empty for tokens and opaque values."""
         if self.element_type.name in ("token", "opaque"):
             return Layout(())
-        array = require_array(self, "get_default_layout_for_shape")
+        array = specs.require_array(self, "get_default_layout_for_shape")
         return Layout.row_major(len(array.dimensions))
 
     def memory_space(self) -> int:
         """Return the number of the memory space, 0 without a layout."""
-        return layout_of(require_array(self, "memory_space")).memory_space
+        return specs.layout_of(specs.require_array(self, "memory_space")).memory_space

@@ -11,23 +11,13 @@ from typing import Self
 
 from .._errors import IndexRangeError, LayoutError
 from ..dtypes.element_types import element_type as as_element_type
+from ..layout import spec_fields as specs
 from ..layout.layout import Layout
-from ..layout.spec_fields import (
-    S,
-    SpecFields,
-    check_dimension,
-    layout_of,
-    leaves,
-    members,
-    rebuild,
-    require_array,
-    retuple,
-)
 
 Path = tuple[int, ...]
 
 
-class Members(SpecFields):
+class Members(specs.SpecFields):
     """Members of tuples, kinds of specs, validity."""
 
     __slots__ = ()
@@ -58,7 +48,7 @@ class Members(SpecFields):
         """
         spec = self
         for number in path:
-            inner = members(spec)
+            inner = specs.members(spec)
             if not 0 <= number < len(inner):
                 return False
             spec = inner[number]
@@ -81,7 +71,7 @@ class Members(SpecFields):
             raise IndexRangeError(f"get_subshape: path {tuple(path)} leads to no member of {self}")
         spec = self
         for number in path:
-            spec = members(spec)[number]
+            spec = specs.members(spec)[number]
         return spec
 
     def slice_tuple(self, start: int, limit: int) -> Self:
@@ -96,7 +86,7 @@ class Members(SpecFields):
         count = len(self.tuple_shapes)
         if not 0 <= start <= limit <= count:
             raise IndexRangeError(f"slice_tuple: {start} to {limit} is no part of {count} members")
-        return retuple(self, members(self)[start:limit])
+        return specs.retuple(self, specs.members(self)[start:limit])
 
     def get_tuple_element_shape(self, number: int) -> Self:
         """Return a member of a tuple.
@@ -116,15 +106,17 @@ class Members(SpecFields):
 
     def has_layout(self) -> bool:
         """Tell whether every array here has a layout."""
-        return all([not s.is_array or s.layout is not None for s in leaves(self)])
+        return all([not s.is_array or s.layout is not None for s in specs.leaves(self)])
 
     def has_any_layout(self) -> bool:
         """Tell whether an array here has a layout; what needs none counts as having one."""
-        return any([not s.is_array or s.layout is not None for s in leaves(self)])
+        return any([not s.is_array or s.layout is not None for s in specs.leaves(self)])
 
     def has_custom_element_size_in_bits(self) -> bool:
         """Tell whether a layout here sets the element size."""
-        return any([s.layout is not None and s.layout.element_size_in_bits for s in leaves(self)])
+        return any(
+            [s.layout is not None and s.layout.element_size_in_bits for s in specs.leaves(self)]
+        )
 
     def has_primitive_type(self, element_type: object) -> bool:
         """Tell whether an element type occurs here or in a member.
@@ -177,7 +169,7 @@ class Members(SpecFields):
                 f"validate_layout_for_shape: one layout does not fit the tuple {self}"
             )
         if self.is_array or self.is_buffer:
-            array = require_array(self, "validate_layout_for_shape")
+            array = specs.require_array(self, "validate_layout_for_shape")
             layout.validate(array.dimensions)
 
     def packed_factor_for_1d_interleaved_array(self) -> int:
@@ -188,8 +180,8 @@ class Members(SpecFields):
         LayoutError
             If the layout is not of that form.
         """
-        spec = require_array(self, "packed_factor_for_1d_interleaved_array")
-        tiles = layout_of(spec).tile_dims
+        spec = specs.require_array(self, "packed_factor_for_1d_interleaved_array")
+        tiles = specs.layout_of(spec).tile_dims
         if len(spec.dimensions) == 1 and len(tiles) == 3 and len(tiles[2]) == 2:
             return tiles[2][0]
         raise LayoutError(
@@ -205,8 +197,8 @@ class Members(SpecFields):
         dimension : int
             Dimension number from 0.
         """
-        spec = require_array(self, "is_effectively_most_major_dimension")
-        for d in reversed(layout_of(spec).minor_to_major):
+        spec = specs.require_array(self, "is_effectively_most_major_dimension")
+        for d in reversed(specs.layout_of(spec).minor_to_major):
             if d == dimension:
                 return True
             if spec.dimensions[d] != 1:
@@ -284,7 +276,7 @@ class Members(SpecFields):
 
     def true_num_dimensions(self) -> int:
         """Return the number of dimensions whose extent is not 1."""
-        array = require_array(self, "true_num_dimensions")
+        array = specs.require_array(self, "true_num_dimensions")
         return sum([extent != 1 for extent in array.dimensions])
 
     def last_dim_is_minor_most(self) -> bool:
@@ -299,12 +291,12 @@ class Members(SpecFields):
         ... ]
         [True, False]
         """
-        array = require_array(self, "last_dim_is_minor_most")
-        return layout_of(array).minor_to_major[:1] in ((), (len(array.dimensions) - 1,))
+        array = specs.require_array(self, "last_dim_is_minor_most")
+        return specs.layout_of(array).minor_to_major[:1] in ((), (len(array.dimensions) - 1,))
 
     def has_degenerate_dimensions(self) -> bool:
         """Tell whether some extent is 1."""
-        return 1 in require_array(self, "has_degenerate_dimensions").dimensions
+        return 1 in specs.require_array(self, "has_degenerate_dimensions").dimensions
 
     def get_dimension_number(self, dimension: int) -> int:
         """Return a dimension number from 0; negative ones count from the end.
@@ -314,18 +306,18 @@ class Members(SpecFields):
         dimension : int
             From minus the rank to the rank less 1.
         """
-        rank = len(require_array(self, "get_dimension_number").dimensions)
+        rank = len(specs.require_array(self, "get_dimension_number").dimensions)
         number = dimension + rank if dimension < 0 else dimension
-        return check_dimension(number, rank, "get_dimension_number")
+        return specs.check_dimension(number, rank, "get_dimension_number")
 
 
-def _walk(spec: S, path: Path) -> Iterator[tuple[Path, S]]:
+def _walk(spec: specs.S, path: Path) -> Iterator[tuple[Path, specs.S]]:
     yield path, spec
-    for number, member in enumerate(members(spec)):
+    for number, member in enumerate(specs.members(spec)):
         yield from _walk(member, (*path, number))
 
 
-def require_tuple(spec: SpecFields, operation: str) -> None:
+def require_tuple(spec: specs.SpecFields, operation: str) -> None:
     """Refuse what is no tuple."""
     if not spec.is_tuple:
         raise LayoutError(f"{operation}: {spec} is not a tuple; the operation is for tuples")
@@ -333,7 +325,7 @@ def require_tuple(spec: SpecFields, operation: str) -> None:
 
 def _validate_shape(spec: Members, allow_missing_layouts: bool) -> None:
     for _, leaf in spec.get_leaf_shapes():
-        rebuild(leaf)
+        specs.rebuild(leaf)
         for inner in leaf.tuple_shapes:
-            rebuild(inner)
+            specs.rebuild(inner)
     spec.validate_layout_in_shape(allow_missing_layouts)

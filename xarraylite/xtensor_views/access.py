@@ -20,7 +20,6 @@ from ..layout.strided import COLUMN_MAJOR, Strided
 from ..operands.convert import LayoutLike, as_order
 from . import selection  # whose functions machine code replaces
 from .items import Positions, integers
-from .selection import flat_positions, reshape_view
 
 
 def at(x: object, /, *index: SupportsIndex) -> XExpression:
@@ -153,7 +152,7 @@ def flat(x: object, /, order: LayoutLike = None) -> XExpression:
     """
     array = as_array(x, "flat")
     if order != "storage":
-        return reshape_view(array, (-1,), order)
+        return selection.reshape_view(array, (-1,), order)
     if isinstance(array, XContainer) and isinstance(array.map, Strided):
         place = array.map
         if place.is_contiguous():
@@ -162,8 +161,8 @@ def flat(x: object, /, order: LayoutLike = None) -> XExpression:
         backwards = tuple([slice(None, None, -1 if s < 0 else 1) for s in place.strides])
         step = parse_index(backwards, array.shape, lambda item: False).transform
         forwards = array._view(step)
-        return reshape_view(forwards._view(steps.permute(forwards.shape, falling)), (-1,))
-    return reshape_view(array, (-1,))
+        return selection.reshape_view(forwards._view(steps.permute(forwards.shape, falling)), (-1,))
+    return selection.reshape_view(array, (-1,))
 
 
 def iter_axis(x: object, /, axis: SupportsIndex = 0) -> Iterator[XExpression]:
@@ -301,5 +300,5 @@ def ravel_index(indices: Any, shape: Any, /, order: LayoutLike = None) -> Positi
         return int(cast("Positions", ravel_index([indices], shape, order))[0])
     if order is not None and as_order(order, "ravel_index") is COLUMN_MAJOR:
         turned = [tuple(index)[::-1] for index in indices]
-        return flat_positions(turned, extents[::-1], "ravel_index")
-    return flat_positions(indices, extents, "ravel_index")
+        return selection.flat_positions(turned, extents[::-1], "ravel_index")
+    return selection.flat_positions(indices, extents, "ravel_index")

@@ -20,7 +20,6 @@ from ..index import transform as steps
 from ..index.broadcast import as_shape, check_axis
 from ..index.transform import FIXED
 from ..ir import build
-from ..ir.build import describe
 from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import TiledMap
 from ..operands.gathers import index_leaf
@@ -28,7 +27,6 @@ from ..operands.moving import moves
 from . import selection  # whose functions machine code replaces
 from .items import Pick, integers
 from .picked import XPicked, check_index, places
-from .selection import pointed, reshape_view, selected, sequence
 
 
 @moves
@@ -88,13 +86,13 @@ def as_strided(
     if place.size and not (low <= own.offset + first and own.offset + last <= high):
         raise BoundsError(
             f"as_strided: shape {extents} with strides {paces} and offset {place.offset} reaches "
-            f"elements {first} to {last} from the first of {describe(array.node)}, which has "
+            f"elements {first} to {last} from the first of {build.describe(array.node)}, which has "
             f"{low - own.offset} to {high - own.offset}"
         )
     if strided:
         assert isinstance(array, XContainer)
         return array._over(replace(place, offset=own.offset + place.offset))
-    return pointed(array, places(place))
+    return selection.pointed(array, places(place))
 
 
 def _integers(values: Iterable[SupportsIndex]) -> tuple[int, ...]:
@@ -160,8 +158,8 @@ def sliding_window_view(
         starts[axis_] -= extent - 1
         if starts[axis_] < 1:
             raise ShapeError(
-                f"sliding_window_view({describe(array.node)}): a window of {extent} along axis "
-                f"{axis_}, which has {array.shape[axis_]} elements"
+                f"sliding_window_view({build.describe(array.node)}): a window of {extent} along "
+                f"axis {axis_}, which has {array.shape[axis_]} elements"
             )
     if isinstance(array, XContainer) and isinstance(array.map, Strided):
         strides = array.map.strides
@@ -198,10 +196,10 @@ def strided_view(x: object, items: Sequence[Any], /) -> XExpression:
     made = selection.basic(x, items)
     if made is not None:
         return made
-    given = sequence(items, "strided_view")
+    given = selection.sequence(items, "strided_view")
     if any(isinstance(item, Pick) for item in given):
         raise IndexRangeError("strided_view: no strides say keep or drop; use dynamic_view")
-    return selected(as_array(x, "strided_view"), given)
+    return selection.selected(as_array(x, "strided_view"), given)
 
 
 def row(x: object, index: SupportsIndex, /) -> XExpression:
@@ -239,7 +237,7 @@ def _line(x: object, index: SupportsIndex, before: tuple[slice, ...], name: str)
     made = selection.basic(x, (*before, index)) if index.__class__ is int else None
     if made is not None and made.ndim == 1:
         return made
-    return selected(as_matrix(x, name), (*before, *integers((index,), name)))
+    return selection.selected(as_matrix(x, name), (*before, *integers((index,), name)))
 
 
 @memoised
@@ -287,7 +285,7 @@ def block_view(x: object, /, blocks: SupportsIndex | Iterable[SupportsIndex]) ->
         )
     split = [n for size, extent in zip(sizes, whole, strict=True) for n in (extent // size, size)]
     order = [*range(0, len(split), 2), *range(1, len(split), 2)]
-    made: XExpression = reshape_view(array, split)
+    made: XExpression = selection.reshape_view(array, split)
     return made._view(steps.permute(made.shape, order))
 
 
@@ -352,7 +350,7 @@ def _part(
 
 
 def _shown(x: object) -> str:
-    return describe(x.node) if isinstance(x, XExpression) else type(x).__name__
+    return build.describe(x.node) if isinstance(x, XExpression) else type(x).__name__
 
 
 def part(x: object, number: int) -> XContainer | XPicked | None:
@@ -402,7 +400,7 @@ def parent_index(
     >>> xl.parent_index(a[1:, ::2].T, (1, 3), a)
     (4, 2)
     """
-    at = given = check_index(sequence(index, "parent_index"), view.shape)
+    at = given = check_index(selection.sequence(index, "parent_index"), view.shape)
     if isinstance(view, XPicked):
         at, view = view.parent_index(*at), view.base
     own, other = getattr(view, "buffer", None), getattr(parent, "buffer", None)

@@ -13,7 +13,6 @@ from ..assignment import elements
 from ..assignment.assign import fit, write
 from ..dtypes.names import NumpyArray
 from ..index import transform as steps
-from ..index.transform import Transform
 from ..ir import build
 from ..ir.node import Node
 from .items import Positions
@@ -95,7 +94,7 @@ class XReshapeView(XPicked):
         back = np.broadcast_to(values, self._shape).transpose(self._back())
         elements.array_of(self._base)[...] = back.reshape(self._base.shape)
 
-    def _view(self, step: Transform) -> XExpression:
+    def _view(self, step: steps.Transform) -> XExpression:
         goes = [axis for _, _, axis in step.maps]
         if sorted(goes) == list(range(len(step.shape))):
             order = tuple([goes.index(k) for k in range(len(goes))])

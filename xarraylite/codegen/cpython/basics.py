@@ -152,12 +152,16 @@ def silently(function: int, args: int, options: int) -> int:
     return made
 
 
-def new(cls: int) -> int:
-    """Return a new object of a class whose slots are empty; 0 if there is no memory."""
-    made = c.PyType_GenericAlloc(cls, 0)
+def or_nothing(made: int) -> int:
+    """Return what was made; 0, and no exception, where nothing was: Python says what is wrong."""
     if made == 0:
         c.PyErr_Clear()
     return made
+
+
+def new(cls: int) -> int:
+    """Return a new object of a class whose slots are empty; 0 if there is no memory."""
+    return or_nothing(c.PyType_GenericAlloc(cls, 0))
 
 
 def read_by(snapshot: int, memory: int, origin: int) -> int:
@@ -175,18 +179,18 @@ def read_by(snapshot: int, memory: int, origin: int) -> int:
 
 def tuple_of(count: int) -> int:
     """Return a tuple that is to be filled; 0 if there is no memory."""
-    made = c.PyTuple_New(count)
-    if made == 0:
-        c.PyErr_Clear()
-    return made
+    return or_nothing(c.PyTuple_New(count))
 
 
-def pair(one: int, other: int) -> int:
-    """Return a tuple of two objects; 0 if there is no memory."""
-    made = tuple_of(2)
+def few(one: int, two: int, three: int) -> int:
+    """Return a tuple of one object, or of two or three if these are not 0; 0 if memory is out."""
+    made = tuple_of(1 if two == 0 else (2 if three == 0 else 3))
     if made != 0:
         store(made + word(w.TUPLE_ITEMS), keep(one))
-        store(made + word(w.TUPLE_ITEMS) + 8, keep(other))
+        if two != 0:
+            store(made + word(w.TUPLE_ITEMS) + 8, keep(two))
+        if three != 0:
+            store(made + word(w.TUPLE_ITEMS) + 16, keep(three))
     return made
 
 
@@ -248,6 +252,11 @@ def is_array(thing: int) -> bool:
     return is_lazy(thing) or is_container(thing)
 
 
+def is_plain_array(array: int) -> bool:
+    """Tell whether an array of NumPy is aligned and row-major."""
+    return load(array + FLAGS) & BY_ROWS == BY_ROWS
+
+
 def rank_at(thing: int) -> int:
     """Return the number of dimensions of an array."""
     return load(get(thing, w.SHAPE) + SIZE)
@@ -297,6 +306,11 @@ def is_number(value: int) -> bool:
 def is_traced() -> bool:
     """Tell whether a function is traced somewhere."""
     return load(word(w.TRACING)) != 0
+
+
+def is_interpreted() -> bool:
+    """Tell whether all is left to the reference engine."""
+    return get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE)
 
 
 def count_evaluation() -> int:

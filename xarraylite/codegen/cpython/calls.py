@@ -2,40 +2,10 @@
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SCRATCH, SIZE, load, scratch, store, word
-from .basics import (
-    BASE,
-    BY_ROWS,
-    DATA,
-    DESCRIPTION,
-    DIMENSIONS,
-    DTYPE_NUMBER,
-    EXTENTS,
-    FLAGS,
-    MANY,
-    OTHERS,
-    RANK,
-    WRITABLE,
-    call_method,
-    change,
-    get,
-    give,
-    is_array,
-    is_container,
-    is_lazy,
-    is_row_major,
-    is_same,
-    is_traced,
-    item,
-    itemsize_of,
-    keep,
-    new,
-    size_of,
-    tuple_of,
-    whole,
-)
 from .containers import kind_of_rank
 from .evaluation import address_of, array_over, computed, new_array, new_buffer
 from .operators import leads
@@ -49,15 +19,15 @@ STRUCT_FLAGS, STRUCT_DTYPE, HAS_DTYPE = 16, 48, 0x800
 
 def is_like(quick: int, args: int) -> bool:
     """Tell whether arguments are containers of the kinds and shapes that a trace was made for."""
-    kinds, shapes = get(quick, w.LAST_KINDS), get(quick, w.LAST_SHAPES)
+    kinds, shapes = py.get(quick, w.LAST_KINDS), py.get(quick, w.LAST_SHAPES)
     count = load(args + SIZE)
     if count != load(kinds + SIZE):
         return False
     for k in range(count):
-        arg = item(args, k)
-        if not is_container(arg) or get(arg, w.KIND) != item(kinds, k):
+        arg = py.item(args, k)
+        if not py.is_container(arg) or py.get(arg, w.KIND) != py.item(kinds, k):
             return False
-        if not is_same(get(arg, w.SHAPE), item(shapes, k)):
+        if not py.is_same(py.get(arg, w.SHAPE), py.item(shapes, k)):
             return False
     return True
 
@@ -66,17 +36,17 @@ def filled(place: int, items: int, args: int) -> int:
     """Store the operands of a traced expression for other arguments; return how many there are."""
     count = 0
     for k in range(0, load(items + SIZE), 2):
-        number, what = item(items, k), item(items, k + 1)
+        number, what = py.item(items, k), py.item(items, k + 1)
         if number == word(w.NONE):
-            store(place + 8 * count, keep(what))
+            store(place + 8 * count, py.keep(what))
             count += 1
             continue
-        arg = item(args, c.PyLong_AsLongLong(number))
-        start = keep(get(arg, w.START))
+        arg = py.item(args, c.PyLong_AsLongLong(number))
+        start = py.keep(py.get(arg, w.START))
         if what != word(w.ZERO):
             c.Py_DecRef(start)
             start = c.PyLong_FromLongLong(c.PyLong_AsLongLong(start) + c.PyLong_AsLongLong(what))
-        store(place + 8 * count, keep(get(arg, w.OWN_BUFFER)))
+        store(place + 8 * count, py.keep(py.get(arg, w.OWN_BUFFER)))
         store(place + 8 * count + 8, start)
         count += 2
     return count
@@ -84,13 +54,13 @@ def filled(place: int, items: int, args: int) -> int:
 
 def jitted(function: int, args: int, keywords: int) -> int:
     """Call a traced function again."""
-    quick, made = get(function, w.LAST), 0
-    usual = keywords == 0 and quick != 0 and quick != word(w.NONE) and not is_traced()
-    if usual and is_like(quick, args) and load(get(quick, w.LAST_ITEMS) + SIZE) <= SCRATCH:
+    quick, made = py.get(function, w.LAST), 0
+    usual = keywords == 0 and quick != 0 and quick != word(w.NONE) and not py.is_traced()
+    if usual and is_like(quick, args) and load(py.get(quick, w.LAST_ITEMS) + SIZE) <= SCRATCH:
         place = scratch()
-        keep(quick)
-        count = filled(place, get(quick, w.LAST_ITEMS), args)
-        made = computed(get(quick, w.LAST_KIND), get(quick, w.LAST_SHAPE), place)
+        py.keep(quick)
+        count = filled(place, py.get(quick, w.LAST_ITEMS), args)
+        made = computed(py.get(quick, w.LAST_KIND), py.get(quick, w.LAST_SHAPE), place)
         for k in range(count):
             c.Py_DecRef(load(place + 8 * k))
         c.Py_DecRef(quick)
@@ -99,30 +69,30 @@ def jitted(function: int, args: int, keywords: int) -> int:
 
 def array_of(thing: int) -> int:
     """Return a row-major container's memory as an array of NumPy, made once; borrowed."""
-    known = get(thing, w.OWN_ARRAY)
+    known = py.get(thing, w.OWN_ARRAY)
     return known if known != 0 else array_by(thing, 0)
 
 
 def array_by(thing: int, steps: int) -> int:
     """Return a container's memory as an array of NumPy, of such strides if any; borrowed."""
-    buffer, shape, place = get(thing, w.OWN_BUFFER), get(thing, w.SHAPE), scratch()
-    memory, rank = get(buffer, w.MEMORY), load(shape + SIZE)
-    start = c.PyLong_AsLongLong(get(buffer, w.MEMORY_START)) + c.PyLong_AsLongLong(
-        get(thing, w.START)
+    buffer, shape, place = py.get(thing, w.OWN_BUFFER), py.get(thing, w.SHAPE), scratch()
+    memory, rank = py.get(buffer, w.MEMORY), load(shape + SIZE)
+    start = c.PyLong_AsLongLong(py.get(buffer, w.MEMORY_START)) + c.PyLong_AsLongLong(
+        py.get(thing, w.START)
     )
-    if rank > DIMENSIONS:
+    if rank > py.DIMENSIONS:
         return 0
     for k in range(rank):
-        store(place + 8 * k, whole(item(shape, k)))
+        store(place + 8 * k, py.whole(py.item(shape, k)))
         if steps != 0:
-            store(place + 8 * (DIMENSIONS + k), whole(item(steps, k)))
-    strides = place + 8 * DIMENSIONS if steps != 0 else 0
-    address, dtype = load(memory + DATA) + start, get(thing, w.OWN_DTYPE)
+            store(place + 8 * (py.DIMENSIONS + k), py.whole(py.item(steps, k)))
+    strides = place + 8 * py.DIMENSIONS if steps != 0 else 0
+    address, dtype = load(memory + py.DATA) + start, py.get(thing, w.OWN_DTYPE)
     made = array_over(memory, address, dtype, rank, place, strides)
     if made == 0:
         c.PyErr_Clear()
         return 0
-    return give(thing, w.OWN_ARRAY, made)
+    return py.give(thing, w.OWN_ARRAY, made)
 
 
 def factor_of(thing: int) -> int:
@@ -130,15 +100,15 @@ def factor_of(thing: int) -> int:
 
     A product of the like was learned, so no element has two indices.
     """
-    strides = get(get(thing, w.KIND), w.STRIDES)
-    if get(thing, w.OWN_ARRAY) != 0 or strides == word(w.NONE):
+    strides = py.get(py.get(thing, w.KIND), w.STRIDES)
+    if py.get(thing, w.OWN_ARRAY) != 0 or strides == word(w.NONE):
         return array_of(thing)
-    size, rank = itemsize_of(get(thing, w.KIND)), load(strides + SIZE)
-    steps = tuple_of(rank)
+    size, rank = py.itemsize_of(py.get(thing, w.KIND)), load(strides + SIZE)
+    steps = py.tuple_of(rank)
     if steps == 0:
         return 0
     for k in range(rank):
-        one = c.PyLong_FromLongLong(size * whole(item(strides, k)))
+        one = c.PyLong_FromLongLong(size * py.whole(py.item(strides, k)))
         store(steps + word(w.TUPLE_ITEMS) + 8 * k, one)
     made = array_by(thing, steps)
     c.Py_DecRef(steps)
@@ -150,7 +120,7 @@ def rows_in(thing: int, most: int) -> int:
 
     Or where an element has two indices.
     """
-    few = get(thing, w.KIND) != word(w.NODE) and 0 < size_of(get(thing, w.SHAPE)) <= most
+    few = py.get(thing, w.KIND) != word(w.NODE) and 0 < py.size_of(py.get(thing, w.SHAPE)) <= most
     array = factor_of(thing) if few and not overlaps_itself(thing) else 0
     return rows_of(array) if array != 0 else 0
 
@@ -160,39 +130,38 @@ def learned_product(left: int, right: int) -> int:
 
     An entry has their shapes, the result's, what `explain` is told of it, its kind, and the next.
     """
-    entry = leads(left, word(w.MATMUL), get(right, w.KIND))
+    entry = leads(left, word(w.MATMUL), py.get(right, w.KIND))
     while entry != 0 and entry != word(w.NONE):
-        same = is_same(get(left, w.SHAPE), item(entry, 0))
-        if same and is_same(get(right, w.SHAPE), item(entry, 1)):
+        same = py.is_same(py.get(left, w.SHAPE), py.item(entry, 0))
+        if same and py.is_same(py.get(right, w.SHAPE), py.item(entry, 1)):
             return entry
-        entry = item(entry, 5)
+        entry = py.item(entry, 5)
     return 0
 
 
 def product(left: int, right: int) -> int:
     """``left @ right``, of operands like two that were multiplied before."""
-    if is_traced() or not is_array(left) or not is_array(right):
+    if py.is_traced() or not py.is_array(left) or not py.is_array(right):
         return 0
     entry = learned_product(left, right)
-    if entry == 0 or get(word(w.SETTINGS), w.ENGINE) == word(w.REFERENCE):
+    if entry == 0 or py.is_interpreted():
         return 0
-    keep(entry)
-    one = kept_values(left) if is_lazy(left) else keep(left)
-    other = kept_values(right) if is_lazy(right) else keep(right)
-    usual = one != 0 and other != 0 and is_container(one) and is_container(other)
+    py.keep(entry)
+    one = kept_values(left) if py.is_lazy(left) else py.keep(left)
+    other = kept_values(right) if py.is_lazy(right) else py.keep(right)
+    usual = one != 0 and other != 0 and py.is_container(one) and py.is_container(other)
     made = multiplied(one, other, entry) if usual else 0
-    c.Py_DecRef(one)
-    c.Py_DecRef(other)
-    c.Py_DecRef(entry)
+    for part in (one, other, entry):
+        c.Py_DecRef(part)
     return made
 
 
 def multiplied(left: int, right: int, entry: int) -> int:
     """Return the product of two containers by what is remembered of it; 0 if it is not done."""
-    shape, told, kind = item(entry, 2), item(entry, 3), item(entry, 4)
-    nbytes = size_of(shape) * itemsize_of(kind)
+    shape, told, kind = py.item(entry, 2), py.item(entry, 3), py.item(entry, 4)
+    nbytes = py.size_of(shape) * py.itemsize_of(kind)
     for part in (kind, shape, told):
-        keep(part)
+        py.keep(part)
     buffer = new_buffer(nbytes)
     made, done = new_array(buffer, shape, kind), 0
     if made != 0:
@@ -201,10 +170,10 @@ def multiplied(left: int, right: int, entry: int) -> int:
         store(place + 8, factor_of(right))
         store(place + 16, array_of(made))
         if load(place) != 0 and load(place + 8) != 0 and load(place + 16) != 0:
-            dense = is_row_major(left) and is_row_major(right)
+            dense = py.is_row_major(left) and py.is_row_major(right)
             done = c.PyObject_Vectorcall(word(w.DOT) if dense else word(w.STRIDED_DOT), place, 3, 0)
         if done != 0 and c.PyObject_GenericSetAttr(buffer, word(w.MADE_NAME), told) == 0:
-            change(buffer, w.SPECIAL, keep(word(w.TRUE)))
+            py.change(buffer, w.SPECIAL, py.keep(word(w.TRUE)))
         if done != 0:
             c.Py_DecRef(done)
         else:
@@ -226,14 +195,14 @@ def is_for_bytes() -> bool:
 
 def is_lent_already(container: int, array: int) -> bool:
     """Tell whether NumPy was given memory before, and nobody waits for it if it may be written."""
-    buffer = get(container, w.OWN_BUFFER)
-    steady = load(array + FLAGS) & WRITABLE == 0 or waiting_for(buffer) == 0
+    buffer = py.get(container, w.OWN_BUFFER)
+    steady = load(array + py.FLAGS) & py.WRITABLE == 0 or waiting_for(buffer) == 0
     return steady and is_shared(buffer)
 
 
 def to_array(thing: int, args: int, keywords: int) -> int:
     """``thing.__array__()``, where its memory was given to NumPy before."""
-    array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
+    array = py.get(thing, w.OWN_ARRAY) if py.is_container(thing) else 0
     plain = array != 0 and keywords == 0 and load(args + SIZE) == 0
     if plain and is_lent_already(thing, array) and not is_for_bytes():
         place = scratch()
@@ -244,15 +213,17 @@ def to_array(thing: int, args: int, keywords: int) -> int:
 
 def to_struct(thing: int) -> int:
     """``thing.__array_struct__``, of memory that was given to NumPy before and that it can name."""
-    array = get(thing, w.OWN_ARRAY) if is_container(thing) else 0
-    known = array != 0 and is_lent_already(thing, array) and not is_traced() and not is_for_bytes()
-    dtype = load(array + DESCRIPTION) if known else 0
-    if dtype == 0 or load(dtype + DTYPE_NUMBER) >= OTHERS:
+    array = py.get(thing, w.OWN_ARRAY) if py.is_container(thing) else 0
+    known = (
+        array != 0 and is_lent_already(thing, array) and not py.is_traced() and not is_for_bytes()
+    )
+    dtype = load(array + py.DESCRIPTION) if known else 0
+    if dtype == 0 or load(dtype + py.DTYPE_NUMBER) >= py.OTHERS:
         return 0
     found = c.PyObject_GenericGetAttr(array, word(w.STRUCT_NAME))
     struct = c.PyCapsule_GetPointer(found, 0) if found != 0 else 0
     if struct != 0 and load(struct + STRUCT_DTYPE) == 0:
-        store(struct + STRUCT_DTYPE, keep(dtype))  # which saves NumPy the reading of a name
+        store(struct + STRUCT_DTYPE, py.keep(dtype))  # which saves NumPy the reading of a name
         store(struct + STRUCT_FLAGS, load(struct + STRUCT_FLAGS) | HAS_DTYPE)
     return found
 
@@ -268,31 +239,31 @@ def pin(buffer: int, array: int) -> bool:
     NumPy refuses to move memory of an array to which there are weak references.
     """
     root = array
-    while is_array_of_numpy(load(root + BASE)):
-        root = load(root + BASE)
+    while is_array_of_numpy(load(root + py.BASE)):
+        root = load(root + py.BASE)
     ref = c.PyWeakref_NewRef(root, 0)
     if ref != 0:
-        give(buffer, w.LENT_BY, keep(array))
-        give(buffer, w.PIN, ref)
+        py.give(buffer, w.LENT_BY, py.keep(array))
+        py.give(buffer, w.PIN, ref)
     return ref != 0
 
 
 def borrowed(array: int, nbytes: int) -> int:
     """Return a buffer of an array's memory; 0 if that fails."""
-    buffer = new(word(w.BUFFER))
+    buffer = py.new(word(w.BUFFER))
     if buffer == 0:
         return 0
-    size, writable = scratch(), load(array + FLAGS) & WRITABLE != 0
+    size, writable = scratch(), load(array + py.FLAGS) & py.WRITABLE != 0
     store(size, nbytes)
-    give(buffer, w.NBYTES, c.PyLong_FromLongLong(nbytes))
-    give(buffer, w.SPECIAL, keep(word(w.FALSE if writable else w.TRUE)))
-    give(buffer, w.SHARED, keep(word(w.TRUE)))
-    give(buffer, w.MEMORY_START, keep(word(w.ZERO)))
-    give(buffer, w.ADDRESS, c.PyLong_FromLongLong(load(array + DATA)))
-    memory = array_over(array, load(array + DATA), word(w.UINT8), 1, size, 0)
+    py.give(buffer, w.NBYTES, c.PyLong_FromLongLong(nbytes))
+    py.give(buffer, w.SPECIAL, py.keep(word(w.FALSE if writable else w.TRUE)))
+    py.give(buffer, w.SHARED, py.keep(word(w.TRUE)))
+    py.give(buffer, w.MEMORY_START, py.keep(word(w.ZERO)))
+    py.give(buffer, w.ADDRESS, c.PyLong_FromLongLong(load(array + py.DATA)))
+    memory = array_over(array, load(array + py.DATA), word(w.UINT8), 1, size, 0)
     done = memory != 0
     if done:
-        give(buffer, w.MEMORY, memory)
+        py.give(buffer, w.MEMORY, memory)
         done = pin(buffer, array)
     if done and not writable:
         done = c.PyObject_GenericSetAttr(buffer, word(w.READONLY_NAME), word(w.TRUE)) == 0
@@ -305,24 +276,24 @@ def borrowed(array: int, nbytes: int) -> int:
 
 def kind_of(array: int) -> int:
     """Return the kind of a row-major array's elements, borrowed; 0 of any other object."""
-    if load(array + CLASS) != word(w.NDARRAY) or load(array + FLAGS) & BY_ROWS != BY_ROWS:
+    if load(array + CLASS) != word(w.NDARRAY) or not py.is_plain_array(array):
         return 0
-    rank = load(array + RANK) & 0xFFFFFFFF
-    return 0 if rank > DIMENSIONS else kind_of_rank(load(array + DESCRIPTION), rank)
+    rank = load(array + py.RANK) & 0xFFFFFFFF
+    return 0 if rank > py.DIMENSIONS else kind_of_rank(load(array + py.DESCRIPTION), rank)
 
 
 def adapted(array: int) -> int:
     """Return a container over a row-major array's memory; 0 for any other object."""
     kind = kind_of(array)
-    rank = load(array + RANK) & 0xFFFFFFFF
-    shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
-    size = size_of(shape) if shape != 0 else 0
+    rank = load(array + py.RANK) & 0xFFFFFFFF
+    shape = tuple_from(load(array + py.EXTENTS), rank) if kind != 0 else 0
+    size = py.size_of(shape) if shape != 0 else 0
     if size > 0:
-        keep(kind)
-        nbytes = size * itemsize_of(kind)
+        py.keep(kind)
+        nbytes = size * py.itemsize_of(kind)
         made = new_array(borrowed(array, nbytes), shape, kind)
         if made != 0:
-            change(made, w.POLICY, keep(word(w.DYNAMIC)))
+            py.change(made, w.POLICY, py.keep(word(w.DYNAMIC)))
             return made
     else:
         c.Py_DecRef(shape)
@@ -338,15 +309,15 @@ def adapted_alone(place: int, count: int) -> int:
 def owned(array: int) -> int:
     """Return the elements of a row-major array in a container of their own; 0 of others."""
     kind = kind_of(array)
-    rank = load(array + RANK) & 0xFFFFFFFF
-    shape = tuple_from(load(array + EXTENTS), rank) if kind != 0 else 0
-    size = size_of(shape) if shape != 0 else -1
-    if 0 <= size <= MANY:
-        keep(kind)
-        nbytes = size * itemsize_of(kind)
+    rank = load(array + py.RANK) & 0xFFFFFFFF
+    shape = tuple_from(load(array + py.EXTENTS), rank) if kind != 0 else 0
+    size = py.size_of(shape) if shape != 0 else -1
+    if 0 <= size <= py.MANY:
+        py.keep(kind)
+        nbytes = size * py.itemsize_of(kind)
         buffer = new_buffer(nbytes)
         if buffer != 0:
-            c.memcpy(address_of(buffer), load(array + DATA), nbytes)
+            c.memcpy(address_of(buffer), load(array + py.DATA), nbytes)
         made = new_array(buffer, shape, kind)
         if made != 0:
             return made
@@ -358,20 +329,20 @@ def owned(array: int) -> int:
 
 def owned_alone(place: int, count: int) -> int:
     """``asarray(array)``: a container is returned as it is."""
-    if count != 1 or is_traced():
+    if count != 1 or py.is_traced():
         return 0
-    if is_container(load(place)):
-        return keep(load(place))
-    usual = get(word(w.SETTINGS), w.DEFAULT_LAYOUT) == word(w.BY_ROWS)
+    if py.is_container(load(place)):
+        return py.keep(load(place))
+    usual = py.get(word(w.SETTINGS), w.DEFAULT_LAYOUT) == word(w.BY_ROWS)
     return owned(load(place)) if usual else 0
 
 
 def rows_of(array: int) -> int:
     """Return the elements of an array in a container of their own, by rows; 0 of others."""
     made = owned(array)
-    if made != 0 or load(array + FLAGS) & BY_ROWS == BY_ROWS:
+    if made != 0 or py.is_plain_array(array):
         return made
-    copy = call_method(word(w.COPY_NAME), array, 0, 1)
+    copy = py.call_method(word(w.COPY_NAME), array, 0, 1)
     if copy != 0:
         made = owned(copy)
         c.Py_DecRef(copy)

@@ -7,32 +7,10 @@ or tuples of numbers.  An exception ends it as if nothing had been done, and Pyt
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
-from .basics import (
-    EXTENTS,
-    FEW,
-    LIST_ITEMS,
-    RANK,
-    call,
-    call_method,
-    change,
-    get,
-    is_array,
-    is_array_or_numpys,
-    is_container,
-    is_lazy,
-    is_traced,
-    item,
-    itemsize_of,
-    keep,
-    member,
-    silently,
-    size_of,
-    tuple_of,
-    with_first,
-)
 from .calls import array_of, product, rows_of
 from .containers import duplicate
 from .evaluation import lazy_values
@@ -75,21 +53,25 @@ def is_simple(value: int) -> bool:
         return c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0
     usual = True
     for k in range(load(value + SIZE)):
-        usual = usual and is_number_class(load(member(value, k) + CLASS))
+        usual = usual and is_number_class(load(py.member(value, k) + CLASS))
     return usual
 
 
 def memory_of(thing: int, held: int) -> int:
     """Return a container's memory as NumPy computes with it, the caller's; 0 if it does not."""
-    kind = get(thing, w.KIND)
-    if kind == 0 or get(kind, w.OWNER) != word(w.NONE):
+    kind = py.get(thing, w.KIND)
+    if kind == 0 or py.get(kind, w.OWNER) != word(w.NONE):
         return 0
-    if c.PySet_Contains(load(held + 8 * DTYPES), get(kind, w.DTYPE)) != 1:
+    if c.PySet_Contains(load(held + 8 * DTYPES), py.get(kind, w.DTYPE)) != 1:
         return 0
-    array = get(thing, w.OWN_ARRAY)
-    if array == 0 and get(kind, w.STRIDES) == word(w.NONE) and size_of(get(thing, w.SHAPE)) > 0:
+    array = py.get(thing, w.OWN_ARRAY)
+    if (
+        array == 0
+        and py.get(kind, w.STRIDES) == word(w.NONE)
+        and py.size_of(py.get(thing, w.SHAPE)) > 0
+    ):
         array = array_of(thing)
-    return 0 if array == 0 else keep(array)
+    return 0 if array == 0 else py.keep(array)
 
 
 def given_array(value: int, held: int) -> int:
@@ -97,9 +79,9 @@ def given_array(value: int, held: int) -> int:
 
     The container of an expression's values is appended to those that are held until the end.
     """
-    if is_container(value):
+    if py.is_container(value):
         return memory_of(value, held)
-    if is_lazy(value):
+    if py.is_lazy(value):
         count, made = load(held), kept_values(value)
         if made == 0 and not is_used_again(value):
             made = lazy_values(value)  # of many elements
@@ -109,8 +91,8 @@ def given_array(value: int, held: int) -> int:
             return 0
         store(held + 8 * (count + 1), made)
         store(held, count + 1)
-        return memory_of(made, held) if is_container(made) else 0
-    return keep(value) if is_number_class(load(value + CLASS)) else 0
+        return memory_of(made, held) if py.is_container(made) else 0
+    return py.keep(value) if is_number_class(load(value + CLASS)) else 0
 
 
 def given_list(value: int, held: int) -> int:
@@ -118,11 +100,11 @@ def given_list(value: int, held: int) -> int:
     count = load(value + SIZE)
     made = c.PyList_New(count)
     for k in range(count if made != 0 else 0):
-        array = given_array(member(value, k), held)
+        array = given_array(py.member(value, k), held)
         if array == 0:
             c.Py_DecRef(made)
             return 0
-        store(load(made + LIST_ITEMS) + 8 * k, array)
+        store(load(made + py.LIST_ITEMS) + 8 * k, array)
     return made
 
 
@@ -132,12 +114,12 @@ def given_for(value: int, flag: int, held: int) -> int:
     several = cls == word(w.LIST) or cls == word(w.TUPLE)
     passed = how == 0 or flag & OPTIONAL != 0
     if value == word(w.NONE) and (passed or how == PERHAPS_TAKEN):
-        return keep(value)
+        return py.keep(value)
     if how == 0:
-        return keep(value) if is_simple(value) else 0
+        return py.keep(value) if is_simple(value) else 0
     if how == ARRAY_TAKEN or not several:
         if how == PERHAPS_TAKEN and is_simple(value):
-            return keep(value)
+            return py.keep(value)
         return given_array(value, held)
     return given_list(value, held)
 
@@ -145,12 +127,12 @@ def given_for(value: int, flag: int, held: int) -> int:
 def all_given(flags: int, rest: int, args: int, held: int) -> int:
     """Return a tuple of what NumPy is given for the arguments; see `given_array`."""
     count, most = load(args + SIZE), load(flags + SIZE)
-    made = tuple_of(count)
+    made = py.tuple_of(count)
     for k in range(count if made != 0 else 0):
         at = k if k < rest else rest
         one = 0
         if at < most:
-            one = given_for(item(args, k), c.PyLong_AsLongLong(item(flags, at)), held)
+            one = given_for(py.item(args, k), c.PyLong_AsLongLong(py.item(flags, at)), held)
         if one == 0:
             c.Py_DecRef(made)
             return 0
@@ -170,10 +152,10 @@ def are_simple(takes: int, options: int) -> bool:
 def is_short(array: int) -> bool:
     """Tell whether an array of NumPy has so few elements that copying them costs least."""
     size = 1
-    for k in range(load(array + RANK) & 0xFFFFFFFF):
-        extent = load(load(array + EXTENTS) + 8 * k)
-        size = size * extent if size <= FEW and extent <= FEW else FEW + 1
-    return size <= FEW
+    for k in range(load(array + py.RANK) & 0xFFFFFFFF):
+        extent = load(load(array + py.EXTENTS) + 8 * k)
+        size = size * extent if size <= py.FEW and extent <= py.FEW else py.FEW + 1
+    return size <= py.FEW
 
 
 def finished_one(made: int, args: int, finish: int) -> int:
@@ -182,7 +164,7 @@ def finished_one(made: int, args: int, finish: int) -> int:
     if cls == word(w.NDARRAY):
         done = rows_of(made) if is_short(made) else 0
         if done == 0:
-            done = call(finish, made, args, 2)
+            done = py.call(finish, made, args, 2)
     elif c.PyType_IsSubtype(cls, word(w.NUMPY_GENERIC)) != 0:
         done = value_of(made)
         if done == 0:  # a text, say
@@ -190,7 +172,7 @@ def finished_one(made: int, args: int, finish: int) -> int:
     elif is_number_class(cls) or cls == word(w.NONE_TYPE) or cls == word(w.STR):
         return made
     else:
-        done = call(finish, made, args, 2)
+        done = py.call(finish, made, args, 2)
     c.Py_DecRef(made)
     return done
 
@@ -200,9 +182,9 @@ def finished(made: int, args: int, finish: int) -> int:
     if load(made + CLASS) != word(w.TUPLE):
         return finished_one(made, args, finish)
     count = load(made + SIZE)
-    several = tuple_of(count)
+    several = py.tuple_of(count)
     for k in range(count if several != 0 else 0):
-        one = finished_one(keep(item(made, k)), args, finish)
+        one = finished_one(py.keep(py.item(made, k)), args, finish)
         if one == 0:
             c.Py_DecRef(several)
             several = 0
@@ -217,26 +199,26 @@ def hand(plan: int, args: int, options: int) -> int:
 
     Where an exception is set that is no `Exception` it is the outcome.
     """
-    if is_traced():
+    if py.is_traced():
         return 0
-    arithmetic = item(plan, ARITHMETIC) == word(w.TRUE)
+    arithmetic = py.item(plan, ARITHMETIC) == word(w.TRUE)
     if arithmetic and word(w.WARNING) == word(w.NONE):
         return 0
     keyed = options != 0 and c.PyDict_Size(options) != 0
-    if keyed and not are_simple(item(plan, TAKES), options):
+    if keyed and not are_simple(py.item(plan, TAKES), options):
         return 0
     held, made = scratch(), 0
     store(held, 0)
-    store(held + 8 * DTYPES, item(plan, COMMON))
-    given = all_given(item(plan, FLAGS), c.PyLong_AsLongLong(item(plan, REST)), args, held)
+    store(held + 8 * DTYPES, py.item(plan, COMMON))
+    given = all_given(py.item(plan, FLAGS), c.PyLong_AsLongLong(py.item(plan, REST)), args, held)
     if given != 0:
         keywords = options if keyed else 0
         if arithmetic:
-            made = silently(item(plan, FUNCTION), given, keywords)
+            made = py.silently(py.item(plan, FUNCTION), given, keywords)
         else:
-            made = c.PyObject_Call(item(plan, FUNCTION), given, keywords)
+            made = c.PyObject_Call(py.item(plan, FUNCTION), given, keywords)
         if made != 0:
-            made = finished(made, given, item(plan, FINISH))
+            made = finished(made, given, py.item(plan, FINISH))
         elif c.PyErr_ExceptionMatches(word(w.EXCEPTION)) != 0:
             c.PyErr_Clear()  # Python says what is wrong
         c.Py_DecRef(given)
@@ -254,7 +236,7 @@ def named(names: int, args: int, places: int) -> int:
     """Return a dictionary of the arguments behind some, by their names; 0 if that fails."""
     made = c.PyDict_New()
     for k in range(load(args + SIZE) - places if made != 0 else 0):
-        if c.PyDict_SetItem(made, item(names, k), item(args, places + k)) != 0:
+        if c.PyDict_SetItem(made, py.item(names, k), py.item(args, places + k)) != 0:
             c.PyErr_Clear()
             c.Py_DecRef(made)
             return 0
@@ -267,7 +249,7 @@ def handed_method(plan: int, thing: int, args: int, places: int, names: int) -> 
     options = named(names, args, places) if count > places else 0
     if count > places and options == 0:
         return 0
-    made, given = 0, with_first(args, places if count > places else count, thing)
+    made, given = 0, py.with_first(args, places if count > places else count, thing)
     if given != 0:
         made = hand(plan, given, options)
         c.Py_DecRef(given)
@@ -277,18 +259,18 @@ def handed_method(plan: int, thing: int, args: int, places: int, names: int) -> 
 
 def remembered_method(known: int, thing: int, args: int, entry: int) -> int:
     """Return what a method's memoised function returns; 0 if it is not known."""
-    names, places = item(entry, 1), c.PyLong_AsLongLong(item(entry, 2))
+    names, places = py.item(entry, 1), c.PyLong_AsLongLong(py.item(entry, 2))
     state, count = begun(scratch()), load(args + SIZE)
     usual = is_described(state, thing)
-    if item(entry, 3) == word(w.TRUE):
+    if py.item(entry, 3) == word(w.TRUE):
         if count != 0:
-            push(state, keep(item(names, 0)))
-            usual = usual and is_noted(state, item(args, 0) if count == 1 else args)
+            push(state, py.keep(py.item(names, 0)))
+            usual = usual and is_noted(state, py.item(args, 0) if count == 1 else args)
     else:
         for k in range(count):
             if k >= places and usual:
-                push(state, keep(item(names, k - places)))
-            usual = usual and is_noted(state, item(args, k))
+                push(state, py.keep(py.item(names, k - places)))
+            usual = usual and is_noted(state, py.item(args, k))
     if not usual:
         store(state + 8, -1)  # so that the key is dropped
     return remade(known, state)
@@ -297,10 +279,10 @@ def remembered_method(known: int, thing: int, args: int, entry: int) -> int:
 def method(thing: int, args: int, keywords: int, row: int) -> int:
     """``thing.method(*args)``: what the function that it is named after returns."""
     entry, count, made = word(row), load(args + SIZE), 0
-    front = c.PyDict_GetItemWithError(word(w.FRONTS), item(entry, 0)) if keywords == 0 else 0
-    names, places = item(entry, 1), c.PyLong_AsLongLong(item(entry, 2))
-    spread = item(entry, 3) == word(w.TRUE)
-    if front != 0 and not is_traced() and (spread or count <= places + load(names + SIZE)):
+    front = c.PyDict_GetItemWithError(word(w.FRONTS), py.item(entry, 0)) if keywords == 0 else 0
+    names, places = py.item(entry, 1), c.PyLong_AsLongLong(py.item(entry, 2))
+    spread = py.item(entry, 3) == word(w.TRUE)
+    if front != 0 and not py.is_traced() and (spread or count <= places + load(names + SIZE)):
         if is_table(front):
             made = remembered_method(front, thing, args, entry)
         elif not spread and load(front + CLASS) == word(w.TUPLE):
@@ -310,12 +292,12 @@ def method(thing: int, args: int, keywords: int, row: int) -> int:
 
 def attribute(thing: int, row: int) -> int:
     """``thing.attribute``: what a function of nothing else returns."""
-    name = item(word(row), 0)
-    made = lazy_transposed(thing) if is_lazy(thing) and name == word(w.TRANSPOSE_NAME) else 0
+    name = py.item(word(row), 0)
+    made = lazy_transposed(thing) if py.is_lazy(thing) and name == word(w.TRANSPOSE_NAME) else 0
     if made != 0:
         return made
     front = c.PyDict_GetItemWithError(word(w.FRONTS), name)
-    if front == 0 or is_traced() or not is_table(front):
+    if front == 0 or py.is_traced() or not is_table(front):
         return 0
     state = begun(scratch())
     return remade(front, state) if is_described(state, thing) else 0
@@ -323,38 +305,35 @@ def attribute(thing: int, row: int) -> int:
 
 def real_part(thing: int, row: int) -> int:
     """``thing.real``: of real elements the container itself."""
-    dtype = get(thing, w.OWN_DTYPE) if is_container(thing) else 0
+    dtype = py.get(thing, w.OWN_DTYPE) if py.is_container(thing) else 0
     if dtype != 0 and (
         dtype == word(w.FLOAT64) or dtype == word(w.FLOAT32) or dtype == word(w.INT64)
     ):
-        return keep(thing)
+        return py.keep(thing)
     return attribute(thing, row)
 
 
 def only(args: int, keywords: int) -> int:
     """Return the only argument, borrowed; 0 if there is another number of them."""
-    return item(args, 0) if keywords == 0 and load(args + SIZE) == 1 else 0
+    return py.item(args, 0) if keywords == 0 and load(args + SIZE) == 1 else 0
 
 
 def one_element(thing: int, args: int, keywords: int) -> int:
     """``thing.item(*index)``, of a container that NumPy has looked at."""
-    array, key = get(thing, w.OWN_ARRAY) if is_container(thing) else 0, only(args, keywords)
-    if array == 0 or key == 0 or is_traced():
+    array, key = py.get(thing, w.OWN_ARRAY) if py.is_container(thing) else 0, only(args, keywords)
+    if array == 0 or key == 0 or py.is_traced():
         return 0
-    made = call_method(word(w.ITEM_NAME), array, key, 2)
-    if made == 0:
-        c.PyErr_Clear()  # Python says what is wrong
-    return made
+    return py.or_nothing(py.call_method(word(w.ITEM_NAME), array, key, 2))
 
 
 def taken_along(thing: int, args: int, keywords: int) -> int:
     """``thing.take(positions)``, of few elements of a vector."""
     key, made = only(args, keywords), 0
-    if key != 0 and is_container(thing):
+    if key != 0 and py.is_container(thing):
         several = load(key + CLASS) == word(w.LIST)
-        key = call(word(w.NUMPY_ARRAY), key, 0, 1) if several else keep(key)
-        known = key != 0 and load(get(thing, w.SHAPE) + SIZE) == 1
-        if known and is_array_or_numpys(key):
+        key = py.call(word(w.NUMPY_ARRAY), key, 0, 1) if several else py.keep(key)
+        known = key != 0 and load(py.get(thing, w.SHAPE) + SIZE) == 1
+        if known and py.is_array_or_numpys(key):
             made = 0 if is_mask(key) else picked(thing, key)
         c.PyErr_Clear()  # Python says what is wrong
         c.Py_DecRef(key)
@@ -369,36 +348,46 @@ def dotted(thing: int, args: int, keywords: int) -> int:
 
 def length(thing: int) -> int:
     """``len(thing)``."""
-    shape = get(thing, w.SHAPE) if is_array(thing) else 0
-    return keep(item(shape, 0)) if shape != 0 and load(shape + SIZE) != 0 else 0
+    shape = py.get(thing, w.SHAPE) if py.is_array(thing) else 0
+    return py.keep(py.item(shape, 0)) if shape != 0 and load(shape + SIZE) != 0 else 0
 
 
 def total(thing: int) -> int:
     """``thing.size``."""
-    size = size_of(get(thing, w.SHAPE)) if is_array(thing) else -1
+    size = py.size_of(py.get(thing, w.SHAPE)) if py.is_array(thing) else -1
     return c.PyLong_FromLongLong(size) if size >= 0 else 0
 
 
 def total_bytes(thing: int) -> int:
     """``thing.nbytes``."""
-    kind = get(thing, w.KIND) if is_array(thing) else word(w.NODE)
-    size = size_of(get(thing, w.SHAPE)) if kind != word(w.NODE) else -1
-    return c.PyLong_FromLongLong(size * itemsize_of(kind)) if size >= 0 else 0
+    kind = py.get(thing, w.KIND) if py.is_array(thing) else word(w.NODE)
+    size = py.size_of(py.get(thing, w.SHAPE)) if kind != word(w.NODE) else -1
+    return c.PyLong_FromLongLong(size * py.itemsize_of(kind)) if size >= 0 else 0
 
 
 def flattened(thing: int, args: int, keywords: int) -> int:
     """``thing.flatten()``, of a row-major container."""
-    usual = is_container(thing) and keywords == 0 and load(args + SIZE) == 0 and not is_traced()
-    kind = get(thing, w.KIND) if usual else 0
-    if kind != 0 and get(kind, w.OWNER) == word(w.NONE) and get(kind, w.STRIDES) == word(w.NONE):
-        rank = load(get(thing, w.SHAPE) + SIZE)
-        shape, size, leaf = tuple_of(1), size_of(get(thing, w.SHAPE)), leaf_of(kind, 1, rank)
+    usual = (
+        py.is_container(thing) and keywords == 0 and load(args + SIZE) == 0 and not py.is_traced()
+    )
+    kind = py.get(thing, w.KIND) if usual else 0
+    if (
+        kind != 0
+        and py.get(kind, w.OWNER) == word(w.NONE)
+        and py.get(kind, w.STRIDES) == word(w.NONE)
+    ):
+        rank = load(py.get(thing, w.SHAPE) + SIZE)
+        shape, size, leaf = (
+            py.tuple_of(1),
+            py.size_of(py.get(thing, w.SHAPE)),
+            leaf_of(kind, 1, rank),
+        )
         made = duplicate(thing) if shape != 0 and leaf != 0 and size >= 0 else 0
-        if made != 0 and size_of(get(made, w.SHAPE)) == size:
-            keep(leaf)
+        if made != 0 and py.size_of(py.get(made, w.SHAPE)) == size:
+            py.keep(leaf)
             store(shape + word(w.TUPLE_ITEMS), c.PyLong_FromLongLong(size))
-            change(made, w.SHAPE, shape)
-            change(made, w.KIND, leaf)
+            py.change(made, w.SHAPE, shape)
+            py.change(made, w.KIND, leaf)
             return made
         c.Py_DecRef(made)
         c.Py_DecRef(shape)

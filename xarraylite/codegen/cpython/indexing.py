@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
+from . import assignment
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
-from .assignment import (
-    assigned,
-    destination_of,
-    is_checked,
-    is_part,
-    is_promise,
-    put_result,
-    stored,
-    unchecked,
-)
-from .basics import (
-    DATA,
-    dtype_of,
-    get,
-    is_array,
-    is_container,
-    is_lazy,
-    is_row_major,
-    keep,
-)
 from .indices import plain_of_key
 from .operators import applied
 from .picks import by_numpy, element_at, listed, picked, value_at
@@ -64,11 +46,11 @@ def has_bits(dtype: int, value: int, place: int) -> bool:
     number = 0
     if dtype == word(w.FLOAT64):
         whole = load(value + CLASS) == word(w.INT)
-        number = c.PyNumber_Float(value) if whole else keep(value if is_double(value) else 0)
+        number = c.PyNumber_Float(value) if whole else py.keep(value if is_double(value) else 0)
     if number == 0:
         c.PyErr_Clear()  # Python says that no float is so large
         return False
-    store(place, load(number + DATA))
+    store(place, load(number + py.DATA))
     c.Py_DecRef(number)
     return True
 
@@ -78,14 +60,18 @@ def put_number_at(to: int, key: int, value: int) -> bool:
 
     What asks who waits, and writes, holds the interpreter's lock all the time.
     """
-    if not is_index(key, False) or not is_container(to) or waiting_for(get(to, w.OWN_BUFFER)) != 0:
+    if (
+        not is_index(key, False)
+        or not py.is_container(to)
+        or waiting_for(py.get(to, w.OWN_BUFFER)) != 0
+    ):
         return False
-    if given_of(key) != load(get(to, w.SHAPE) + SIZE):
+    if given_of(key) != load(py.get(to, w.SHAPE) + SIZE):
         return False
     bits = scratch()
-    if not has_bits(dtype_of(to), value, bits):
+    if not has_bits(py.dtype_of(to), value, bits):
         return False
-    place = element_at(to, key) if is_row_major(to) or not overlaps_itself(to) else 0
+    place = element_at(to, key) if py.is_row_major(to) or not overlaps_itself(to) else 0
     if place != 0:
         store(place, load(bits))
     return place != 0
@@ -94,29 +80,31 @@ def put_number_at(to: int, key: int, value: int) -> bool:
 def set_item(to: int, key: int, value: int) -> int:
     """``to[key] = value``, of a container or a promise."""
     if put_number_at(to, key, value):
-        return keep(word(w.NONE))
+        return py.keep(word(w.NONE))
     plain = plain_of_key(key)
     done = has_set(to, key if plain == 0 else plain, value)
     c.Py_DecRef(plain)
-    return keep(word(w.NONE)) if done else 0
+    return py.keep(word(w.NONE)) if done else 0
 
 
 def has_set(to: int, key: int, value: int) -> bool:
     """Write to what an index selects; tell whether it is done."""
-    promise, target = is_promise(to), destination_of(to)
+    promise, target = assignment.is_promise(to), assignment.destination_of(to)
     if not promise:
         let_go(target, value, key)
-    if not is_array(value):
-        return stored(target, key, value)
-    if not (promise and is_checked()) and stored_value(target, key, value):
+    if not py.is_array(value):
+        return assignment.stored(target, key, value)
+    if not (promise and assignment.is_checked()) and stored_value(target, key, value):
         return True
     if not promise and (put_down(target, key, value) or put_by_numpy(target, key, value)):
         return True
-    part, done = keep(target) if key == word(w.ELLIPSIS) else view_of(target, key), False
+    part, done = py.keep(target) if key == word(w.ELLIPSIS) else view_of(target, key), False
     if part != 0:
-        done = is_part(part, value) or assigned(part, value, not promise)
+        done = assignment.is_part(part, value) or assignment.assigned(part, value, not promise)
         if not done:
-            done = unchecked(part, value) if promise else put_cast(target, part, key, value)
+            done = (
+                assignment.unchecked(part, value) if promise else put_cast(target, part, key, value)
+            )
         c.Py_DecRef(part)
     return done
 
@@ -124,9 +112,9 @@ def has_set(to: int, key: int, value: int) -> bool:
 def computed_into(items: int, count: int) -> int:
     """``computed_into(out, op, *operands)``: an operation that is written where its result goes."""
     out, made, done = load(items), 0, False
-    if is_container(out) and get(out, w.SHAPE) != word(w.EMPTY):
+    if py.is_container(out) and py.get(out, w.SHAPE) != word(w.EMPTY):
         made = applied(items + 8, count - 1)
-    if made != 0 and is_lazy(made):
-        done = put_result(out, made, 0)
+    if made != 0 and py.is_lazy(made):
+        done = assignment.put_result(out, made, 0)
     c.Py_DecRef(made)
-    return keep(out) if done else 0
+    return py.keep(out) if done else 0

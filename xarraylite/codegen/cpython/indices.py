@@ -2,29 +2,10 @@
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, store, word
-from .basics import (
-    DESCRIPTION,
-    EXTENTS,
-    FLAGS,
-    MANY,
-    RANK,
-    call,
-    dtype_of,
-    get,
-    is_array,
-    is_array_or_numpys,
-    is_container,
-    is_lazy,
-    is_row_major,
-    is_traced,
-    item,
-    keep,
-    member,
-    tuple_of,
-)
 from .calls import array_of, rows_in
 from .evaluation import begin_of, lazy_values
 from .reuse import kept_values
@@ -33,9 +14,6 @@ from .views import is_plain
 
 #: Numbers in a list that are looked at one by one.
 MOST_LISTED = 64
-
-#: Flags of an array of NumPy that is aligned and row-major.
-PLAIN = 0x101
 
 #: Elements that NumPy selects without letting other threads run.
 FEW_AT_ONCE = 500
@@ -54,24 +32,24 @@ def axis_of(key: int, rank: int) -> int:
     if load(key + CLASS) != word(w.TUPLE):
         return 0
     last = load(key + SIZE) - 1
-    if last == 1 and item(key, 0) == word(w.ELLIPSIS):
+    if last == 1 and py.item(key, 0) == word(w.ELLIPSIS):
         return rank - 1
     for k in range(last):
-        if not is_all(item(key, k)):
+        if not is_all(py.item(key, k)):
             return -1
     return last
 
 
 def last_of(key: int) -> int:
     """Return the last item of an index of several, borrowed."""
-    return item(key, load(key + SIZE) - 1)
+    return py.item(key, load(key + SIZE) - 1)
 
 
 def extents_of(array: int) -> int:
     """Return the product of an array's extents, those of 0 as if they were 1."""
     size = 1
-    for k in range(load(array + RANK) & 0xFFFFFFFF):
-        extent = load(load(array + EXTENTS) + 8 * k)
+    for k in range(load(array + py.RANK) & 0xFFFFFFFF):
+        extent = load(load(array + py.EXTENTS) + 8 * k)
         size *= extent if 0 < extent < FEW_AT_ONCE else (1 if extent == 0 else FEW_AT_ONCE + 1)
         if size > FEW_AT_ONCE:
             return size
@@ -80,7 +58,7 @@ def extents_of(array: int) -> int:
 
 def is_apart(one: int) -> bool:
     """Tell whether an index is an array of NumPy of few elements that lie apart."""
-    if load(one + CLASS) != word(w.NDARRAY) or load(one + FLAGS) & PLAIN == PLAIN:
+    if load(one + CLASS) != word(w.NDARRAY) or py.is_plain_array(one):
         return False
     return extents_of(one) <= FEW_AT_ONCE
 
@@ -88,8 +66,8 @@ def is_apart(one: int) -> bool:
 def is_mask(one: int) -> bool:
     """Tell whether the elements of an index are truth values."""
     if load(one + CLASS) == word(w.NDARRAY):
-        return load(one + DESCRIPTION) == word(w.BOOL_DTYPE)
-    return dtype_of(one) == word(w.BOOL_DTYPE)
+        return load(one + py.DESCRIPTION) == word(w.BOOL_DTYPE)
+    return py.dtype_of(one) == word(w.BOOL_DTYPE)
 
 
 def is_numpys(key: int) -> bool:
@@ -97,7 +75,7 @@ def is_numpys(key: int) -> bool:
     if load(key + CLASS) != word(w.TUPLE):
         return is_numpys_item(key)
     for k in range(load(key + SIZE)):
-        if not is_numpys_item(item(key, k)):
+        if not is_numpys_item(py.item(key, k)):
             return False
     return load(key + SIZE) != 0
 
@@ -108,7 +86,7 @@ def is_numpys_item(one: int) -> bool:
     if cls == word(w.LIST):
         return load(one + SIZE) <= MOST_LISTED and are_ints(one)
     if cls == word(w.NDARRAY):
-        dtype = load(one + DESCRIPTION)
+        dtype = load(one + py.DESCRIPTION)
         return dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
     if cls == word(w.SLICE):
         return is_plain(one)
@@ -119,23 +97,23 @@ def are_ints(numbers: int) -> bool:
     """Tell whether a list has ints alone, and one or more."""
     usual = load(numbers + SIZE) != 0
     for k in range(load(numbers + SIZE)):
-        usual = usual and load(member(numbers, k) + CLASS) == word(w.INT)
+        usual = usual and load(py.member(numbers, k) + CLASS) == word(w.INT)
     return usual
 
 
 def selector(key: int) -> int:
     """Return our own index array or mask in row-major memory; 0 if it is none, or none of it is."""
-    if not (is_array(key)) or get(key, w.KIND) == word(w.NODE):
+    if not (py.is_array(key)) or py.get(key, w.KIND) == word(w.NODE):
         return 0
-    dtype = dtype_of(key)
+    dtype = py.dtype_of(key)
     usual = dtype == word(w.INT64) or dtype == word(w.BOOL_DTYPE)
-    if not usual or load(get(key, w.SHAPE) + SIZE) == 0:
+    if not usual or load(py.get(key, w.SHAPE) + SIZE) == 0:
         return 0
-    made = keep(key) if is_container(key) else lazy_values(key)
+    made = py.keep(key) if py.is_container(key) else lazy_values(key)
     if made == 0:
         c.PyErr_Clear()
-    elif not is_container(made) or not is_row_major(made):
-        rows = rows_in(made, MANY) if is_container(made) else 0
+    elif not py.is_container(made) or not py.is_row_major(made):
+        rows = rows_in(made, py.MANY) if py.is_container(made) else 0
         c.Py_DecRef(made)
         made = rows
     return made
@@ -148,7 +126,7 @@ def selects_few(key: int) -> bool:
     """
     several, arrays, usual = load(key + CLASS) == word(w.TUPLE), 0, True
     for k in range(load(key + SIZE) if several else 1):
-        one = item(key, k) if several else key
+        one = py.item(key, k) if several else key
         count = FEW_AT_ONCE
         if load(one + CLASS) == word(w.NDARRAY):
             count, arrays = extents_of(one), arrays + 1
@@ -160,12 +138,16 @@ def selects_few(key: int) -> bool:
 
 def position(key: int) -> int:
     """Return a whole number of rank 0, computed, as an int, the caller's; 0 of all else."""
-    if get(key, w.SHAPE) != word(w.EMPTY) or get(key, w.KIND) == word(w.NODE) or is_traced():
+    if (
+        py.get(key, w.SHAPE) != word(w.EMPTY)
+        or py.get(key, w.KIND) == word(w.NODE)
+        or py.is_traced()
+    ):
         return 0
-    if dtype_of(key) != word(w.INT64):
+    if py.dtype_of(key) != word(w.INT64):
         return 0
-    made = kept_values(key) if is_lazy(key) else keep(key)
-    usual = made != 0 and is_container(made)
+    made = kept_values(key) if py.is_lazy(key) else py.keep(key)
+    usual = made != 0 and py.is_container(made)
     number = c.PyLong_FromLongLong(load(begin_of(made))) if usual else 0
     c.Py_DecRef(made)
     c.PyErr_Clear()  # Python says what is wrong
@@ -177,7 +159,7 @@ def plain_of_key(key: int) -> int:
 
     0 where it is one already.
     """
-    ints = position(key) if is_array(key) else with_ints(key)
+    ints = position(key) if py.is_array(key) else with_ints(key)
     arrays = with_arrays(key if ints == 0 else ints)
     if arrays == 0:
         return ints
@@ -193,12 +175,12 @@ def with_arrays(key: int) -> int:
     items = load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 0
     ours = 0
     for k in range(items):
-        one = item(key, k)
-        ours += 1 if is_array(one) or load(one + CLASS) == word(w.LIST) else 0
-    made = tuple_of(items) if ours != 0 else 0
+        one = py.item(key, k)
+        ours += 1 if py.is_array(one) or load(one + CLASS) == word(w.LIST) else 0
+    made = py.tuple_of(items) if ours != 0 else 0
     for k in range(items if made != 0 else 0):
-        array = array_for(item(key, k))
-        store(made + word(w.TUPLE_ITEMS) + 8 * k, array if array != 0 else keep(item(key, k)))
+        array = array_for(py.item(key, k))
+        store(made + word(w.TUPLE_ITEMS) + 8 * k, array if array != 0 else py.keep(py.item(key, k)))
     return made
 
 
@@ -206,23 +188,23 @@ def array_for(one: int) -> int:
     """Return NumPy's array for one of ours, or a list of few ints, the caller's; 0 of all else."""
     if load(one + CLASS) == word(w.LIST):
         usual = load(one + SIZE) <= MOST_LISTED and are_ints(one)
-        made = call(word(w.NUMPY_ARRAY), one, 0, 1) if usual else 0
+        made = py.call(word(w.NUMPY_ARRAY), one, 0, 1) if usual else 0
         c.PyErr_Clear()  # Python says what is wrong
         return made
     holder = selector(one)
-    array = keep(array_of(holder)) if holder != 0 else 0
+    array = py.keep(array_of(holder)) if holder != 0 else 0
     c.Py_DecRef(holder)
     return array
 
 
 def is_by_values(key: int) -> bool:
     """Tell whether an index is a mask, or has one or several arrays: what it selects is no view."""
-    if is_array_or_numpys(key):
+    if py.is_array_or_numpys(key):
         return is_mask(key)
     arrays, masks = 0, False
     for k in range(load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 0):
-        if is_array_or_numpys(item(key, k)):
-            arrays, masks = arrays + 1, masks or is_mask(item(key, k))
+        if py.is_array_or_numpys(py.item(key, k)):
+            arrays, masks = arrays + 1, masks or is_mask(py.item(key, k))
     return masks or arrays > 1
 
 
@@ -233,7 +215,7 @@ def line_of(key: int) -> int:
     """
     found, ints, slices = -1, 0, 0
     for k in range(load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 0):
-        one = item(key, k)
+        one = py.item(key, k)
         if load(one + CLASS) == word(w.NDARRAY):
             if found >= 0 or (ints != 0 and slices != 0):
                 return -1

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, load, run, scratch, store, word
-from .basics import LIMIT, get, item
 from .replay import put_number
 
 #: Most dimensions and words of a block; larger ones are planned.
@@ -30,7 +30,7 @@ def counted(shape: int, rank: int, extents: int) -> int:
     """Store a shape's extents; return the number of elements, -1 where that is very large."""
     total = 1
     for k in range(rank):
-        extent = c.PyLong_AsLongLong(item(shape, k))
+        extent = c.PyLong_AsLongLong(py.item(shape, k))
         if extent > FACTOR or total > FACTOR:
             return -1
         store(extents + 8 * k, extent)
@@ -72,7 +72,7 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
     block, rank, entries = scratch(), load(record + RANK), load(record + ENTRIES)
     entry, extents = record + HEAD_BYTES, block + 8 * MOST_WORDS
     total = counted(shape, rank, extents)
-    if total < 1 or total > load(record + LIMIT):
+    if total < 1 or total > load(record + py.LIMIT):
         return 1 if total == 0 else 0
     c.memcpy(block, entry + ENTRY_BYTES * entries, 8 * load(record + WORDS))
     loops = rank
@@ -95,7 +95,7 @@ def started(record: int, target: int, shape: int, operands: int) -> int:
             operands += 8
         else:
             if k != 0:
-                address = get(load(operands), w.ADDRESS)
+                address = py.get(load(operands), w.ADDRESS)
                 if address == 0:
                     return 0
                 start = c.PyLong_AsUnsignedLongLongMask(address)

@@ -6,40 +6,15 @@ computed, and belongs to the result's family until somebody writes.
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
+from . import views
 from . import words as w
 from .api import SIZE, load, scratch, store, word
-from .basics import (
-    DIMENSIONS,
-    LIST_ITEMS,
-    expression,
-    get,
-    give,
-    is_lazy,
-    is_traced,
-    item,
-    itemsize_of,
-    keep,
-    new,
-    size_of,
-    tuple_of,
-)
 from .indexing import get_item
 from .indices import is_by_values
 from .picks import value_at
 from .reuse import LITTLE, OFTEN, STANDING, kept_values, noted, own_memory, settle
-from .views import (
-    BEGIN,
-    OUT_EXTENTS,
-    OUT_STEPS,
-    given_of,
-    has_dots,
-    is_index,
-    place_of,
-    selected,
-    steps_of,
-    tuple_from,
-)
 
 #: Members of a family from which those that are gone are looked for (`arrays.ownership`).
 MANY_MEMBERS = 16
@@ -47,53 +22,49 @@ MANY_MEMBERS = 16
 
 def list_of(thing: int) -> int:
     """Return a list of an object, or an empty one; 0 if there is no memory."""
-    made = c.PyList_New(1 if thing != 0 else 0)
+    made = py.or_nothing(c.PyList_New(1 if thing != 0 else 0))
     if made != 0 and thing != 0:
-        store(load(made + LIST_ITEMS), keep(thing))
-    if made == 0:
-        c.PyErr_Clear()
+        store(load(made + py.LIST_ITEMS), py.keep(thing))
     return made
 
 
 def owned_by(root: int, origin: int, path: int, family: int) -> int:
     """Return what a handle has to do with writing; takes the references; 0 if one is missing."""
-    made = new(word(w.OWNING_CLASS)) if path != 0 and family != 0 else 0
+    made = py.new(word(w.OWNING_CLASS)) if path != 0 and family != 0 else 0
     if made == 0:
-        c.Py_DecRef(root)
-        c.Py_DecRef(origin)
-        c.Py_DecRef(path)
-        c.Py_DecRef(family)
+        for part in (root, origin, path, family):
+            c.Py_DecRef(part)
         return 0
-    give(made, w.FAMILY_MEMORY, keep(word(w.NONE)))
-    give(made, w.ROOT, root)
-    give(made, w.FAMILY_ORIGIN, origin)
-    give(made, w.PATH, path)
-    give(made, w.FAMILY_BEGIN, keep(word(w.ZERO)))
-    give(made, w.FAMILY, family)
+    py.give(made, w.FAMILY_MEMORY, py.keep(word(w.NONE)))
+    py.give(made, w.ROOT, root)
+    py.give(made, w.FAMILY_ORIGIN, origin)
+    py.give(made, w.PATH, path)
+    py.give(made, w.FAMILY_BEGIN, py.keep(word(w.ZERO)))
+    py.give(made, w.FAMILY, family)
     return made
 
 
 def family_of(lazy: int) -> int:
     """Return the family of a result that is no view, borrowed; 0 where Python has to look."""
-    its = get(lazy, w.OWNING)
+    its = py.get(lazy, w.OWNING)
     if its == 0:
         member, family = c.PyWeakref_NewRef(lazy, 0), 0
         if member != 0:
             family = list_of(member)
             c.Py_DecRef(member)
-        empty = keep(word(w.EMPTY))
-        its = owned_by(keep(word(w.NONE)), empty, keep(word(w.EMPTY)), family)
+        empty = py.keep(word(w.EMPTY))
+        its = owned_by(py.keep(word(w.NONE)), empty, py.keep(word(w.EMPTY)), family)
         if its == 0:
             c.PyErr_Clear()
             return 0
-        if get(lazy, w.OWNING) != 0:  # another thread's, since memory was allocated
+        if py.get(lazy, w.OWNING) != 0:  # another thread's, since memory was allocated
             c.Py_DecRef(its)
             return 0
-        give(lazy, w.OWNING, its)
-    alone = get(its, w.ROOT) == word(w.NONE) and load(get(its, w.PATH) + SIZE) == 0
-    if not alone or get(its, w.FAMILY_MEMORY) != word(w.NONE):
+        py.give(lazy, w.OWNING, its)
+    alone = py.get(its, w.ROOT) == word(w.NONE) and load(py.get(its, w.PATH) + SIZE) == 0
+    if not alone or py.get(its, w.FAMILY_MEMORY) != word(w.NONE):
         return 0
-    family = get(its, w.FAMILY)
+    family = py.get(its, w.FAMILY)
     return family if load(family + SIZE) < MANY_MEMBERS else 0
 
 
@@ -103,18 +74,18 @@ def related(of: int, made: int, step: int) -> int:
     The step that leads to it is given to it; 0 where Python has to make the view.
     """
     family = family_of(of) if made != 0 and step != 0 else 0
-    path = tuple_of(1) if family != 0 else 0
+    path = py.tuple_of(1) if family != 0 else 0
     if path == 0:
         c.Py_DecRef(step)
         c.Py_DecRef(made)
         return 0
     store(path + word(w.TUPLE_ITEMS), step)
-    mine = owned_by(keep(of), keep(get(of, w.SHAPE)), path, keep(family))
+    mine = owned_by(py.keep(of), py.keep(py.get(of, w.SHAPE)), path, py.keep(family))
     member = c.PyWeakref_NewRef(made, 0) if mine != 0 else 0
-    done = member != 0 and c.PyList_Append(get(mine, w.FAMILY), member) == 0
+    done = member != 0 and c.PyList_Append(py.get(mine, w.FAMILY), member) == 0
     c.Py_DecRef(member)
     if done:
-        give(made, w.OWNING, mine)
+        py.give(made, w.OWNING, mine)
         return made
     c.PyErr_Clear()
     c.Py_DecRef(mine)
@@ -127,48 +98,45 @@ def viewed_of(lazy: int) -> int:
 
     That is what stands for it where so many like it were viewed that it is computed.
     """
-    kind = get(lazy, w.KIND)
-    if kind == word(w.NODE) or is_traced() or load(get(lazy, w.SHAPE) + SIZE) == 0:
+    kind = py.get(lazy, w.KIND)
+    if kind == word(w.NODE) or py.is_traced() or load(py.get(lazy, w.SHAPE) + SIZE) == 0:
         return 0
     of = noted(lazy, STANDING)
-    if of == 0 and c.PyLong_AsLongLong(get(kind, w.WEIGHT)) <= 1:
+    if of == 0 and c.PyLong_AsLongLong(py.get(kind, w.WEIGHT)) <= 1:
         of = lazy
     if of == 0 and load(word(w.REUSES)) >= OFTEN:
-        nbytes = size_of(get(lazy, w.SHAPE)) * itemsize_of(kind)
+        nbytes = py.size_of(py.get(lazy, w.SHAPE)) * py.itemsize_of(kind)
         of = noted(lazy, STANDING) if 0 < nbytes <= LITTLE and settle(lazy) else 0
-    usual = of != 0 and is_lazy(of) and load(get(of, w.OPERANDS) + SIZE) == 2
-    return of if usual and c.PyDict_Size(get(get(of, w.KIND), w.PLACES)) > 0 else 0
+    usual = of != 0 and py.is_lazy(of) and load(py.get(of, w.OPERANDS) + SIZE) == 2
+    return of if usual and c.PyDict_Size(py.get(py.get(of, w.KIND), w.PLACES)) > 0 else 0
 
 
 def placed(of: int, words: int, rank: int) -> int:
     """Return an expression of elements of memory as they were selected; 0 if its kind is new."""
-    snapshot = keep(item(get(of, w.OPERANDS), 0))
-    start = c.PyLong_AsLongLong(item(get(of, w.OPERANDS), 1))
-    own, place, made = keep(get(of, w.KIND)), scratch(), 0
-    begin = c.PyLong_FromLongLong(start + load(words + 8 * BEGIN) * itemsize_of(own))
-    kind = place_of(own, words + 8 * OUT_EXTENTS, words + 8 * OUT_STEPS, rank)
-    shape = tuple_from(words + 8 * OUT_EXTENTS, rank) if kind != 0 else 0
+    snapshot = py.keep(py.item(py.get(of, w.OPERANDS), 0))
+    start = c.PyLong_AsLongLong(py.item(py.get(of, w.OPERANDS), 1))
+    own, place, made = py.keep(py.get(of, w.KIND)), scratch(), 0
+    begin = c.PyLong_FromLongLong(start + load(words + 8 * views.BEGIN) * py.itemsize_of(own))
+    kind = views.place_of(own, words + 8 * views.OUT_EXTENTS, words + 8 * views.OUT_STEPS, rank)
+    shape = views.tuple_from(words + 8 * views.OUT_EXTENTS, rank) if kind != 0 else 0
     if shape != 0:
         store(place, snapshot)
         store(place + 8, begin)
-        made = expression(kind, shape, place, 2)
-    c.Py_DecRef(shape)
-    c.Py_DecRef(kind)
-    c.Py_DecRef(begin)
-    c.Py_DecRef(own)
-    c.Py_DecRef(snapshot)
+        made = py.expression(kind, shape, place, 2)
+    for part in (shape, kind, begin, own, snapshot):
+        c.Py_DecRef(part)
     return made
 
 
 def lazy_view(lazy: int, key: int) -> int:
     """Return the view of a lazy result that an index of ints and slices selects; 0 of others."""
     of, words = viewed_of(lazy), scratch()
-    if of == 0 or load(get(of, w.SHAPE) + SIZE) > DIMENSIONS:
+    if of == 0 or load(py.get(of, w.SHAPE) + SIZE) > py.DIMENSIONS:
         return 0
-    rank = selected(words, steps_of(of, words, words + 8 * DIMENSIONS), key)
-    if rank < (0 if has_dots(key) else 1):
+    rank = views.selected(words, views.steps_of(of, words, words + 8 * py.DIMENSIONS), key)
+    if rank < (0 if views.has_dots(key) else 1):
         return 0
-    keep(of)
+    py.keep(of)
     made = placed(of, words, rank)
     c.Py_DecRef(of)
     return related(lazy, made, list_of(key)) if made != 0 else 0
@@ -176,10 +144,10 @@ def lazy_view(lazy: int, key: int) -> int:
 
 def lazy_item(thing: int, key: int) -> int:
     """``thing[key]`` of a lazy result: an element, of values that it keeps, or a view."""
-    if not is_lazy(thing) or is_traced():
+    if not py.is_lazy(thing) or py.is_traced():
         return 0
-    if get(thing, w.KIND) == word(w.NODE):
-        memory = keep(own_memory(thing))
+    if py.get(thing, w.KIND) == word(w.NODE):
+        memory = py.keep(own_memory(thing))
         made = get_item(memory, key) if memory != 0 else 0
         c.Py_DecRef(memory)
         return made
@@ -188,7 +156,7 @@ def lazy_item(thing: int, key: int) -> int:
         made = get_item(values, key) if values != 0 else 0
         c.Py_DecRef(values)
         return made
-    if not is_index(key, False) or given_of(key) != load(get(thing, w.SHAPE) + SIZE):
+    if not views.is_index(key, False) or views.given_of(key) != load(py.get(thing, w.SHAPE) + SIZE):
         return lazy_view(thing, key)
     values = kept_values(thing)
     made = value_at(values, key) if values != 0 else 0
@@ -199,15 +167,15 @@ def lazy_item(thing: int, key: int) -> int:
 def lazy_transposed(lazy: int) -> int:
     """``lazy.T`` of a lazy result like many that were viewed; 0 of others."""
     of, words = viewed_of(lazy), scratch()
-    rank = load(get(of, w.SHAPE) + SIZE) if of != 0 else 0
-    if rank < 2 or rank > DIMENSIONS:
+    rank = load(py.get(of, w.SHAPE) + SIZE) if of != 0 else 0
+    if rank < 2 or rank > py.DIMENSIONS:
         return 0
-    steps_of(of, words, words + 8 * DIMENSIONS)
-    store(words + 8 * BEGIN, 0)
+    views.steps_of(of, words, words + 8 * py.DIMENSIONS)
+    store(words + 8 * views.BEGIN, 0)
     for k in range(rank):
-        store(words + 8 * (OUT_EXTENTS + k), load(words + 8 * (rank - 1 - k)))
-        store(words + 8 * (OUT_STEPS + k), load(words + 8 * (DIMENSIONS + rank - 1 - k)))
-    keep(of)
+        store(words + 8 * (views.OUT_EXTENTS + k), load(words + 8 * (rank - 1 - k)))
+        store(words + 8 * (views.OUT_STEPS + k), load(words + 8 * (py.DIMENSIONS + rank - 1 - k)))
+    py.keep(of)
     made = placed(of, words, rank)
     c.Py_DecRef(of)
     return related(lazy, made, list_of(0)) if made != 0 else 0

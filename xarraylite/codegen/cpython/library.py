@@ -29,39 +29,21 @@ from . import (
     views,
 )
 
-_MODULES = (
+#: The modules that have them.
+MODULES = (
     *(assignment, basics, calls, containers, evaluation, fronts, indexing, indices, launching),
     *(lazy_views, operators, picks, places, readers, remembered, replay, reuse, scalars),
     *(scattered, single_values, views),
 )
 
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
-INLINE = frozenset(
-    {
-        "address_of",
-        "count_of",
-        "counted",
-        "dtype_of",
-        "integer",
-        "is_promise",
-        "get",
-        "inside",
-        "give",
-        "give_last",
-        "is_array",
-        "is_lazy",
-        "is_number",
-        "is_row_major",
-        "is_traced",
-        "item",
-        "itemsize_of",
-        "keep",
-        "moved",
-        "spread",
-    }
-)
+_INLINE = """
+address_of count_of counted dtype_of get give give_last inside integer is_array is_lazy
+is_number is_promise is_row_major is_traced item itemsize_of keep moved spread
+"""
+INLINE = frozenset(_INLINE.split())
 
 
 def library() -> dict[str, FunctionType]:
     """Return the functions by name."""
-    return functions_of(*_MODULES)
+    return functions_of(*MODULES)

@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
-from .basics import (
-    EQ,
-    LE,
-    MOST,
-    expression,
-    get,
-    give,
-    is_array,
-    is_container,
-    is_lazy,
-    is_number,
-    is_same,
-    is_traced,
-    item,
-    keep,
-    member,
-    new,
-    read_by,
-    size_of,
-    tuple_of,
-    whole,
-)
 from .reuse import note_use, settled
 from .scalars import in_class, inside, strong_class
 
 
 def is_ordinary(buffer: int) -> bool:
     """Tell whether a buffer is nothing special, or only the result of a product."""
-    if get(buffer, w.SPECIAL) == word(w.FALSE):
+    if py.get(buffer, w.SPECIAL) == word(w.FALSE):
         return True
     told = c.PyObject_GenericGetAttr(buffer, word(w.MADE_NAME))
     moving = c.PyObject_GenericGetAttr(buffer, word(w.MOVING_NAME))
@@ -47,16 +26,16 @@ def is_listed(buffer: int) -> bool:
     """Tell whether a buffer that has its bytes alone is written, or a snapshot of it is made."""
     writing, found = word(w.WRITING), False
     for k in range(load(writing + SIZE)):
-        found = found or member(writing, k) == buffer
+        found = found or py.member(writing, k) == buffer
     return found
 
 
 def is_unread(buffer: int) -> bool:
     """Tell whether a buffer has no snapshot, and nobody is about to make one."""
     return (
-        get(buffer, w.SNAPSHOT) == 0
+        py.get(buffer, w.SNAPSHOT) == 0
         and load(buffer + CLASS) == word(w.BUFFER)
-        and get(buffer, w.SHARED) == word(w.FALSE)
+        and py.get(buffer, w.SHARED) == word(w.FALSE)
         and not is_listed(buffer)
         and is_ordinary(buffer)
     )
@@ -64,7 +43,7 @@ def is_unread(buffer: int) -> bool:
 
 def tell(snapshot: int, buffer: int) -> bool:
     """Give a snapshot what is told of a product's result; tell whether it has all that is told."""
-    if get(buffer, w.SPECIAL) == word(w.FALSE):
+    if py.get(buffer, w.SPECIAL) == word(w.FALSE):
         return True
     told = c.PyObject_GenericGetAttr(buffer, word(w.MADE_NAME))
     done = told != 0 and c.PyObject_GenericSetAttr(snapshot, word(w.MADE_NAME), told) == 0
@@ -77,14 +56,14 @@ def give_snapshot(thing: int) -> int:
 
     Before anything is borrowed: the collector may run, and with it other threads.
     """
-    if is_container(thing):
-        buffer = get(thing, w.OWN_BUFFER)
+    if py.is_container(thing):
+        buffer = py.get(thing, w.OWN_BUFFER)
         if is_unread(buffer):
-            keep(buffer)
-            made, origin = new(word(w.SNAPSHOT_CLASS)), c.PyWeakref_NewRef(buffer, 0)
+            py.keep(buffer)
+            made, origin = py.new(word(w.SNAPSHOT_CLASS)), c.PyWeakref_NewRef(buffer, 0)
             told = made != 0 and tell(made, buffer)
             if told and origin != 0 and is_unread(buffer):
-                give(buffer, w.SNAPSHOT, read_by(made, buffer, origin))
+                py.give(buffer, w.SNAPSHOT, py.read_by(made, buffer, origin))
             else:
                 c.PyErr_Clear()
                 c.Py_DecRef(made)
@@ -95,19 +74,19 @@ def give_snapshot(thing: int) -> int:
 
 def put(place: int, thing: int) -> int:
     """Store an array's operands from an address on; return how many, -1 if they are not at hand."""
-    if not is_lazy(thing):
-        snapshot = get(get(thing, w.OWN_BUFFER), w.SNAPSHOT)
+    if not py.is_lazy(thing):
+        snapshot = py.get(py.get(thing, w.OWN_BUFFER), w.SNAPSHOT)
         if snapshot == 0:
             return -1
         store(place, snapshot)
-        store(place + 8, get(thing, w.START))
+        store(place + 8, py.get(thing, w.START))
         return 2
-    operands = get(thing, w.OPERANDS)
+    operands = py.get(thing, w.OPERANDS)
     count = load(operands + SIZE)
-    if count > MOST:
+    if count > py.MOST:
         return -1
     for k in range(count):
-        store(place + 8 * k, item(operands, k))
+        store(place + 8 * k, py.item(operands, k))
     return count
 
 
@@ -117,13 +96,13 @@ def number_of(value: int, entry: int) -> int:
     The entry says where it leads: a kind, and the least and greatest whole number, None of floats,
     the class of complex numbers, or of short floats what rounds them and what some are rounded to.
     """
-    low, high, plain, made = item(entry, 1), item(entry, 2), inside(value), 0
+    low, high, plain, made = py.item(entry, 1), py.item(entry, 2), inside(value), 0
     if low == word(w.NONE):
         made = c.PyNumber_Float(plain)
     elif low == word(w.COMPLEX):
         made = in_class(plain, low)
     elif load(high + CLASS) == word(w.DICT):
-        made = keep(c.PyDict_GetItemWithError(high, plain))
+        made = py.keep(c.PyDict_GetItemWithError(high, plain))
     elif load(low + CLASS) == word(w.INT):
         made = between(in_class(plain, word(w.INT)), plain, low, high)
     if made == 0:
@@ -134,9 +113,9 @@ def number_of(value: int, entry: int) -> int:
 
 def between(made: int, value: int, low: int, high: int) -> int:
     """Return an int, the caller's, if it is equal to a number and between two; else 0."""
-    usual = made != 0 and (made == value or c.PyObject_RichCompareBool(made, value, EQ) == 1)
-    usual = usual and c.PyObject_RichCompareBool(low, made, LE) == 1
-    if usual and c.PyObject_RichCompareBool(made, high, LE) == 1:
+    usual = made != 0 and (made == value or c.PyObject_RichCompareBool(made, value, py.EQ) == 1)
+    usual = usual and c.PyObject_RichCompareBool(low, made, py.LE) == 1
+    if usual and c.PyObject_RichCompareBool(made, high, py.LE) == 1:
         return made
     c.Py_DecRef(made)
     return 0
@@ -145,12 +124,12 @@ def between(made: int, value: int, low: int, high: int) -> int:
 def class_of_number(value: int) -> int:
     """Return by which class kinds know a number, or a value; 0 of anything else."""
     cls = load(value + CLASS)
-    return cls if is_number(value) or cls == word(w.BOOL) else strong_class(value)
+    return cls if py.is_number(value) or cls == word(w.BOOL) else strong_class(value)
 
 
 def leads(thing: int, key: int, other: int) -> int:
     """Return where an operation on an array's kind and another key leads; 0 if it is not known."""
-    found = c.PyDict_GetItemWithError(get(get(thing, w.KIND), w.TABLE), key)
+    found = c.PyDict_GetItemWithError(py.get(py.get(thing, w.KIND), w.TABLE), key)
     return 0 if found == 0 else c.PyDict_GetItemWithError(found, other)
 
 
@@ -162,7 +141,7 @@ def with_number(thing: int, number: int, entry: int, first: bool) -> int:
     if value == 0:
         return 0
     store(place if first else place + 8 * count, value)
-    made = expression(item(entry, 0), get(thing, w.SHAPE), place, count + 1)
+    made = py.expression(py.item(entry, 0), py.get(thing, w.SHAPE), place, count + 1)
     c.Py_DecRef(value)
     return made
 
@@ -180,13 +159,13 @@ def of_number(entry: int, number: int) -> int:
 
 def repeated(thing: int, kind: int) -> int:
     """Return an expression of a kind whose operands are an array's, once or several times."""
-    place, items = scratch(), whole(get(kind, w.ITEMS))
+    place, items = scratch(), py.whole(py.get(kind, w.ITEMS))
     count = put(place, thing)
-    if count <= 0 or items > 2 * MOST:
+    if count <= 0 or items > 2 * py.MOST:
         return 0
     for k in range(count, items):
         store(place + 8 * k, load(place + 8 * (k - count)))
-    return expression(kind, get(thing, w.SHAPE), place, items)
+    return py.expression(kind, py.get(thing, w.SHAPE), place, items)
 
 
 def longer(one: int, other: int) -> int:
@@ -196,8 +175,8 @@ def longer(one: int, other: int) -> int:
     most, few = (one, other) if load(one + SIZE) >= load(other + SIZE) else (other, one)
     begin, count = load(most + SIZE) - load(few + SIZE), load(few + SIZE)
     for k in range(count):
-        extent, end = item(most, begin + k), item(few, k)
-        if extent != end and c.PyObject_RichCompareBool(extent, end, EQ) != 1:
+        extent, end = py.item(most, begin + k), py.item(few, k)
+        if extent != end and c.PyObject_RichCompareBool(extent, end, py.EQ) != 1:
             return 0
     return most
 
@@ -207,30 +186,24 @@ def both(left: int, right: int, kind: int, shape: int) -> int:
     place = scratch()
     first = put(place, left)
     second = put(place + 8 * first, right) if first >= 0 else -1
-    return 0 if second < 0 else expression(kind, shape, place, first + second)
+    return 0 if second < 0 else py.expression(kind, shape, place, first + second)
 
 
 def stretched(left: int, right: int, key: int) -> int:
     """Return an operation on two arrays, extents of which are stretched; 0 if it is not known."""
-    shapes, made = tuple_of(3), 0
-    if shapes == 0:
-        return 0
-    place = shapes + word(w.TUPLE_ITEMS)
-    store(place, keep(get(right, w.KIND)))
-    store(place + 8, keep(get(left, w.SHAPE)))
-    store(place + 16, keep(get(right, w.SHAPE)))
-    entry = leads(left, key, shapes)
+    shapes = py.few(py.get(right, w.KIND), py.get(left, w.SHAPE), py.get(right, w.SHAPE))
+    entry, made = leads(left, key, shapes) if shapes != 0 else 0, 0
     if entry != 0:
-        made = both(left, right, item(entry, 0), item(entry, 1))
+        made = both(left, right, py.item(entry, 0), py.item(entry, 1))
     c.Py_DecRef(shapes)
     return made
 
 
 def combined(left: int, right: int, key: int) -> int:
     """Return an operation on two operands like two that were met before; 0 if it is not known."""
-    if not is_number(right) and is_array(right):
-        kind = leads(left, key, get(right, w.KIND))
-        shape = longer(get(left, w.SHAPE), get(right, w.SHAPE)) if kind != 0 else 0
+    if not py.is_number(right) and py.is_array(right):
+        kind = leads(left, key, py.get(right, w.KIND))
+        shape = longer(py.get(left, w.SHAPE), py.get(right, w.SHAPE)) if kind != 0 else 0
         return stretched(left, right, key) if shape == 0 else both(left, right, kind, shape)
     cls = class_of_number(right)
     entry = of_number(leads(left, key, cls), right) if cls != 0 else 0
@@ -253,13 +226,13 @@ def operand(thing: int) -> int:
 
 def with_known(left: int, right: int, row: int) -> int:
     """``left + right`` of operands that have snapshots; 0 if it is not known."""
-    return combined(left, right, word(row)) if is_array(left) and not is_traced() else 0
+    return combined(left, right, word(row)) if py.is_array(left) and not py.is_traced() else 0
 
 
 def forward(left: int, right: int, row: int) -> int:
     """``left + right``, for each operation that is an operator."""
     one = operand(left)
-    other = keep(one) if right == left else operand(right)
+    other = py.keep(one) if right == left else operand(right)
     made = with_known(one, other, row) if one != 0 and other != 0 else 0
     after(made, left, one)
     after(made, right, other)
@@ -268,7 +241,7 @@ def forward(left: int, right: int, row: int) -> int:
 
 def exchanged(left: int, right: int, key: int) -> int:
     """Return an operation on a number and an operand like one met before; 0 if it is not known."""
-    cls = class_of_number(left) if is_array(right) and not is_traced() else 0
+    cls = class_of_number(left) if py.is_array(right) and not py.is_traced() else 0
     entry = leads(right, key, cls) if cls != 0 else 0
     return with_number(right, left, entry, True) if entry != 0 else 0
 
@@ -285,14 +258,14 @@ def alone(thing: int, key: int, other: int) -> int:
     """Return an operation on one operand like one that was met before; 0 if it is not known."""
     kind, place = leads(thing, key, other), scratch()
     count = put(place, thing) if kind != 0 else -1
-    return expression(kind, get(thing, w.SHAPE), place, count) if count >= 0 else 0
+    return py.expression(kind, py.get(thing, w.SHAPE), place, count) if count >= 0 else 0
 
 
 def single(thing: int, row: int) -> int:
     """``-thing``."""
     one = operand(thing)
     made = 0
-    if one != 0 and is_array(one) and not is_traced():
+    if one != 0 and py.is_array(one) and not py.is_traced():
         made = alone(one, word(row), word(w.NONE))
     after(made, thing, one)
     return made
@@ -300,9 +273,9 @@ def single(thing: int, row: int) -> int:
 
 def converted(thing: int, args: int, keywords: int, row: int) -> int:
     """``thing.astype(dtype)``, of a dtype, or what names one, that was given before."""
-    if keywords != 0 or load(args + SIZE) != 1 or is_traced():
+    if keywords != 0 or load(args + SIZE) != 1 or py.is_traced():
         return 0
-    given, one, made = item(args, 0), operand(thing), 0
+    given, one, made = py.item(args, 0), operand(thing), 0
     cls = load(given + CLASS)
     named = cls == word(w.STR) or cls == word(w.TYPE)
     if one != 0 and (named or c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0):
@@ -313,8 +286,8 @@ def converted(thing: int, args: int, keywords: int, row: int) -> int:
 
 def key_of(operand: int) -> int:
     """Return what stands for an operand in a kind's table; what is in none if it has no kind."""
-    if is_array(operand):
-        return get(operand, w.KIND)
+    if py.is_array(operand):
+        return py.get(operand, w.KIND)
     cls = class_of_number(operand)
     return cls if cls != 0 else word(w.FALSE)
 
@@ -325,7 +298,7 @@ def added(place: int, operand: int, bounds: int, shape: int) -> int:
     A number becomes the caller's own object.
     """
     if bounds == word(w.NONE):
-        return put(place, operand) if is_same(get(operand, w.SHAPE), shape) else -1
+        return put(place, operand) if py.is_same(py.get(operand, w.SHAPE), shape) else -1
     value = number_of(operand, bounds)
     store(place, value)
     return 1 if value != 0 else -1
@@ -337,20 +310,20 @@ def chosen(first: int, second: int, third: int, key: int) -> int:
     entry = c.PyDict_GetItemWithError(found, key_of(third)) if found != 0 else 0
     if entry == 0:
         return 0
-    shape, place, made = get(first, w.SHAPE), scratch(), 0
+    shape, place, made = py.get(first, w.SHAPE), scratch(), 0
     one = put(place, first)
     if one < 0:
         return 0
-    two = added(place + 8 * one, second, item(entry, 1), shape)
+    two = added(place + 8 * one, second, py.item(entry, 1), shape)
     if two < 0:
         return 0
     end = place + 8 * (one + two)
-    three = added(end, third, item(entry, 2), shape)
+    three = added(end, third, py.item(entry, 2), shape)
     if three > 0:
-        made = expression(item(entry, 0), shape, place, one + two + three)
-        if item(entry, 2) != word(w.NONE):
+        made = py.expression(py.item(entry, 0), shape, place, one + two + three)
+        if py.item(entry, 2) != word(w.NONE):
             c.Py_DecRef(load(end))
-    if item(entry, 1) != word(w.NONE):
+    if py.item(entry, 1) != word(w.NONE):
         c.Py_DecRef(load(place + 8 * one))
     return made
 
@@ -359,18 +332,18 @@ def applied_to(items: int, count: int) -> int:
     """``apply(op, *operands)`` of operands that have snapshots; 0 if it is not known."""
     key, first = load(items), load(items + 8)
     if count == 2:
-        return alone(first, key, word(w.NONE)) if is_array(first) else 0
+        return alone(first, key, word(w.NONE)) if py.is_array(first) else 0
     second = load(items + 16)
     if count == 4:
-        return chosen(first, second, load(items + 24), key) if is_array(first) else 0
-    if is_array(first):
+        return chosen(first, second, load(items + 24), key) if py.is_array(first) else 0
+    if py.is_array(first):
         return combined(first, second, key)
-    return exchanged(first, second, get(key, w.REFLECTED))
+    return exchanged(first, second, py.get(key, w.REFLECTED))
 
 
 def applied(items: int, count: int) -> int:
     """``apply(op, *operands)``."""
-    if not 2 <= count <= 4 or is_traced():
+    if not 2 <= count <= 4 or py.is_traced():
         return 0
     place, usual = scratch(), True
     store(place, load(items))
@@ -385,16 +358,16 @@ def applied(items: int, count: int) -> int:
 
 def fold(op: int, thing: int) -> int:
     """Fold an operand that has a snapshot over all dimensions; 0 if it is not known."""
-    kind, shape, place = leads(thing, op, word(w.NONE)), get(thing, w.SHAPE), scratch()
-    usual = kind != 0 and load(shape + SIZE) != 0 and size_of(shape) > 0
+    kind, shape, place = leads(thing, op, word(w.NONE)), py.get(thing, w.SHAPE), scratch()
+    usual = kind != 0 and load(shape + SIZE) != 0 and py.size_of(shape) > 0
     count = put(place + 8, thing) if usual else -1
     store(place, shape)
-    return expression(kind, word(w.EMPTY), place, count + 1) if count >= 0 else 0
+    return py.expression(kind, word(w.EMPTY), place, count + 1) if count >= 0 else 0
 
 
 def folded(op: int, thing: int) -> int:
     """Fold over all dimensions."""
     one = operand(thing)
-    made = fold(op, one) if one != 0 and is_array(one) and not is_traced() else 0
+    made = fold(op, one) if one != 0 and py.is_array(one) and not py.is_traced() else 0
     after(made, thing, one)
     return made

@@ -7,55 +7,16 @@ positions that were found to be in range still are when they are used.
 
 from __future__ import annotations
 
+from . import basics as py
+from . import indices
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, scratch, store, word
-from .basics import (
-    DATA,
-    DESCRIPTION,
-    DIMENSIONS,
-    DTYPE_CLASS,
-    DTYPE_NUMBER,
-    EXTENTS,
-    FLAGS,
-    OTHERS,
-    RANK,
-    call,
-    call_method,
-    dtype_of,
-    expression,
-    get,
-    give,
-    integer,
-    is_array_or_numpys,
-    is_container,
-    is_lazy,
-    is_row_major,
-    is_traced,
-    item,
-    itemsize_of,
-    keep,
-    new,
-    rank_at,
-    size_of,
-    tuple_of,
-    whole,
-)
 from .calls import array_of, kind_of, owned, rows_in
 from .containers import duplicate
 from .evaluation import address_of, begin_of, has_memory, lazy_values, new_array, new_buffer
-from .indices import (
-    PLAIN,
-    axis_of,
-    is_apart,
-    is_by_values,
-    is_mask,
-    last_of,
-    line_of,
-    selects_few,
-)
 from .scalars import truth_of, value_of
-from .views import given_of, steps_of, tuple_from, view_class, view_of
+from .views import given_of, offset_of, steps_of, tuple_from, view_class, view_of
 
 #: Elements up to which copying takes less than planning a gather (`operands.gathers.FEW`).
 FEW_PICKED = 1 << 12
@@ -70,10 +31,10 @@ LENGTH, HOLDER = 8, 16
 
 def is_dense(thing: int, most: int) -> bool:
     """Tell whether a container is row-major, its rank not fixed, and its elements so few."""
-    kind = get(thing, w.KIND)
-    if get(kind, w.OWNER) != word(w.NONE) or get(kind, w.STRIDES) != word(w.NONE):
+    kind = py.get(thing, w.KIND)
+    if py.get(kind, w.OWNER) != word(w.NONE) or py.get(kind, w.STRIDES) != word(w.NONE):
         return False
-    return 0 < size_of(get(thing, w.SHAPE)) <= most
+    return 0 < py.size_of(py.get(thing, w.SHAPE)) <= most
 
 
 def leaf_of(kind: int, rank: int, own: int) -> int:
@@ -81,10 +42,10 @@ def leaf_of(kind: int, rank: int, own: int) -> int:
 
     Of a rank, where the kind is that of memory of a rank of its own.
     """
-    if rank == own and get(kind, w.OWNER) == word(w.NONE) == get(kind, w.STRIDES):
+    if rank == own and py.get(kind, w.OWNER) == word(w.NONE) == py.get(kind, w.STRIDES):
         return kind
     number = c.PyLong_FromLongLong(rank)
-    found = c.PyDict_GetItemWithError(get(kind, w.PLACES), number)
+    found = c.PyDict_GetItemWithError(py.get(kind, w.PLACES), number)
     c.Py_DecRef(number)
     return found
 
@@ -92,17 +53,17 @@ def leaf_of(kind: int, rank: int, own: int) -> int:
 def private(key: int, dtype: int) -> int:
     """Return what an index array holds in a container that nobody else has; 0 for other indices."""
     made = 0
-    if is_lazy(key):
+    if py.is_lazy(key):
         made = lazy_values(key)
-    elif is_container(key):
-        if dtype_of(key) == dtype:
+    elif py.is_container(key):
+        if py.dtype_of(key) == dtype:
             made = duplicate(key) if is_dense(key, FEW_PICKED) else rows_in(key, FEW_PICKED)
-    elif kind_of(key) != 0 and load(key + DESCRIPTION) == dtype:
+    elif kind_of(key) != 0 and load(key + py.DESCRIPTION) == dtype:
         made = owned(key)
     if made == 0:
         c.PyErr_Clear()
         return 0
-    if not is_container(made) or dtype_of(made) != dtype or not is_dense(made, FEW_PICKED):
+    if not py.is_container(made) or py.dtype_of(made) != dtype or not is_dense(made, FEW_PICKED):
         c.Py_DecRef(made)
         return 0
     return made
@@ -113,22 +74,22 @@ def is_line(thing: int, dtype: int) -> bool:
 
     It may be read where it is: making an array of positions starts no collector.
     """
-    if load(thing + CLASS) != word(w.NDARRAY) or load(thing + DESCRIPTION) != dtype:
+    if load(thing + CLASS) != word(w.NDARRAY) or load(thing + py.DESCRIPTION) != dtype:
         return False
-    line = load(thing + RANK) & 0xFFFFFFFF == 1 and load(thing + FLAGS) & PLAIN == PLAIN
+    line = load(thing + py.RANK) & 0xFFFFFFFF == 1 and py.is_plain_array(thing)
     return line and length_of(thing) <= FEW_PICKED
 
 
 def length_of(line: int) -> int:
     """Return the extent of a NumPy array of one dimension."""
-    return load(load(line + EXTENTS))
+    return load(load(line + py.EXTENTS))
 
 
 def extent_of(shape: int, start: int, stop: int) -> int:
     """Return the product of some extents of a small array."""
     size = 1
     for k in range(start, stop):
-        size *= whole(item(shape, k))
+        size *= py.whole(py.item(shape, k))
     return size
 
 
@@ -159,11 +120,11 @@ def is_given(one: int, dtype: int, given: int) -> bool:
     line = is_line(one, dtype)
     holder = 0 if line else private(one, dtype)
     if line:
-        store(given, load(one + DATA))
+        store(given, load(one + py.DATA))
         store(given + LENGTH, length_of(one))
     elif holder != 0:
         store(given, begin_of(holder))
-        store(given + LENGTH, size_of(get(holder, w.SHAPE)))
+        store(given + LENGTH, py.size_of(py.get(holder, w.SHAPE)))
     store(given + HOLDER, holder)
     return line or holder != 0
 
@@ -172,44 +133,44 @@ def is_steady(one: int, given: int) -> bool:
     """Tell whether a line of NumPy's lies as it did before memory was allocated."""
     if load(given + HOLDER) != 0:
         return True
-    return load(one + DATA) == load(given) and length_of(one) == load(given + LENGTH)
+    return load(one + py.DATA) == load(given) and length_of(one) == load(given + LENGTH)
 
 
 def rank_of(given: int) -> int:
     """Return how many dimensions an index array or a mask has."""
     holder = load(given + HOLDER)
-    return 1 if holder == 0 else load(get(holder, w.SHAPE) + SIZE)
+    return 1 if holder == 0 else load(py.get(holder, w.SHAPE) + SIZE)
 
 
 def is_front(thing: int, given: int) -> bool:
     """Tell whether a mask has the extents of a container's first dimensions."""
-    shape, holder, front = get(thing, w.SHAPE), load(given + HOLDER), rank_of(given)
+    shape, holder, front = py.get(thing, w.SHAPE), load(given + HOLDER), rank_of(given)
     if holder == 0:
-        return load(shape + SIZE) != 0 and whole(item(shape, 0)) == load(given + LENGTH)
+        return load(shape + SIZE) != 0 and py.whole(py.item(shape, 0)) == load(given + LENGTH)
     fits = 0 < front <= load(shape + SIZE)
     for k in range(front if fits else 0):
-        fits = fits and whole(item(get(holder, w.SHAPE), k)) == whole(item(shape, k))
+        fits = fits and py.whole(py.item(py.get(holder, w.SHAPE), k)) == py.whole(py.item(shape, k))
     return fits
 
 
 def is_still(thing: int, kind: int, shape: int) -> bool:
     """Tell whether a container is as it was before memory was allocated."""
-    return get(thing, w.KIND) == kind and get(thing, w.SHAPE) == shape
+    return py.get(thing, w.KIND) == kind and py.get(thing, w.SHAPE) == shape
 
 
 def masked(thing: int, rows: int, mask: int, given: int) -> int:
     """Return what a mask selects of rows, those of a container, in a new one; 0 if not so."""
-    shape, kind = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND))
+    shape, kind = py.keep(py.get(thing, w.SHAPE)), py.keep(py.get(thing, w.KIND))
     front, rank, words, made = rank_of(given), load(shape + SIZE), scratch(), 0
-    fits = rank <= DIMENSIONS and is_front(thing, given)
+    fits = rank <= py.DIMENSIONS and is_front(thing, given)
     leaf = leaf_of(kind, rank - front + 1, rank) if fits else 0
     if leaf != 0:
         flags, size = load(given), load(given + LENGTH)
         store(words, trues(flags, size))
         for k in range(front, rank):
-            store(words + 8 * (k - front + 1), whole(item(shape, k)))
-        nbytes = extent_of(shape, front, rank) * itemsize_of(kind)
-        keep(leaf)
+            store(words + 8 * (k - front + 1), py.whole(py.item(shape, k)))
+        nbytes = extent_of(shape, front, rank) * py.itemsize_of(kind)
+        py.keep(leaf)
         buffer = new_buffer(load(words) * nbytes)
         same = buffer != 0 and is_still(thing, kind, shape) and is_steady(mask, given)
         # Of a line of NumPy's others may have written to what was counted.
@@ -252,17 +213,17 @@ def gathered(to: int, source: int, positions: int, words: int) -> int:
 
 def copy_of(nbytes: int, more: int, buffer: int) -> int:
     """Return a snapshot of new memory, and more, for elements of a buffer; 0 if there is none."""
-    much = integer(get(buffer, w.NBYTES)) > KEPT
-    much = much and get(buffer, w.SHARED) == word(w.FALSE)
-    made = c.PyWeakref_NewRef(buffer, 0) if much else keep(buffer)
-    copy = new(word(w.COPY)) if made != 0 else 0
+    much = py.integer(py.get(buffer, w.NBYTES)) > KEPT
+    much = much and py.get(buffer, w.SHARED) == word(w.FALSE)
+    made = c.PyWeakref_NewRef(buffer, 0) if much else py.keep(buffer)
+    copy = py.new(word(w.COPY)) if made != 0 else 0
     if copy == 0:
         c.Py_DecRef(made)
         c.PyErr_Clear()
         return 0
-    give(copy, w.NBYTES, c.PyLong_FromLongLong(nbytes))
-    give(copy, w.ORIGIN, keep(word(w.NONE)))
-    give(copy, w.COPY_MADE, made)
+    py.give(copy, w.NBYTES, c.PyLong_FromLongLong(nbytes))
+    py.give(copy, w.ORIGIN, py.keep(word(w.NONE)))
+    py.give(copy, w.COPY_MADE, made)
     copy = has_memory(copy, nbytes + more)
     if copy == 0:
         c.PyErr_Clear()
@@ -271,25 +232,25 @@ def copy_of(nbytes: int, more: int, buffer: int) -> int:
 
 def knows(copy: int, kind: int, shape: int, start: int, where: int) -> int:
     """Let a snapshot know the container that it is of, and its positions, which are given to it."""
-    give(copy, w.COPY_KIND, keep(kind))
-    give(copy, w.COPY_SHAPE, keep(shape))
-    give(copy, w.COPY_START, keep(start))
-    return give(copy, w.COPY_WHERE, where)
+    py.give(copy, w.COPY_KIND, py.keep(kind))
+    py.give(copy, w.COPY_SHAPE, py.keep(shape))
+    py.give(copy, w.COPY_START, py.keep(start))
+    return py.give(copy, w.COPY_WHERE, where)
 
 
 def picked_shape(shape: int, axis: int, given: int) -> int:
     """Return a shape with an index array's extents in the place of one; 0 if they are too many."""
     rank, count, words = load(shape + SIZE), rank_of(given), scratch()
     holder = load(given + HOLDER)
-    if rank + count > DIMENSIONS:
+    if rank + count > py.DIMENSIONS:
         return 0
     for k in range(axis):
-        store(words + 8 * k, whole(item(shape, k)))
+        store(words + 8 * k, py.whole(py.item(shape, k)))
     store(words + 8 * axis, load(given + LENGTH))
     for k in range(count if holder != 0 else 0):
-        store(words + 8 * (axis + k), whole(item(get(holder, w.SHAPE), k)))
+        store(words + 8 * (axis + k), py.whole(py.item(py.get(holder, w.SHAPE), k)))
     for k in range(axis + 1, rank):
-        store(words + 8 * (count + k - 1), whole(item(shape, k)))
+        store(words + 8 * (count + k - 1), py.whole(py.item(shape, k)))
     return tuple_from(words, rank + count - 1)
 
 
@@ -299,19 +260,19 @@ def taken_at(thing: int, rows: int, index: int, given: int, axis: int) -> int:
     The positions are kept behind the elements, for whoever reads these again.  ``rows`` is the
     container, or a copy that lies by rows.
     """
-    shape, kind, words = keep(get(thing, w.SHAPE)), keep(get(thing, w.KIND)), scratch()
-    buffer, rank, made = keep(get(thing, w.OWN_BUFFER)), load(shape + SIZE), 0
+    shape, kind, words = py.keep(py.get(thing, w.SHAPE)), py.keep(py.get(thing, w.KIND)), scratch()
+    buffer, rank, made = py.keep(py.get(thing, w.OWN_BUFFER)), load(shape + SIZE), 0
     count = load(given + LENGTH)
-    extent = whole(item(shape, axis)) if axis < rank else 0
+    extent = py.whole(py.item(shape, axis)) if axis < rank else 0
     store(words, extent_of(shape, 0, axis if axis < rank else rank))
     store(words + 8, count)
     store(words + 16, extent)
-    store(words + 24, extent_of(shape, axis + 1, rank) * itemsize_of(kind))
-    steps = get(get(rows, w.KIND), w.STRIDES)  # of what is no row-major memory, a vector
+    store(words + 24, extent_of(shape, axis + 1, rank) * py.itemsize_of(kind))
+    steps = py.get(py.get(rows, w.KIND), w.STRIDES)  # of what is no row-major memory, a vector
     store(words + 32, load(words + 24))
     if steps != word(w.NONE):
-        store(words + 32, whole(item(steps, 0)) * itemsize_of(kind))
-    usual = axis < rank and count > 0 and count * size_of(shape) <= FEW_PICKED * extent
+        store(words + 32, py.whole(py.item(steps, 0)) * py.itemsize_of(kind))
+    usual = axis < rank and count > 0 and count * py.size_of(shape) <= FEW_PICKED * extent
     extents = picked_shape(shape, axis, given) if usual else 0
     leaf = leaf_of(kind, load(extents + SIZE), rank) if extents != 0 else 0
     nbytes, copy = load(words) * count * load(words + 24), 0
@@ -321,15 +282,15 @@ def taken_at(thing: int, rows: int, index: int, given: int, axis: int) -> int:
         to = address_of(copy)
         places = to + nbytes + (-nbytes & 7)
         same = is_still(thing, kind, shape) and is_steady(index, given)
-        same = same and get(thing, w.OWN_BUFFER) == buffer
+        same = same and py.get(thing, w.OWN_BUFFER) == buffer
         if same:
             c.memcpy(places, load(given), 8 * count)
         if same and are_inside(places, count, extent):
             gathered(to, begin_of(rows), places, words)
-            knows(copy, kind, shape, get(thing, w.START), c.PyLong_FromLongLong(axis))
+            knows(copy, kind, shape, py.get(thing, w.START), c.PyLong_FromLongLong(axis))
             store(words, copy)
             store(words + 8, word(w.ZERO))
-            made = expression(leaf, extents, words, 2)
+            made = py.expression(leaf, extents, words, 2)
         c.Py_DecRef(copy)
     for part in (buffer, extents, kind, shape):
         c.Py_DecRef(part)
@@ -338,17 +299,17 @@ def taken_at(thing: int, rows: int, index: int, given: int, axis: int) -> int:
 
 def picked_along(thing: int, key: int, axis: int) -> int:
     """Return few elements that an array for one dimension selects, all others whole; else 0."""
-    if is_traced() or view_class(thing) == 0:
+    if py.is_traced() or view_class(thing) == 0:
         return 0
     made = 0
-    one = last_of(key) if load(key + CLASS) == word(w.TUPLE) else key
-    if not is_array_or_numpys(one) or get(get(thing, w.KIND), w.OWNER) != word(w.NONE):
+    one = indices.last_of(key) if load(key + CLASS) == word(w.TUPLE) else key
+    if not py.is_array_or_numpys(one) or py.get(py.get(thing, w.KIND), w.OWNER) != word(w.NONE):
         return 0
-    mask, given = axis == 0 and is_mask(one), scratch()
+    mask, given = axis == 0 and indices.is_mask(one), scratch()
     # Stored arrays add what is picked of many as a gather.
     dense = is_dense(thing, FEW_PICKED) or (not mask and is_short_line(thing))
-    kind, shape = keep(get(thing, w.KIND)), keep(get(thing, w.SHAPE))
-    rows = keep(thing) if dense else rows_in(thing, FEW_PICKED)
+    kind, shape = py.keep(py.get(thing, w.KIND)), py.keep(py.get(thing, w.SHAPE))
+    rows = py.keep(thing) if dense else rows_in(thing, FEW_PICKED)
     if rows != 0 and is_given(one, word(w.BOOL_DTYPE) if mask else word(w.INT64), given):
         same = is_still(thing, kind, shape)
         if same and mask:
@@ -363,27 +324,27 @@ def picked_along(thing: int, key: int, axis: int) -> int:
 
 def is_short_line(thing: int) -> bool:
     """Tell whether a container is a vector, wherever it lies, of a free rank and few elements."""
-    if get(get(thing, w.KIND), w.OWNER) != word(w.NONE):
+    if py.get(py.get(thing, w.KIND), w.OWNER) != word(w.NONE):
         return False
-    shape = get(thing, w.SHAPE)
-    return load(shape + SIZE) == 1 and 0 < size_of(shape) <= FEW_PICKED
+    shape = py.get(thing, w.SHAPE)
+    return load(shape + SIZE) == 1 and 0 < py.size_of(shape) <= FEW_PICKED
 
 
 def picked_part(thing: int, key: int) -> int:
     """Return few elements that an array selects of what ints and slices do; 0 if not so."""
-    place, axis, made = line_of(key), 0, 0
-    if place < 0 or is_mask(item(key, place)):
+    place, axis, made = indices.line_of(key), 0, 0
+    if place < 0 or indices.is_mask(py.item(key, place)):
         return 0
     for k in range(place):
-        axis += 1 if load(item(key, k) + CLASS) == word(w.SLICE) else 0
-    rest, own = tuple_of(load(key + SIZE)), tuple_of(axis + 1)
+        axis += 1 if load(py.item(key, k) + CLASS) == word(w.SLICE) else 0
+    rest, own = py.tuple_of(load(key + SIZE)), py.tuple_of(axis + 1)
     if rest != 0 and own != 0:
         for k in range(load(key + SIZE)):
-            one = word(w.ALL) if k == place else item(key, k)
-            store(rest + word(w.TUPLE_ITEMS) + 8 * k, keep(one))
+            one = word(w.ALL) if k == place else py.item(key, k)
+            store(rest + word(w.TUPLE_ITEMS) + 8 * k, py.keep(one))
         for k in range(axis + 1):
-            one = word(w.ALL) if k < axis else item(key, place)
-            store(own + word(w.TUPLE_ITEMS) + 8 * k, keep(one))
+            one = word(w.ALL) if k < axis else py.item(key, place)
+            store(own + word(w.TUPLE_ITEMS) + 8 * k, py.keep(one))
         part = view_of(thing, rest)
         made = picked_along(part, own, axis) if part != 0 else 0
         c.Py_DecRef(part)
@@ -394,15 +355,15 @@ def picked_part(thing: int, key: int) -> int:
 
 def picked(thing: int, key: int) -> int:
     """Return few elements that an index with one array selects; 0 for all other indices."""
-    axis = axis_of(key, rank_at(thing))
+    axis = indices.axis_of(key, py.rank_at(thing))
     return picked_part(thing, key) if axis < 0 else picked_along(thing, key, axis)
 
 
 def by_numpy(thing: int, key: int) -> int:
     """Return what masks or several index arrays select, in a new container; 0 if not so."""
-    if is_traced() or view_class(thing) == 0 or not is_dense(thing, FEW_PICKED):
+    if py.is_traced() or view_class(thing) == 0 or not is_dense(thing, FEW_PICKED):
         return 0
-    if not is_by_values(key) or not selects_few(key):
+    if not indices.is_by_values(key) or not indices.selects_few(key):
         return 0
     array = array_of(thing)
     found = c.PyObject_GetItem(array, key) if array != 0 else 0
@@ -411,7 +372,7 @@ def by_numpy(thing: int, key: int) -> int:
         return 0
     made = owned(found)
     if made == 0:  # it does not lie by rows, as its copy does
-        rows = call_method(word(w.COPY_NAME), found, 0, 1)
+        rows = py.call_method(word(w.COPY_NAME), found, 0, 1)
         made = owned(rows) if rows != 0 else 0
         c.Py_DecRef(rows)
         c.PyErr_Clear()
@@ -424,18 +385,18 @@ def listed(thing: int, key: int) -> int:
 
     Or with an array of NumPy whose elements lie apart.
     """
-    axis = axis_of(key, rank_at(thing))
-    one = key if axis < 0 or load(key + CLASS) != word(w.TUPLE) else last_of(key)
-    if axis < 0 or not (load(one + CLASS) == word(w.LIST) or is_apart(one)):
+    axis = indices.axis_of(key, py.rank_at(thing))
+    one = key if axis < 0 or load(key + CLASS) != word(w.TUPLE) else indices.last_of(key)
+    if axis < 0 or not (load(one + CLASS) == word(w.LIST) or indices.is_apart(one)):
         return 0
-    if not is_container(thing) or is_traced():
+    if not py.is_container(thing) or py.is_traced():
         return 0
-    made, given = 0, call(word(w.NUMPY_ARRAY), one, 0, 1)
-    keys = tuple_of(axis + 1) if given != 0 else 0
+    made, given = 0, py.call(word(w.NUMPY_ARRAY), one, 0, 1)
+    keys = py.tuple_of(axis + 1) if given != 0 else 0
     if keys != 0:
         for k in range(axis):
-            store(keys + word(w.TUPLE_ITEMS) + 8 * k, keep(word(w.ALL)))
-        store(keys + word(w.TUPLE_ITEMS) + 8 * axis, keep(given))
+            store(keys + word(w.TUPLE_ITEMS) + 8 * k, py.keep(word(w.ALL)))
+        store(keys + word(w.TUPLE_ITEMS) + 8 * axis, py.keep(given))
         made = picked(thing, keys)
         c.Py_DecRef(keys)
     c.PyErr_Clear()  # Python says what is wrong
@@ -445,15 +406,11 @@ def listed(thing: int, key: int) -> int:
 
 def element_at(thing: int, key: int) -> int:
     """Return where the element at as many integers as dimensions is; 0 where one is too large."""
-    words, many, start = scratch(), load(key + CLASS) == word(w.TUPLE), 0
-    rank = steps_of(thing, words, words + 8 * DIMENSIONS)
-    for k in range(rank):
-        at, extent = whole(item(key, k) if many else key), load(words + 8 * k)
-        at += extent if at < 0 else 0
-        if not 0 <= at < extent:
-            return 0
-        start += at * load(words + 8 * (DIMENSIONS + k))
-    return begin_of(thing) + start * itemsize_of(get(thing, w.KIND)) if rank != 0 else 0
+    words = scratch()
+    rank = steps_of(thing, words, words + 8 * py.DIMENSIONS)
+    start = offset_of(words, rank, key, False) if rank != 0 else py.FAR
+    nbytes = py.itemsize_of(py.get(thing, w.KIND))
+    return begin_of(thing) + start * nbytes if start != py.FAR else 0
 
 
 def value_in(place: int, dtype: int, nbytes: int) -> int:
@@ -461,10 +418,10 @@ def value_in(place: int, dtype: int, nbytes: int) -> int:
     if dtype == word(w.BOOL_DTYPE):
         return truth_of(load_byte(place) != 0)
     direct = dtype == word(w.FLOAT64)
-    one = new(word(w.SCALAR_FLOAT) if direct else load(dtype + DTYPE_CLASS))
+    one = py.new(word(w.SCALAR_FLOAT) if direct else load(dtype + py.DTYPE_CLASS))
     if one == 0:  # the collector does not run for these
         return 0
-    c.memcpy(one + DATA, place, nbytes)
+    c.memcpy(one + py.DATA, place, nbytes)
     if direct:
         return one
     made = value_of(one)
@@ -474,16 +431,16 @@ def value_in(place: int, dtype: int, nbytes: int) -> int:
 
 def value_at(thing: int, key: int) -> int:
     """Return the element at integers as a value; 0 if they do not select one."""
-    if not is_container(thing) or is_traced():
+    if not py.is_container(thing) or py.is_traced():
         return 0
-    if given_of(key) != load(get(thing, w.SHAPE) + SIZE):
+    if given_of(key) != load(py.get(thing, w.SHAPE) + SIZE):
         return 0
-    dtype = dtype_of(thing)
-    place = element_at(thing, key) if load(dtype + DTYPE_NUMBER) < OTHERS else 0
+    dtype = py.dtype_of(thing)
+    place = element_at(thing, key) if load(dtype + py.DTYPE_NUMBER) < py.OTHERS else 0
     if place != 0:
-        return value_in(place, dtype, itemsize_of(get(thing, w.KIND)))
-    array = get(thing, w.OWN_ARRAY)
-    if array == 0 and is_row_major(thing):
+        return value_in(place, dtype, py.itemsize_of(py.get(thing, w.KIND)))
+    array = py.get(thing, w.OWN_ARRAY)
+    if array == 0 and py.is_row_major(thing):
         array = array_of(thing)
     one = c.PyObject_GetItem(array, key) if array != 0 else 0
     if one == 0:

@@ -6,50 +6,13 @@ As `xtensor_views.selection` does it: at indices, where a condition holds, and w
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
+from . import picks, views
 from . import words as w
 from .api import CLASS, SCRATCH, SIZE, load, load_byte, scratch, store, word
-from .basics import (
-    DATA,
-    DIMENSIONS,
-    get,
-    give,
-    is_array_or_numpys,
-    is_container,
-    is_row_major,
-    is_traced,
-    item,
-    keep,
-    new,
-    size_of,
-    tuple_of,
-    whole,
-)
 from .evaluation import array_over
 from .indices import is_all
-from .picks import (
-    FEW_PICKED,
-    HOLDER,
-    LENGTH,
-    extent_of,
-    is_front,
-    is_given,
-    is_steady,
-    rank_of,
-    trues,
-)
-from .views import (
-    BEGIN,
-    OUT_EXTENTS,
-    OUT_STEPS,
-    steps_of,
-    tuple_from,
-    view_by_items,
-    view_class,
-    view_of,
-    view_with,
-    whole_of,
-)
 
 
 def base_of(thing: int) -> int:
@@ -57,18 +20,18 @@ def base_of(thing: int) -> int:
 
     What may move as where it lies now, a tuple of which Python makes a view if it is asked for.
     """
-    view = view_class(thing)
+    view = views.view_class(thing)
     if load(thing + CLASS) == view:
-        return keep(thing)
-    if view == 0 or get(get(thing, w.KIND), w.OWNER) != word(w.NONE):
-        return view_of(thing, word(w.EMPTY))
-    made = tuple_of(4)
+        return py.keep(thing)
+    if view == 0 or py.get(py.get(thing, w.KIND), w.OWNER) != word(w.NONE):
+        return views.view_of(thing, word(w.EMPTY))
+    made = py.tuple_of(4)
     if made != 0:
         to = made + word(w.TUPLE_ITEMS)
-        store(to, keep(get(thing, w.KIND)))
-        store(to + 8, keep(get(thing, w.SHAPE)))
-        store(to + 16, keep(get(thing, w.OWN_BUFFER)))
-        store(to + 24, keep(get(thing, w.START)))
+        store(to, py.keep(py.get(thing, w.KIND)))
+        store(to + 8, py.keep(py.get(thing, w.SHAPE)))
+        store(to + 16, py.keep(py.get(thing, w.OWN_BUFFER)))
+        store(to + 24, py.keep(py.get(thing, w.START)))
     return made
 
 
@@ -78,22 +41,22 @@ def view_at(cls: int, base: int, shape: int, own: int) -> int:
     0 where the container's shape is not the one that they were found in any more, or one of them
     is missing.
     """
-    made = new(cls) if base != 0 and shape != 0 else 0
-    rows = made != 0 and get(fact_of(base, w.KIND, 0), w.STRIDES) == word(w.NONE)
+    made = py.new(cls) if base != 0 and shape != 0 else 0
+    rows = made != 0 and py.get(fact_of(base, w.KIND, 0), w.STRIDES) == word(w.NONE)
     if not rows or fact_of(base, w.SHAPE, 1) != own:
         for part in (made, base, shape):
             c.Py_DecRef(part)
         return 0
-    give(made, w.PICK_LENT if load(base + CLASS) == word(w.TUPLE) else w.PICK_BASE, base)
-    give(made, w.SHAPE, shape)
-    give(made, w.KIND, keep(word(w.NODE)))
-    give(made, w.OPERANDS, keep(word(w.EMPTY)))
+    py.give(made, w.PICK_LENT if load(base + CLASS) == word(w.TUPLE) else w.PICK_BASE, base)
+    py.give(made, w.SHAPE, shape)
+    py.give(made, w.KIND, py.keep(word(w.NODE)))
+    py.give(made, w.OPERANDS, py.keep(word(w.EMPTY)))
     return made
 
 
 def fact_of(base: int, slot: int, number: int) -> int:
     """Return what a slot of a view's base has, as the base is held (`base_of`), borrowed."""
-    return item(base, number) if load(base + CLASS) == word(w.TUPLE) else get(base, slot)
+    return py.item(base, number) if load(base + CLASS) == word(w.TUPLE) else py.get(base, slot)
 
 
 def index_view(base: int, positions: int, own: int, usual: bool) -> int:
@@ -104,10 +67,10 @@ def index_view(base: int, positions: int, own: int, usual: bool) -> int:
     words = scratch()
     store(words, load(positions + SIZE) >> 3)
     place = base_of(base) if usual else 0
-    shape = tuple_from(words, 1) if place != 0 else 0
+    shape = views.tuple_from(words, 1) if place != 0 else 0
     made = view_at(word(w.INDEX_VIEW), place, shape, own)
     if made != 0:
-        give(made, w.PICK_LISTED, positions)
+        py.give(made, w.PICK_LISTED, positions)
     else:
         c.Py_DecRef(positions)
     return made
@@ -115,40 +78,37 @@ def index_view(base: int, positions: int, own: int, usual: bool) -> int:
 
 def new_places(extents: int, rank: int) -> int:
     """Return an array of int64 of extents at an address; 0 if there is no memory."""
-    made = array_over(0, 0, word(w.INT64), rank, extents, 0)
-    if made == 0:
-        c.PyErr_Clear()
-    return made
+    return py.or_nothing(array_over(0, 0, word(w.INT64), rank, extents, 0))
 
 
 def new_positions(count: int) -> int:
     """Return bytes for so many int64, an array of which takes longer; 0 if there is no memory."""
-    made = c.PyBytes_FromStringAndSize(0, 8 * count)
-    if made == 0:
-        c.PyErr_Clear()
-    return made
+    return py.or_nothing(c.PyBytes_FromStringAndSize(0, 8 * count))
 
 
 def is_usual(base: int) -> bool:
     """Tell whether a container is row-major and of some dimensions, and has few elements."""
-    if is_traced() or not is_container(base) or not is_row_major(base):
+    if py.is_traced() or not py.is_container(base) or not py.is_row_major(base):
         return False
-    return load(get(base, w.SHAPE) + SIZE) > 0 and 0 < size_of(get(base, w.SHAPE)) <= FEW_PICKED
+    return (
+        load(py.get(base, w.SHAPE) + SIZE) > 0
+        and 0 < py.size_of(py.get(base, w.SHAPE)) <= picks.FEW_PICKED
+    )
 
 
 def filtered(base: int, condition: int) -> int:
     """``filtered(x, condition)``: a view of the elements for which it holds."""
     given, made = scratch(), 0
-    usual = is_usual(base) and is_array_or_numpys(condition)
-    if not usual or not is_given(condition, word(w.BOOL_DTYPE), given):
+    usual = is_usual(base) and py.is_array_or_numpys(condition)
+    if not usual or not picks.is_given(condition, word(w.BOOL_DTYPE), given):
         return 0
-    flags, size, left = load(given), load(given + LENGTH), 0
-    own = keep(get(base, w.SHAPE))
-    if rank_of(given) == load(own + SIZE) and is_front(base, given):
-        left = trues(flags, size)
+    flags, size, left = load(given), load(given + picks.LENGTH), 0
+    own = py.keep(py.get(base, w.SHAPE))
+    if picks.rank_of(given) == load(own + SIZE) and picks.is_front(base, given):
+        left = picks.trues(flags, size)
         made = new_positions(left)
     if made != 0:
-        to, steady = made + word(w.BYTES_DATA), is_steady(condition, given)
+        to, steady = made + word(w.BYTES_DATA), picks.is_steady(condition, given)
         for k in range(size if steady else 0):
             if load_byte(flags + k) != 0 and left > 0:
                 store(to, k)
@@ -157,25 +117,29 @@ def filtered(base: int, condition: int) -> int:
         usual = steady and left == 0  # else somebody wrote
         made = index_view(base, made, own, usual)
     c.Py_DecRef(own)
-    c.Py_DecRef(load(given + HOLDER))
+    c.Py_DecRef(load(given + picks.HOLDER))
     return made
 
 
 def count_of_indices(given: int, rank: int) -> int:
     """Count the indices of elements in an index array, one in a row; -1 if it is none of them."""
-    holder = load(given + HOLDER)
-    if rank == 1 and rank_of(given) == 1:
-        return load(given + LENGTH)
-    if holder == 0 or rank_of(given) != 2 or whole(item(get(holder, w.SHAPE), 1)) != rank:
+    holder = load(given + picks.HOLDER)
+    if rank == 1 and picks.rank_of(given) == 1:
+        return load(given + picks.LENGTH)
+    if (
+        holder == 0
+        or picks.rank_of(given) != 2
+        or py.whole(py.item(py.get(holder, w.SHAPE), 1)) != rank
+    ):
         return -1
-    return whole(item(get(holder, w.SHAPE), 0))
+    return py.whole(py.item(py.get(holder, w.SHAPE), 0))
 
 
 def place_at(index: int, shape: int) -> int:
     """Return the position of an element at an index in row-major order; -1 if there is none."""
     place = 0
     for k in range(load(shape + SIZE)):
-        at, extent = load(index + 8 * k), whole(item(shape, k))
+        at, extent = load(index + 8 * k), py.whole(py.item(shape, k))
         at += extent if at < 0 else 0
         if not 0 <= at < extent:
             return -1
@@ -186,23 +150,23 @@ def place_at(index: int, shape: int) -> int:
 def indexed(base: int, indices: int) -> int:
     """``indexed(x, indices)``: a view of the elements at indices, of a vector at positions."""
     given, made = scratch(), 0
-    usual = is_usual(base) and is_array_or_numpys(indices)
-    if not usual or not is_given(indices, word(w.INT64), given):
+    usual = is_usual(base) and py.is_array_or_numpys(indices)
+    if not usual or not picks.is_given(indices, word(w.INT64), given):
         return 0
-    own = keep(get(base, w.SHAPE))
+    own = py.keep(py.get(base, w.SHAPE))
     rank = load(own + SIZE)
     count = count_of_indices(given, rank)
     if count > 0:
         made = new_positions(count)
     if made != 0:
-        to, inside = made + word(w.BYTES_DATA), is_steady(indices, given)
+        to, inside = made + word(w.BYTES_DATA), picks.is_steady(indices, given)
         for k in range(count if inside else 0):
             place = place_at(load(given) + 8 * k * rank, own)
             inside = inside and place >= 0
             store(to + 8 * k, place)
         made = index_view(base, made, own, inside)  # else Python says what is wrong
     c.Py_DecRef(own)
-    c.Py_DecRef(load(given + HOLDER))
+    c.Py_DecRef(load(given + picks.HOLDER))
     return made
 
 
@@ -221,7 +185,7 @@ def all_kept(pick: int, extent: int, places: int) -> int:
 
     Or if they, or the others that are dropped, are too many to be stored.
     """
-    given, drops = get(pick, w.PICK_POSITIONS), get(pick, w.PICK_DROPS) == word(w.TRUE)
+    given, drops = py.get(pick, w.PICK_POSITIONS), py.get(pick, w.PICK_DROPS) == word(w.TRUE)
     count, most = load(given + SIZE), SCRATCH // 2
     if count > most or (drops and extent > most):
         return -1
@@ -229,7 +193,7 @@ def all_kept(pick: int, extent: int, places: int) -> int:
     for k in range(extent if drops else 0):
         store(gone + 8 * k, 0)
     for k in range(count):
-        at = whole(item(given, k))
+        at = py.whole(py.item(given, k))
         at += extent if at < 0 else 0
         if not 0 <= at < extent:
             return -1
@@ -256,30 +220,30 @@ def pick_in(items: int) -> int:
     """Return which item of an index is the only one that picks positions, all else whole; or -1."""
     found = -1
     for k in range(load(items + SIZE) if load(items + CLASS) == word(w.TUPLE) else 0):
-        if load(item(items, k) + CLASS) == word(w.PICK) and found < 0:
+        if load(py.item(items, k) + CLASS) == word(w.PICK) and found < 0:
             found = k
-        elif not is_all(item(items, k)):
+        elif not is_all(py.item(items, k)):
             return -1
     return found
 
 
 def spaced(base: int, axis: int, places: int, count: int, pace: int) -> int:
     """Return the view of positions along a dimension that are equally far apart; 0 if not usual."""
-    words, view = scratch(), view_class(base)
-    rank = steps_of(base, words, words + 8 * DIMENSIONS)
+    words, view = scratch(), views.view_class(base)
+    rank = views.steps_of(base, words, words + 8 * py.DIMENSIONS)
     for k in range(rank):
-        whole_of(words, k, k)
-    step = load(words + 8 * (DIMENSIONS + axis))
-    store(words + 8 * (OUT_EXTENTS + axis), count)
-    store(words + 8 * (OUT_STEPS + axis), pace * step)
-    store(words + 8 * BEGIN, load(places) * step)
-    return view_with(base, view, words, rank) if rank != 0 and view != 0 else 0
+        views.whole_of(words, k, k)
+    step = load(words + 8 * (py.DIMENSIONS + axis))
+    store(words + 8 * (views.OUT_EXTENTS + axis), count)
+    store(words + 8 * (views.OUT_STEPS + axis), pace * step)
+    store(words + 8 * views.BEGIN, load(places) * step)
+    return views.view_with(base, view, words, rank) if rank != 0 and view != 0 else 0
 
 
 def lined_up(to: int, own: int, axis: int, places: int, count: int) -> int:
     """Store where each element is whose position along a dimension is picked."""
-    outer, inner = extent_of(own, 0, axis), extent_of(own, axis + 1, load(own + SIZE))
-    extent = whole(item(own, axis))
+    outer, inner = picks.extent_of(own, 0, axis), picks.extent_of(own, axis + 1, load(own + SIZE))
+    extent = py.whole(py.item(own, axis))
     for k in range(outer):
         for n in range(count):
             first = (k * extent + load(places + 8 * n)) * inner
@@ -292,23 +256,25 @@ def lined_up(to: int, own: int, axis: int, places: int, count: int) -> int:
 def kept(base: int, own: int, axis: int, places: int, count: int) -> int:
     """Return the view of positions along a dimension that lie anywhere; 0 if it is not usual."""
     rank, words = load(own + SIZE), scratch()
-    for k in range(rank if rank <= DIMENSIONS else 0):
-        store(words + 8 * k, count if k == axis else whole(item(own, k)))
-    if rank > DIMENSIONS or count * size_of(own) > FEW_PICKED * whole(item(own, axis)):
+    for k in range(rank if rank <= py.DIMENSIONS else 0):
+        store(words + 8 * k, count if k == axis else py.whole(py.item(own, k)))
+    if rank > py.DIMENSIONS or count * py.size_of(own) > picks.FEW_PICKED * py.whole(
+        py.item(own, axis)
+    ):
         return 0
     offsets = new_places(words, rank)
-    store(words + 8 * DIMENSIONS, count)
-    chosen, takes = new_places(words + 8 * DIMENSIONS, 1), c.PyDict_New()
+    store(words + 8 * py.DIMENSIONS, count)
+    chosen, takes = new_places(words + 8 * py.DIMENSIONS, 1), c.PyDict_New()
     key = c.PyLong_FromLongLong(axis)
     made = 0
     if offsets != 0 and chosen != 0 and takes != 0 and c.PyDict_SetItem(takes, key, chosen) == 0:
-        c.memcpy(load(chosen + DATA), places, 8 * count)
-        lined_up(load(offsets + DATA), own, axis, places, count)
-        place, shape = base_of(base), tuple_from(words, rank)
+        c.memcpy(load(chosen + py.DATA), places, 8 * count)
+        lined_up(load(offsets + py.DATA), own, axis, places, count)
+        place, shape = base_of(base), views.tuple_from(words, rank)
         made = view_at(word(w.DYNAMIC_VIEW), place, shape, own)
     if made != 0:
-        give(made, w.PICK_OFFSETS, keep(offsets))
-        give(made, w.PICK_TAKES, keep(takes))
+        py.give(made, w.PICK_OFFSETS, py.keep(offsets))
+        py.give(made, w.PICK_TAKES, py.keep(takes))
     else:
         c.PyErr_Clear()
     for part in (offsets, chosen, takes, key):
@@ -320,13 +286,13 @@ def basic(base: int, items: int) -> int:
     """``basic(x, items)``: the view that a tuple or list of items selects; 0 if not a usual one."""
     axis = pick_in(items)
     if axis < 0:
-        return view_by_items(base, items)
-    if not is_usual(base) or load(get(base, w.SHAPE) + SIZE) <= axis:
+        return views.view_by_items(base, items)
+    if not is_usual(base) or load(py.get(base, w.SHAPE) + SIZE) <= axis:
         return 0
-    own, places, made = keep(get(base, w.SHAPE)), scratch(), 0
+    own, places, made = py.keep(py.get(base, w.SHAPE)), scratch(), 0
     count = -1
     if load(items + SIZE) <= load(own + SIZE):
-        count = all_kept(item(items, axis), whole(item(own, axis)), places)
+        count = all_kept(py.item(items, axis), py.whole(py.item(own, axis)), places)
     pace = pace_of(places, count) if count > 0 else 0
     if pace != 0:
         made = spaced(base, axis, places, count, pace)

@@ -6,24 +6,10 @@ that keeps its recipes.  `METHOD` entries say which function of the namespace a 
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
-from .basics import (
-    DATA,
-    LIST_ITEMS,
-    call,
-    container_of,
-    expression,
-    get,
-    is_array,
-    is_lazy,
-    is_traced,
-    item,
-    keep,
-    member,
-    tuple_of,
-)
 from .operators import give_snapshot, put
 from .reuse import note_use, settled
 from .views import view_class
@@ -74,22 +60,22 @@ def is_described(state: int, value: int) -> bool:
     cls, arrays = load(value + CLASS), load(state + 8)
     if load(state) > MOST_KEYS or arrays > MOST_ARRAYS:
         return False
-    if is_array(value):
-        if get(value, w.KIND) == word(w.NODE):
+    if py.is_array(value):
+        if py.get(value, w.KIND) == word(w.NODE):
             return False
         give_snapshot(value)
         store(state + ARRAYS + 16 * arrays, value)
         store(state + ARRAYS + 16 * arrays + 8, load(state) + 1)
         store(state + 8, arrays + 1)
-        push(state, keep(cls))
-        push(state, keep(get(value, w.KIND)))
-        return push(state, keep(get(value, w.SHAPE)))
+        push(state, py.keep(cls))
+        push(state, py.keep(py.get(value, w.KIND)))
+        return push(state, py.keep(py.get(value, w.SHAPE)))
     if not is_option(cls):
         return False
-    push(state, keep(cls))
-    push(state, keep(value))
+    push(state, py.keep(cls))
+    push(state, py.keep(value))
     if cls == word(w.FLOAT):  # zeros compare equal
-        push(state, keep(word(w.MINUS) if load(value + DATA) < 0 else word(w.PLUS)))
+        push(state, py.keep(word(w.MINUS) if load(value + py.DATA) < 0 else word(w.PLUS)))
     return True
 
 
@@ -101,18 +87,18 @@ def is_noted(state: int, value: int) -> bool:
     count = load(value + SIZE)
     if load(state) > MOST_KEYS or count > MOST_ARRAYS:
         return False
-    push(state, keep(cls))
+    push(state, py.keep(cls))
     push(state, c.PyLong_FromLongLong(count))
     usual = True
     for k in range(count):
-        usual = usual and is_described(state, member(value, k))
+        usual = usual and is_described(state, py.member(value, k))
     return usual
 
 
 def new_key(state: int) -> int:
     """Return the key of a call; 0 where there is none, and its items are let go."""
     count = load(state)
-    key = tuple_of(count) if load(state + 8) >= 0 else 0
+    key = py.tuple_of(count) if load(state + 8) >= 0 else 0
     for k in range(count):
         if key != 0:
             store(key + word(w.TUPLE_ITEMS) + 8 * k, load(state + KEYS + 8 * k))
@@ -128,7 +114,9 @@ def is_as_noted(key: int, state: int) -> bool:
     """
     for k in range(load(state + 8)):
         array, at = load(state + ARRAYS + 16 * k), load(state + ARRAYS + 16 * k + 8)
-        if get(array, w.KIND) != item(key, at) or get(array, w.SHAPE) != item(key, at + 1):
+        if py.get(array, w.KIND) != py.item(key, at) or py.get(array, w.SHAPE) != py.item(
+            key, at + 1
+        ):
             return False
     return True
 
@@ -138,10 +126,12 @@ def viewed(recipe: int, of: int) -> int:
     cls = view_class(of)
     if cls == 0:
         return 0
-    kind, shape = keep(get(recipe, w.VIEW_KIND)), keep(get(recipe, w.VIEW_SHAPE))
-    start = c.PyLong_AsLongLong(get(of, w.START)) + c.PyLong_AsLongLong(get(recipe, w.VIEW_BY))
+    kind, shape = py.keep(py.get(recipe, w.VIEW_KIND)), py.keep(py.get(recipe, w.VIEW_SHAPE))
+    start = c.PyLong_AsLongLong(py.get(of, w.START)) + c.PyLong_AsLongLong(
+        py.get(recipe, w.VIEW_BY)
+    )
     place = c.PyLong_FromLongLong(start)
-    return container_of(cls, kind, shape, keep(get(of, w.OWN_BUFFER)), place)
+    return py.container_of(cls, kind, shape, py.keep(py.get(of, w.OWN_BUFFER)), place)
 
 
 def operands_of(place: int, state: int) -> int:
@@ -149,7 +139,7 @@ def operands_of(place: int, state: int) -> int:
     total = 0
     for k in range(load(state + 8)):
         array = load(state + ARRAYS + 16 * k)
-        count = load(get(array, w.OPERANDS) + SIZE) if is_lazy(array) else 2
+        count = load(py.get(array, w.OPERANDS) + SIZE) if py.is_lazy(array) else 2
         if total + count > HALF or put(place + 8 * total, array) < 0:
             return -1
         total += count
@@ -160,7 +150,7 @@ def assembled(recipe: int, state: int) -> int:
     """Return an expression of the operands of a call's arrays; 0 where Python has to make it."""
     given = scratch()
     out, total = given + 8 * HALF, operands_of(given, state)
-    record = get(recipe, w.RECIPE_RECORD) + word(w.BYTES_DATA)
+    record = py.get(recipe, w.RECIPE_RECORD) + word(w.BYTES_DATA)
     count, moved = load(record), load(record + 8)
     if total < 0 or count > HALF:
         return 0
@@ -169,12 +159,12 @@ def assembled(recipe: int, state: int) -> int:
         if pick < total:
             store(out + 8 * k, load(given + 8 * pick))
         else:
-            store(out + 8 * k, item(get(recipe, w.RECIPE_CONSTANTS), pick - total))
+            store(out + 8 * k, py.item(py.get(recipe, w.RECIPE_CONSTANTS), pick - total))
     moves = record + 16 + 8 * count
     for k in range(moved):
         at = out + 8 * load(moves + 16 * k)
         store(at, c.PyLong_FromLongLong(c.PyLong_AsLongLong(load(at)) + load(moves + 16 * k + 8)))
-    made = expression(get(recipe, w.RECIPE_KIND), get(recipe, w.RECIPE_SHAPE), out, count)
+    made = py.expression(py.get(recipe, w.RECIPE_KIND), py.get(recipe, w.RECIPE_SHAPE), out, count)
     for k in range(moved):
         c.Py_DecRef(load(out + 8 * load(moves + 16 * k)))
     return made
@@ -185,14 +175,14 @@ def arrays_of(state: int) -> int:
     count = load(state + 8)
     arrays = c.PyList_New(count)
     for k in range(count if arrays != 0 else 0):
-        store(load(arrays + LIST_ITEMS) + 8 * k, keep(load(state + ARRAYS + 16 * k)))
+        store(load(arrays + py.LIST_ITEMS) + 8 * k, py.keep(load(state + ARRAYS + 16 * k)))
     return arrays
 
 
 def called(recipe: int, state: int) -> int:
     """Return what a recipe in Python makes of a call's arrays."""
     arrays = arrays_of(state)
-    made = call(recipe, arrays, 0, 1) if arrays != 0 else 0
+    made = py.call(recipe, arrays, 0, 1) if arrays != 0 else 0
     c.Py_DecRef(arrays)
     return made
 
@@ -200,7 +190,7 @@ def called(recipe: int, state: int) -> int:
 def unseen(known: int, key: int, state: int) -> int:
     """Return the result of a call whose kinds are known with other extents; 0 of others."""
     arrays = arrays_of(state) if load(known + CLASS) != word(w.DICT) else 0
-    made = call(get(known, w.UNSEEN), key, arrays, 2) if arrays != 0 else 0
+    made = py.call(py.get(known, w.UNSEEN), key, arrays, 2) if arrays != 0 else 0
     c.Py_DecRef(arrays)
     if made != word(w.NONE):
         return made
@@ -221,7 +211,7 @@ def remade(known: int, state: int) -> int:
     elif recipe == 0 or recipe == word(w.NONE):
         made, recipe = unseen(known, key, state), 0
     if recipe != 0:
-        keep(recipe)
+        py.keep(recipe)
         if load(recipe + CLASS) == word(w.RECIPE):
             made = assembled(recipe, state)
         elif load(recipe + CLASS) == word(w.VIEW_RECIPE):
@@ -242,9 +232,9 @@ def is_table(front: int) -> bool:
 def with_standing(args: int) -> int:
     """Return arguments with what stands for lazy results, the caller's; 0 where Python has to."""
     count = load(args + SIZE)
-    given = tuple_of(count)
+    given = py.tuple_of(count)
     for k in range(count if given != 0 else 0):
-        stands = settled(item(args, k))
+        stands = settled(py.item(args, k))
         if stands == 0:
             c.Py_DecRef(given)
             return 0
@@ -254,7 +244,7 @@ def with_standing(args: int) -> int:
 
 def recall(known: int, args: int, options: int) -> int:
     """Return the result of a call of a memoised function; 0 if it is not known."""
-    if is_traced():
+    if py.is_traced():
         return 0
     if load(known + CLASS) != word(w.VALUES_TABLE):
         return recall_of(known, args, options)
@@ -264,7 +254,7 @@ def recall(known: int, args: int, options: int) -> int:
     made = recall_of(known, given, options)
     c.Py_DecRef(given)
     for k in range(load(args + SIZE) if made != 0 else 0):
-        note_use(item(args, k))
+        note_use(py.item(args, k))
     return made
 
 
@@ -272,13 +262,13 @@ def recall_of(known: int, args: int, options: int) -> int:
     """Return the result of a call with such arguments; 0 if it is not known."""
     state, usual = begun(scratch()), True
     for k in range(load(args + SIZE)):
-        usual = usual and is_noted(state, item(args, k))
+        usual = usual and is_noted(state, py.item(args, k))
     if usual and c.PyDict_Size(options) != 0:
         at = state + 8 * 250
         store(at, 0)
         while c.PyDict_Next(options, at, at + 8, at + 16) != 0:
             if usual and load(state) <= MOST_KEYS:
-                push(state, keep(load(at + 8)))
+                push(state, py.keep(load(at + 8)))
                 usual = is_noted(state, load(at + 16))
             else:
                 usual = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import load, load_float, run, scratch, store
-from .basics import DATA, get
 
 #: Bytes of a record's head, of a step's, and of what is said of an address and of a number.
 HEAD, STEP, ADDRESS_ENTRY, NUMBER_ENTRY = 32, 32, 40, 24
@@ -22,7 +22,7 @@ def address_at(entry: int, target: int, temporary: int, operands: int) -> int:
     kind, base = load(entry + 8), target
     if kind == OPERAND:
         at = operands + load(entry + 16)
-        number = get(load(at), w.ADDRESS)
+        number = py.get(load(at), w.ADDRESS)
         if number == 0:
             return 0
         base = c.PyLong_AsUnsignedLongLongMask(number) + c.PyLong_AsLongLong(load(at + 8))
@@ -37,13 +37,13 @@ def put_number(place: int, thing: int, kind: int) -> None:
         store(place, c.PyLong_AsUnsignedLongLongMask(thing))
         return
     if kind in (DOUBLE, COMPLEX):
-        store(place, load(thing + DATA))
+        store(place, load(thing + py.DATA))
     else:
-        store(place, load_float(thing + DATA))
+        store(place, load_float(thing + py.DATA))
     if kind == COMPLEX:
-        store(place + 8, load(thing + DATA + 8))
+        store(place + 8, load(thing + py.DATA + 8))
     elif kind == COMPLEX_FLOAT:
-        store(place, load(place) | load_float(thing + DATA + 8) << 32)
+        store(place, load(place) | load_float(thing + py.DATA + 8) << 32)
 
 
 def ran(record: int, target: int, temporary: int, operands: int) -> bool:

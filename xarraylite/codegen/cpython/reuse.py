@@ -7,25 +7,10 @@ computes it anew.
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, add_to, load, scratch, store, word
-from .basics import (
-    change,
-    expression,
-    get,
-    give,
-    is_lazy,
-    is_row_major,
-    is_traced,
-    item,
-    itemsize_of,
-    keep,
-    new,
-    read_by,
-    size_of,
-    tuple_of,
-)
 from .evaluation import lazy_values
 
 #: Bytes of a result that is computed here, and of memory that it is computed of; elements of one
@@ -43,32 +28,32 @@ OF, STANDING, VALUES = range(3)
 
 def own_memory(lazy: int) -> int:
     """Return the container that a handle without kind stands for, borrowed; 0 if there is none."""
-    own = get(lazy, w.OWNING)
-    memory = get(own, w.FAMILY_MEMORY) if own != 0 else word(w.NONE)
+    own = py.get(lazy, w.OWNING)
+    memory = py.get(own, w.FAMILY_MEMORY) if own != 0 else word(w.NONE)
     return 0 if memory == word(w.NONE) else memory
 
 
 def noted(lazy: int, slot: int) -> int:
     """Return what is noted of a lazy result's operands, borrowed; 0 if nothing is."""
-    used = get(lazy, w.USED)
+    used = py.get(lazy, w.USED)
     if used == 0 or load(used + CLASS) != word(w.TUPLE):
         return 0
-    return item(used, slot) if item(used, OF) == get(lazy, w.OPERANDS) else 0
+    return py.item(used, slot) if py.item(used, OF) == py.get(lazy, w.OPERANDS) else 0
 
 
 def depth_of(operand: int) -> int:
     """Return how many results, each computed of the one before, an operand was computed of."""
     if load(operand + CLASS) != word(w.COPY):
         return 0
-    told = get(operand, w.COPY_MADE)
+    told = py.get(operand, w.COPY_MADE)
     known = load(told + CLASS) == word(w.RECOMPUTED)
-    return c.PyLong_AsLongLong(get(told, w.DEPTH)) if known else 0
+    return c.PyLong_AsLongLong(py.get(told, w.DEPTH)) if known else 0
 
 
 def bare(snapshot: int) -> int:
     """Return a snapshot of the same bytes that says nothing of them, the caller's."""
-    made = new(word(w.SNAPSHOT_CLASS))
-    return read_by(made, snapshot, keep(word(w.NONE))) if made != 0 else 0
+    made = py.new(word(w.SNAPSHOT_CLASS))
+    return py.read_by(made, snapshot, py.keep(word(w.NONE))) if made != 0 else 0
 
 
 def recomputed(kind: int, shape: int, operands: int) -> int:
@@ -77,31 +62,26 @@ def recomputed(kind: int, shape: int, operands: int) -> int:
     It holds the operands, as the lazy result would.
     """
     count, depth = load(operands + SIZE), 0
-    items = tuple_of(count)
+    items = py.tuple_of(count)
     for k in range(count if items != 0 else 0):
-        one = item(operands, k)
+        one = py.item(operands, k)
         cls, deep = load(one + CLASS), depth_of(one)
         memory = cls == word(w.SNAPSHOT_CLASS) or cls == word(w.COPY)
-        if memory and c.PyLong_AsLongLong(get(one, w.NBYTES)) > LITTLE:
+        if memory and c.PyLong_AsLongLong(py.get(one, w.NBYTES)) > LITTLE:
             c.Py_DecRef(items)
             return 0
-        store(items + word(w.TUPLE_ITEMS) + 8 * k, bare(one) if deep >= DEEP else keep(one))
+        store(items + word(w.TUPLE_ITEMS) + 8 * k, bare(one) if deep >= DEEP else py.keep(one))
         depth = deep if depth < deep < DEEP else depth
-    part = tuple_of(3) if items != 0 else 0
-    made = new(word(w.RECOMPUTED)) if part != 0 else 0
-    if part != 0:
-        store(part + word(w.TUPLE_ITEMS), keep(kind))
-        store(part + word(w.TUPLE_ITEMS) + 8, keep(shape))
-        store(part + word(w.TUPLE_ITEMS) + 16, items)
-    else:
-        c.Py_DecRef(items)
+    part = py.few(kind, shape, items) if items != 0 else 0
+    c.Py_DecRef(items)
+    made = py.new(word(w.RECOMPUTED)) if part != 0 else 0
     if made == 0:
         c.Py_DecRef(part)
         return 0
-    give(made, w.DEPTH, c.PyLong_FromLongLong(depth + 1))
-    give(made, w.COPY_DTYPE, keep(get(kind, w.DTYPE)))
-    give(made, w.LAZILY, keep(word(w.UNCHANGED)))
-    give(made, w.PART, part)
+    py.give(made, w.DEPTH, c.PyLong_FromLongLong(depth + 1))
+    py.give(made, w.COPY_DTYPE, py.keep(py.get(kind, w.DTYPE)))
+    py.give(made, w.LAZILY, py.keep(word(w.UNCHANGED)))
+    py.give(made, w.PART, part)
     return made
 
 
@@ -110,16 +90,16 @@ def standing(values: int, told: int) -> int:
 
     What is told is given to it.
     """
-    copy, place = new(word(w.COPY)), scratch()
+    copy, place = py.new(word(w.COPY)), scratch()
     if copy == 0:
         c.Py_DecRef(told)
         return 0
-    read_by(copy, get(values, w.OWN_BUFFER), keep(word(w.NONE)))
-    give(copy, w.COPY_WHERE, keep(word(w.NONE)))
-    give(copy, w.COPY_MADE, told)
+    py.read_by(copy, py.get(values, w.OWN_BUFFER), py.keep(word(w.NONE)))
+    py.give(copy, w.COPY_WHERE, py.keep(word(w.NONE)))
+    py.give(copy, w.COPY_MADE, told)
     store(place, copy)
     store(place + 8, word(w.ZERO))
-    made = expression(get(values, w.KIND), get(values, w.SHAPE), place, 2)
+    made = py.expression(py.get(values, w.KIND), py.get(values, w.SHAPE), place, 2)
     c.Py_DecRef(copy)
     return made
 
@@ -128,30 +108,25 @@ def settle(lazy: int) -> bool:
     """Compute a small result, and note with it what stands for it; tell whether that was done."""
     if noted(lazy, OF) != 0:
         return True
-    kind, shape = get(lazy, w.KIND), get(lazy, w.SHAPE)
-    if not 0 <= size_of(shape) * itemsize_of(kind) <= LITTLE:
+    kind, shape = py.get(lazy, w.KIND), py.get(lazy, w.SHAPE)
+    if not 0 <= py.size_of(shape) * py.itemsize_of(kind) <= LITTLE:
         return False
-    operands = keep(get(lazy, w.OPERANDS))
+    operands = py.keep(py.get(lazy, w.OPERANDS))
     told = recomputed(kind, shape, operands)
     values = lazy_values(lazy) if told != 0 else 0
-    by_rows = values != 0 and get(values, w.KIND) != word(w.NODE) and is_row_major(values)
+    by_rows = values != 0 and py.get(values, w.KIND) != word(w.NODE) and py.is_row_major(values)
     stands = standing(values, told) if by_rows else 0
     if not by_rows:
         c.Py_DecRef(told)
-    used = tuple_of(3) if stands != 0 else 0
-    done = used != 0 and get(lazy, w.OPERANDS) == operands  # it was not written meanwhile
-    if used != 0:
-        store(used + word(w.TUPLE_ITEMS), keep(operands))
-        store(used + word(w.TUPLE_ITEMS) + 8, keep(stands))
-        store(used + word(w.TUPLE_ITEMS) + 16, keep(values))
+    used = py.few(operands, stands, values) if stands != 0 else 0
+    done = used != 0 and py.get(lazy, w.OPERANDS) == operands  # it was not written meanwhile
     if done:
-        change(lazy, w.USED, used)
+        py.change(lazy, w.USED, used)
     else:
         c.PyErr_Clear()
         c.Py_DecRef(used)
-    c.Py_DecRef(stands)
-    c.Py_DecRef(values)
-    c.Py_DecRef(operands)
+    for part in (stands, values, operands):
+        c.Py_DecRef(part)
     return done
 
 
@@ -160,28 +135,28 @@ def kept_values(lazy: int) -> int:
 
     0 where Python has to make it.
     """
-    if get(lazy, w.KIND) == word(w.NODE):
-        return keep(own_memory(lazy))
+    if py.get(lazy, w.KIND) == word(w.NODE):
+        return py.keep(own_memory(lazy))
     values = noted(lazy, VALUES) if settle(lazy) else 0
-    return 0 if values == word(w.NONE) else keep(values)
+    return 0 if values == word(w.NONE) else py.keep(values)
 
 
 def looked_at(thing: int) -> int:
     """``values_of(e)``: what is to be looked at only, of a small lazy result."""
-    usual = is_lazy(thing) and not is_traced() and get(thing, w.KIND) != word(w.NODE)
+    usual = py.is_lazy(thing) and not py.is_traced() and py.get(thing, w.KIND) != word(w.NODE)
     return kept_values(thing) if usual else 0
 
 
 def is_long(lazy: int) -> bool:
     """Tell whether a small result has got so long that it is computed before it gets longer."""
-    if c.PyLong_AsLongLong(get(get(lazy, w.KIND), w.WEIGHT)) <= LONG:
+    if c.PyLong_AsLongLong(py.get(py.get(lazy, w.KIND), w.WEIGHT)) <= LONG:
         return False
-    return 0 <= size_of(get(lazy, w.SHAPE)) <= FEW_ELEMENTS
+    return 0 <= py.size_of(py.get(lazy, w.SHAPE)) <= FEW_ELEMENTS
 
 
 def is_used_again(lazy: int) -> bool:
     """Tell whether a lazy result was used before the last evaluation."""
-    used = get(lazy, w.USED)
+    used = py.get(lazy, w.USED)
     if used == 0 or load(used + CLASS) == word(w.TUPLE):
         return False
     return c.PyLong_AsLongLong(used) != load(word(w.EVALUATIONS))
@@ -192,29 +167,29 @@ def note_use(thing: int) -> int:
 
     Where Python has to do the operation, it notes the use itself.
     """
-    if not is_lazy(thing) or get(thing, w.KIND) == word(w.NODE) or is_traced():
+    if not py.is_lazy(thing) or py.get(thing, w.KIND) == word(w.NODE) or py.is_traced():
         return 0
-    used = get(thing, w.USED)
+    used = py.get(thing, w.USED)
     first = used == 0 or (load(used + CLASS) == word(w.TUPLE) and noted(thing, OF) == 0)
-    if first and get(get(thing, w.KIND), w.NOTED) == word(w.TRUE):
-        change(thing, w.USED, c.PyLong_FromLongLong(load(word(w.EVALUATIONS))))
+    if first and py.get(py.get(thing, w.KIND), w.NOTED) == word(w.TRUE):
+        py.change(thing, w.USED, c.PyLong_FromLongLong(load(word(w.EVALUATIONS))))
     return 0
 
 
 def is_built_on(lazy: int) -> bool:
     """Tell whether a lazy result reads what was computed of another one, as in a loop."""
-    operands, found = get(lazy, w.OPERANDS), False
+    operands, found = py.get(lazy, w.OPERANDS), False
     for k in range(load(operands + SIZE)):
-        found = found or depth_of(item(operands, k)) > 0
+        found = found or depth_of(py.item(operands, k)) > 0
     return found
 
 
 def is_used_twice(lazy: int) -> bool:
     """Tell whether a small result was used before, and so were others; it is counted."""
-    used, kind = get(lazy, w.USED), get(lazy, w.KIND)
+    used, kind = py.get(lazy, w.USED), py.get(lazy, w.KIND)
     if used == 0 or load(used + CLASS) == word(w.TUPLE):
         return False
-    if not 0 <= size_of(get(lazy, w.SHAPE)) * itemsize_of(kind) <= LITTLE:
+    if not 0 <= py.size_of(py.get(lazy, w.SHAPE)) * py.itemsize_of(kind) <= LITTLE:
         return False
     return is_built_on(lazy) and add_to(word(w.REUSES), 1) >= OFTEN
 
@@ -224,14 +199,14 @@ def settled(thing: int) -> int:
 
     0 where Python has to have it computed.
     """
-    if not is_lazy(thing) or is_traced():
-        return keep(thing)
-    if get(thing, w.KIND) == word(w.NODE):
+    if not py.is_lazy(thing) or py.is_traced():
+        return py.keep(thing)
+    if py.get(thing, w.KIND) == word(w.NODE):
         memory = own_memory(thing)
-        return keep(memory if memory != 0 else thing)
+        return py.keep(memory if memory != 0 else thing)
     known = noted(thing, STANDING)
     if known != 0:
-        return keep(known)
+        return py.keep(known)
     if is_used_again(thing) or is_long(thing) or is_used_twice(thing):
-        return keep(noted(thing, STANDING)) if settle(thing) else 0
-    return keep(thing)
+        return py.keep(noted(thing, STANDING)) if settle(thing) else 0
+    return py.keep(thing)

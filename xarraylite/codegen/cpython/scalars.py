@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, load_double, scratch, store, word
-from .basics import (
-    DATA,
-    DTYPE_CLASS,
-    DTYPE_NUMBER,
-    call,
-    get,
-    give,
-    integer,
-    item,
-    keep,
-    new,
-    pair,
-    silently,
-    tuple_of,
-)
 from .evaluation import record_of
 from .launching import started
 from .words import CODE, WAYS
@@ -48,18 +34,18 @@ def has_short_floats(dtype: int) -> bool:
 
 def fits(kind: int, number: int) -> bool:
     """Tell whether NumPy stores a number in memory of a kind as we do."""
-    if c.PySet_Contains(get(kind, w.STORED), load(number + CLASS)) == 1:
+    if c.PySet_Contains(py.get(kind, w.STORED), load(number + CLASS)) == 1:
         return True
-    dtype, cls = get(kind, w.DTYPE), load(number + CLASS)
+    dtype, cls = py.get(kind, w.DTYPE), load(number + CLASS)
     most = SMALL_FLOAT if dtype == word(w.FLOAT16) else MOST_SHORT
     if dtype == word(w.COMPLEX64) and cls == word(w.COMPLEX):
-        if not -most <= load_double(number + DATA + 8) <= most:
+        if not -most <= load_double(number + py.DATA + 8) <= most:
             return False
     elif cls == word(w.INT) and has_short_floats(dtype):
         return fits_whole(word(w.FLOAT16), number)
     elif cls != word(w.FLOAT) or not has_short_floats(dtype):
         return False
-    return -most <= load_double(number + DATA) <= most
+    return -most <= load_double(number + py.DATA) <= most
 
 
 def fits_whole(dtype: int, number: int) -> bool:
@@ -68,7 +54,7 @@ def fits_whole(dtype: int, number: int) -> bool:
     if value == -1 and c.PyErr_Occurred() != 0:
         c.PyErr_Clear()
         return False
-    place = load(dtype + DTYPE_NUMBER) >> 32  # from 1 on, signed and unsigned ones in turn
+    place = load(dtype + py.DTYPE_NUMBER) >> 32  # from 1 on, signed and unsigned ones in turn
     if place > 10:
         return -SMALL_INT <= value <= SMALL_INT or dtype != word(w.FLOAT16)
     most = 0x7F if place <= 2 else (0x7FFF if place <= 4 else 0x7FFFFFFF)
@@ -81,9 +67,9 @@ def inside(thing: int) -> int:
     """Return the number in a value, or a number itself, as the caller's."""
     cls = load(thing + CLASS)
     if cls == word(w.SCALAR_FLOAT):
-        return c.PyFloat_FromDouble(load_double(thing + DATA))
-    return keep(
-        get(thing, w.SCALAR_VALUE) if c.PyType_IsSubtype(cls, word(w.SCALAR_HELD)) else thing
+        return c.PyFloat_FromDouble(load_double(thing + py.DATA))
+    return py.keep(
+        py.get(thing, w.SCALAR_VALUE) if c.PyType_IsSubtype(cls, word(w.SCALAR_HELD)) else thing
     )
 
 
@@ -93,15 +79,15 @@ def value_of(one: int) -> int:
     cls = word(w.SCALAR_FLOAT)
     if own != word(w.NUMPY_FLOAT64) and own != word(w.FLOAT):
         cls = c.PyDict_GetItemWithError(word(w.SCALARS), own)
-    made = new(cls) if cls != 0 else 0
+    made = py.new(cls) if cls != 0 else 0
     if made == 0:
         c.PyErr_Clear()
     elif cls == word(w.SCALAR_FLOAT) or cls == word(w.SCALAR_COMPLEX):
-        store(made + DATA, load(one + DATA))
+        store(made + py.DATA, load(one + py.DATA))
         if cls == word(w.SCALAR_COMPLEX):
-            store(made + DATA + 8, load(one + DATA + 8))
+            store(made + py.DATA + 8, load(one + py.DATA + 8))
     else:
-        give(made, w.SCALAR_VALUE, keep(one))
+        py.give(made, w.SCALAR_VALUE, py.keep(one))
     return made
 
 
@@ -113,9 +99,9 @@ def is_double(thing: int) -> bool:
 
 def double_of(number: float) -> int:
     """Return a value of float64."""
-    made, value = new(word(w.SCALAR_FLOAT)), c.PyFloat_FromDouble(number)
+    made, value = py.new(word(w.SCALAR_FLOAT)), c.PyFloat_FromDouble(number)
     if made != 0 and value != 0:
-        store(made + DATA, load(value + DATA))
+        store(made + py.DATA, load(value + py.DATA))
     c.Py_DecRef(value)
     return made
 
@@ -161,9 +147,9 @@ def power_of(base: int, exponent: int) -> int:
     cls, place = load(exponent + CLASS), scratch()
     if load(base + CLASS) != word(w.SCALAR_FLOAT):
         return 0
-    number = load_double(base + DATA)
+    number = load_double(base + py.DATA)
     if cls == word(w.FLOAT):
-        by = load_double(exponent + DATA)
+        by = load_double(exponent + py.DATA)
     elif cls == word(w.INT) and whole_in(exponent, place):
         by = float(load(place))
     else:
@@ -175,14 +161,14 @@ def power_of(base: int, exponent: int) -> int:
 
 def is_two(thing: int) -> bool:
     """Tell whether an object is the int 2."""
-    return load(thing + CLASS) == word(w.INT) and integer(thing) == 2
+    return load(thing + CLASS) == word(w.INT) and py.integer(thing) == 2
 
 
 def is_int64(thing: int) -> bool:
     """Tell whether an object is a value of int64."""
     if c.PyType_IsSubtype(load(thing + CLASS), word(w.SCALAR_HELD)) == 0:
         return False
-    return load(get(thing, w.SCALAR_VALUE) + CLASS) == word(w.NUMPY_INT64)
+    return load(py.get(thing, w.SCALAR_VALUE) + CLASS) == word(w.NUMPY_INT64)
 
 
 def whole_in(thing: int, place: int) -> bool:
@@ -199,13 +185,13 @@ def whole_in(thing: int, place: int) -> bool:
         return True
     if c.PyType_IsSubtype(load(thing + CLASS), word(w.SCALAR_HELD)) == 0:
         return False
-    number = get(thing, w.SCALAR_VALUE)
+    number = py.get(thing, w.SCALAR_VALUE)
     if is_truth(number):
         store(place, 1 if is_true(number) else 0)
         return True
     if load(number + CLASS) != word(w.NUMPY_INT64):
         return False
-    store(place, load(number + DATA))
+    store(place, load(number + py.DATA))
     return True
 
 
@@ -218,7 +204,7 @@ def is_truth(number: int) -> bool:
 def is_true(number: int) -> bool:
     """Tell whether a truth value is true."""
     if load(number + CLASS) == word(w.NUMPY_BOOL):
-        return load_byte(number + DATA) != 0
+        return load_byte(number + py.DATA) != 0
     return number == word(w.TRUE)
 
 
@@ -242,10 +228,10 @@ def of_truths(code: int, left: int, right: int) -> int:
 
 def long_of(number: int) -> int:
     """Return a value of int64."""
-    one = new(word(w.NUMPY_INT64))
+    one = py.new(word(w.NUMPY_INT64))
     if one == 0:
         return 0
-    store(one + DATA, number)
+    store(one + py.DATA, number)
     made = value_of(one)
     c.Py_DecRef(one)
     return made
@@ -292,10 +278,10 @@ def of_numbers(code: int, left: int, right: int) -> int:
         return of_longs(code, one, other) if is_int64(left) or is_int64(right) else 0
     if first and is_double(right):
         whole, strong = one, is_int64(left) or load(right + CLASS) == word(w.SCALAR_FLOAT)
-        number = load_double(right + DATA)
+        number = load_double(right + py.DATA)
     elif second and is_double(left):
         whole, strong = other, is_int64(right) or load(left + CLASS) == word(w.SCALAR_FLOAT)
-        number = load_double(left + DATA)
+        number = load_double(left + py.DATA)
     else:
         return 0
     if not strong or code > DIFFERENT or not -EXACT <= whole <= EXACT:
@@ -311,7 +297,7 @@ def class_of(thing: int) -> int:
     """
     cls = load(thing + CLASS)
     if cls == word(w.FLOAT):
-        return cls if -SMALL_FLOAT <= load_double(thing + DATA) <= SMALL_FLOAT else 0
+        return cls if -SMALL_FLOAT <= load_double(thing + py.DATA) <= SMALL_FLOAT else 0
     if cls == word(w.INT):
         number = c.PyLong_AsLongLong(thing)
         c.PyErr_Clear()
@@ -327,7 +313,7 @@ def strong_class(thing: int) -> int:
     if cls == word(w.SCALAR_COMPLEX):
         return word(w.NUMPY_COMPLEX128)
     held = c.PyType_IsSubtype(cls, word(w.SCALAR_HELD)) != 0
-    own = load(get(thing, w.SCALAR_VALUE) + CLASS) if held else cls
+    own = load(py.get(thing, w.SCALAR_VALUE) + CLASS) if held else cls
     return own if c.PyType_IsSubtype(own, word(w.NUMPY_GENERIC)) != 0 else 0
 
 
@@ -335,12 +321,12 @@ def plain_of(thing: int, cls: int) -> int:
     """Return what `class_of` tells the class of, the caller's; 0 if there is no memory."""
     own = load(thing + CLASS)
     if own != word(w.SCALAR_FLOAT) and own != word(w.SCALAR_COMPLEX):
-        return keep(thing if own == cls else get(thing, w.SCALAR_VALUE))
-    made = new(cls)
+        return py.keep(thing if own == cls else py.get(thing, w.SCALAR_VALUE))
+    made = py.new(cls)
     if made != 0:
-        store(made + DATA, load(thing + DATA))
+        store(made + py.DATA, load(thing + py.DATA))
         if own == word(w.SCALAR_COMPLEX):
-            store(made + DATA + 8, load(thing + DATA + 8))
+            store(made + py.DATA + 8, load(thing + py.DATA + 8))
     return made
 
 
@@ -352,22 +338,19 @@ def by_way(ways: int, left: int, right: int) -> int:
     one, other = class_of(left), class_of(right) if right != 0 else 0
     if one == 0 or (other == 0 and right != 0) or word(w.WARNING) == word(w.NONE):
         return 0
-    types, made = one_or_two(one, other), 0
+    types, made = py.few(one, other, 0), 0
     way = c.PyDict_GetItemWithError(ways, types) if types != 0 else 0
     c.Py_DecRef(types)
     if way == 0:
         c.PyErr_Clear()
         return 0
-    keep(way)
+    py.keep(way)
     first, second = plain_of(left, one), plain_of(right, other) if right != 0 else 0
     if first != 0 and (second != 0 or right == 0):
         made = on_way(way, first, second)
-    c.Py_DecRef(way)
-    c.Py_DecRef(first)
-    c.Py_DecRef(second)
-    if made == 0:
-        c.PyErr_Clear()
-    return made
+    for part in (way, first, second):
+        c.Py_DecRef(part)
+    return py.or_nothing(made)
 
 
 def on_way(way: int, one: int, other: int) -> int:
@@ -375,8 +358,8 @@ def on_way(way: int, one: int, other: int) -> int:
     if load(way + CLASS) == word(w.SCALAR_KERNEL):
         number = of_kernel(way, one, other)
     else:
-        operands = one_or_two(one, other)
-        number = silently(way, operands, 0) if operands != 0 else 0
+        operands = py.few(one, other, 0)
+        number = py.silently(way, operands, 0) if operands != 0 else 0
         c.Py_DecRef(operands)
     made = value_of(number) if number != 0 else 0
     c.Py_DecRef(number)
@@ -385,16 +368,16 @@ def on_way(way: int, one: int, other: int) -> int:
 
 def of_kernel(way: int, one: int, other: int) -> int:
     """Return what a kernel computes of one number, or of two; 0 if it is not launched."""
-    kind, classes, place = get(way, w.KERNEL_KIND), get(way, w.KERNEL_CLASSES), scratch()
-    dtype = get(kind, w.DTYPE)
+    kind, classes, place = py.get(way, w.KERNEL_KIND), py.get(way, w.KERNEL_CLASSES), scratch()
+    dtype = py.get(kind, w.DTYPE)
     if dtype == word(w.BOOL_DTYPE):
         return 0
-    store(place, in_class(one, item(classes, 0)))
-    store(place + 8, in_class(other, item(classes, 1)) if other != 0 else 0)
-    made = new(load(dtype + DTYPE_CLASS))
-    record = record_of(get(kind, w.FRESH))  # last: the collector may run before
+    store(place, in_class(one, py.item(classes, 0)))
+    store(place + 8, in_class(other, py.item(classes, 1)) if other != 0 else 0)
+    made = py.new(load(dtype + py.DTYPE_CLASS))
+    record = record_of(py.get(kind, w.FRESH))  # last: the collector may run before
     done = load(place) != 0 and (load(place + 8) != 0 or other == 0) and made != 0 and record != 0
-    if not done or started(record, made + DATA, word(w.EMPTY), place) == 0:
+    if not done or started(record, made + py.DATA, word(w.EMPTY), place) == 0:
         c.Py_DecRef(made)
         made = 0
     c.Py_DecRef(load(place))
@@ -410,8 +393,8 @@ def in_class(number: int, cls: int) -> int:
     own = load(number + CLASS)
     real = cls == word(w.FLOAT) and own == word(w.NUMPY_FLOAT64)
     if own == cls or real or (cls == word(w.COMPLEX) and own == word(w.NUMPY_COMPLEX128)):
-        return keep(number)
-    return call(cls, number, 0, 1)
+        return py.keep(number)
+    return py.call(cls, number, 0, 1)
 
 
 def held(left: int, right: int, row: int) -> int:
@@ -422,7 +405,7 @@ def held(left: int, right: int, row: int) -> int:
             return by_way(word(w.SQUARES), left, 0)
         made = power_of(left, right)
     elif is_double(left) and is_double(right):
-        made = of_two(code, load_double(left + DATA), load_double(right + DATA))
+        made = of_two(code, load_double(left + py.DATA), load_double(right + py.DATA))
     else:
         made = of_numbers(code, left, right)
         if made == 0:
@@ -430,25 +413,15 @@ def held(left: int, right: int, row: int) -> int:
     return made if made != 0 else by_way(word(row + WAYS), left, right)
 
 
-def one_or_two(one: int, other: int) -> int:
-    """Return a tuple of one object, or of two if the other is not 0; 0 if there is no memory."""
-    if other != 0:
-        return pair(one, other)
-    made = tuple_of(1)
-    if made != 0:
-        store(made + word(w.TUPLE_ITEMS), keep(one))
-    return made
-
-
 def alone_held(one: int, row: int) -> int:
     """``-one`` of a value."""
     code = word(row + CODE)
     if load(one + CLASS) == word(w.SCALAR_FLOAT):
-        number = load_double(one + DATA)
+        number = load_double(one + py.DATA)
         usual = code in (NEGATIVE, ABSOLUTE)
         return double_of(-number if code == NEGATIVE else abs(number)) if usual else 0
     if is_int64(one) and code != 0:
-        whole = load(get(one, w.SCALAR_VALUE) + DATA)
+        whole = load(py.get(one, w.SCALAR_VALUE) + py.DATA)
         if code == INVERTED:
             return long_of(~whole)
         return long_of(0 - whole if code == NEGATIVE or whole < 0 else whole)
@@ -461,12 +434,12 @@ def with_ints(key: int) -> int:
         return int_of(key)
     values = 0
     for k in range(load(key + SIZE)):
-        values += 1 if is_whole(item(key, k)) else 0
-    made = tuple_of(load(key + SIZE)) if values != 0 else 0
+        values += 1 if is_whole(py.item(key, k)) else 0
+    made = py.tuple_of(load(key + SIZE)) if values != 0 else 0
     for k in range(load(key + SIZE) if made != 0 else 0):
-        one = item(key, k)
+        one = py.item(key, k)
         number = int_of(one)
-        store(made + word(w.TUPLE_ITEMS) + 8 * k, number if number != 0 else keep(one))
+        store(made + word(w.TUPLE_ITEMS) + 8 * k, number if number != 0 else py.keep(one))
     return made
 
 
@@ -481,7 +454,4 @@ def int_of(thing: int) -> int:
     if not is_whole(thing):
         return 0
     own = load(thing + CLASS) == word(w.NUMPY_INT64)
-    made = c.PyNumber_Index(thing if own else get(thing, w.SCALAR_VALUE))
-    if made == 0:
-        c.PyErr_Clear()
-    return made
+    return py.or_nothing(c.PyNumber_Index(thing if own else py.get(thing, w.SCALAR_VALUE)))

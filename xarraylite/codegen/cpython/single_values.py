@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import SIZE, load, load_byte, load_double, scratch, store, word
-from .basics import (
-    FOLDS,
-    LIMIT,
-    REPEATED,
-    TWICE,
-    count_evaluation,
-    get,
-    is_array,
-    is_lazy,
-    is_traced,
-    itemsize_of,
-    keep,
-    size_of,
-)
-from .evaluation import begin_of, lazy_values, record_of
+from .evaluation import begin_of, is_brief, lazy_values, record_of
 from .launching import started
 
 
@@ -30,24 +17,25 @@ def found(thing: int, dtype: int, place: int) -> bool:
     launched under the interpreter's lock (`runtime.direct` gives them no more elements), so nobody
     can let go of them before the kernel is done.
     """
-    array = is_array(thing)
-    kind = get(thing, w.KIND) if array else 0
-    if kind == 0 or kind == word(w.NODE) or get(kind, w.DTYPE) != dtype or is_traced():
+    array = py.is_array(thing)
+    kind = py.get(thing, w.KIND) if array else 0
+    if kind == 0 or kind == word(w.NODE) or py.get(kind, w.DTYPE) != dtype or py.is_traced():
         return False
-    if load(get(thing, w.SHAPE) + SIZE) != 0:
+    if load(py.get(thing, w.SHAPE) + SIZE) != 0:
         return False
-    nbytes = itemsize_of(kind)
+    nbytes = py.itemsize_of(kind)
     store(place, 0)
-    if not is_lazy(thing):
+    if not py.is_lazy(thing):
         c.memcpy(place, begin_of(thing), nbytes)
         return True
-    operands = get(thing, w.OPERANDS) + word(w.TUPLE_ITEMS)
-    record = record_of(get(kind, w.FRESH))
-    if record != 0 and load(record + FOLDS) != 0:
-        size = size_of(load(operands))
-        usual = 0 < size <= load(record + LIMIT) and size * load(record + TWICE) <= REPEATED
-        count_evaluation()
-        return usual and started(record, place, load(operands), operands + 8) != 0
+    operands = py.get(thing, w.OPERANDS) + word(w.TUPLE_ITEMS)
+    record = record_of(py.get(kind, w.FRESH))
+    if record != 0 and load(record + py.FOLDS) != 0:
+        size = py.size_of(load(operands))
+        py.count_evaluation()
+        if size <= 0 or not is_brief(record, size):
+            return False
+        return started(record, place, load(operands), operands + 8) != 0
     made = lazy_values(thing)
     if made != 0:
         c.memcpy(place, begin_of(made), nbytes)
@@ -75,5 +63,5 @@ def to_bool(thing: int) -> int:
     """``bool(thing)``, of one truth value."""
     place = scratch()
     if found(thing, word(w.BOOL_DTYPE), place):
-        return keep(word(w.TRUE if load_byte(place) != 0 else w.FALSE))
+        return py.keep(word(w.TRUE if load_byte(place) != 0 else w.FALSE))
     return 0

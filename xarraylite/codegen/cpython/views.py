@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
+from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
-from .basics import (
-    DIMENSIONS,
-    FAR,
-    container_of,
-    get,
-    integer,
-    is_container,
-    is_traced,
-    item,
-    itemsize_of,
-    keep,
-    tuple_of,
-    whole,
-)
 
 #: Words of a selection behind the extents and strides of the whole: first position, last and step
 #: of a slice, the extents and strides of what is selected, and where that begins.
@@ -27,15 +14,15 @@ FOUND, OUT_EXTENTS, OUT_STEPS, BEGIN = 64, 96, 128, 160
 
 def steps_of(thing: int, extents: int, steps: int) -> int:
     """Store a container's extents and strides; return how many there are, 0 if too many."""
-    shape, given = get(thing, w.SHAPE), get(get(thing, w.KIND), w.STRIDES)
+    shape, given = py.get(thing, w.SHAPE), py.get(py.get(thing, w.KIND), w.STRIDES)
     rank = load(shape + SIZE)
-    if rank > DIMENSIONS:
+    if rank > py.DIMENSIONS:
         return 0
     step = 1
     for k in range(rank - 1, -1, -1):
-        extent = whole(item(shape, k))
+        extent = py.whole(py.item(shape, k))
         store(extents + 8 * k, extent)
-        store(steps + 8 * k, step if given == word(w.NONE) else whole(item(given, k)))
+        store(steps + 8 * k, step if given == word(w.NONE) else py.whole(py.item(given, k)))
         step *= extent
     return rank
 
@@ -65,7 +52,7 @@ def given_of(key: int) -> int:
         return 0 if key == word(w.NONE) or key == word(w.ELLIPSIS) else 1
     count = dots = 0
     for k in range(load(key + SIZE)):
-        one = item(key, k)
+        one = py.item(key, k)
         dots += 1 if one == word(w.ELLIPSIS) else 0
         count += 0 if one == word(w.NONE) or one == word(w.ELLIPSIS) else 1
     return count if dots <= 1 else -1
@@ -74,16 +61,20 @@ def given_of(key: int) -> int:
 def whole_of(words: int, k: int, out: int) -> int:
     """Select all of a dimension; return the number of those that are selected."""
     store(words + 8 * (OUT_EXTENTS + out), load(words + 8 * k))
-    store(words + 8 * (OUT_STEPS + out), load(words + 8 * (DIMENSIONS + k)))
+    store(words + 8 * (OUT_STEPS + out), load(words + 8 * (py.DIMENSIONS + k)))
     return out + 1
 
 
 def part_of(words: int, k: int, out: int, one: int) -> int:
     """Select what an int or a slice selects of a dimension; see `whole_of`; -1 for other items."""
-    extent, step, found = load(words + 8 * k), load(words + 8 * (DIMENSIONS + k)), words + 8 * FOUND
+    extent, step, found = (
+        load(words + 8 * k),
+        load(words + 8 * (py.DIMENSIONS + k)),
+        words + 8 * FOUND,
+    )
     start = load(words + 8 * BEGIN)
     if load(one + CLASS) == word(w.INT):
-        at = whole(one)
+        at = py.whole(one)
         at += extent if at < 0 else 0
         store(words + 8 * BEGIN, start + at * step)
         return out if 0 <= at < extent else -1
@@ -109,8 +100,8 @@ def selected(words: int, rank: int, key: int) -> int:
     store(words + 8 * BEGIN, 0)
     at = out = 0
     for k in range(items):
-        one = item(key, k) if many else key
-        if out + rank >= DIMENSIONS:
+        one = py.item(key, k) if many else key
+        if out + rank >= py.DIMENSIONS:
             return -1
         if one == word(w.NONE):
             store(words + 8 * (OUT_EXTENTS + out), 1)
@@ -134,8 +125,8 @@ def selected(words: int, rank: int, key: int) -> int:
 def tuple_from(words: int, count: int) -> int:
     """Return a tuple of Python's ints; 0 if there is no memory."""
     if count == 1 and 0 <= load(words) < load(word(w.LINES) + SIZE):
-        return keep(item(word(w.LINES), load(words)))
-    made = tuple_of(count)
+        return py.keep(py.item(word(w.LINES), load(words)))
+    made = py.tuple_of(count)
     if made != 0:
         for k in range(count):
             store(made + word(w.TUPLE_ITEMS) + 8 * k, c.PyLong_FromLongLong(load(words + 8 * k)))
@@ -155,16 +146,16 @@ def place_of(kind: int, extents: int, steps: int, rank: int) -> int:
     key = c.PyLong_FromLongLong(rank) if dense else tuple_from(steps, rank)
     if key == 0:
         return 0
-    found = c.PyDict_GetItemWithError(get(kind, w.PLACES), key)
+    found = c.PyDict_GetItemWithError(py.get(kind, w.PLACES), key)
     c.Py_DecRef(key)
-    return 0 if found == 0 else keep(found)
+    return 0 if found == 0 else py.keep(found)
 
 
 def view_class(thing: int) -> int:
     """Return the class of views of a container; 0 for what is none, or of a class of a user's."""
-    if not is_container(thing):
+    if not py.is_container(thing):
         return 0
-    cls, free = load(thing + CLASS), get(get(thing, w.KIND), w.OWNER) == word(w.NONE)
+    cls, free = load(thing + CLASS), py.get(py.get(thing, w.KIND), w.OWNER) == word(w.NONE)
     if free and (cls == word(w.ARRAY) or cls == word(w.VIEW)):
         return word(w.VIEW)
     return 0 if free else word(w.TENSOR_VIEW)
@@ -175,27 +166,27 @@ def view_of(thing: int, key: int) -> int:
 
     Of one element only by an index with dots: without them it is a value.
     """
-    return view_by(thing, key, 0 if has_dots(key) and not is_traced() else 1)
+    return view_by(thing, key, 0 if has_dots(key) and not py.is_traced() else 1)
 
 
 def has_dots(key: int) -> bool:
     """Tell whether an index has dots, of which `given_of` counts more than one."""
     if load(key + CLASS) == word(w.TUPLE):
         for k in range(load(key + SIZE)):
-            if item(key, k) == word(w.ELLIPSIS):
+            if py.item(key, k) == word(w.ELLIPSIS):
                 return True
     return key == word(w.ELLIPSIS)
 
 
 def view_by(thing: int, key: int, least: int) -> int:
     """Return such a view, if it has so many dimensions at least."""
-    view, given = view_class(thing), load(get(thing, w.SHAPE) + SIZE)
-    if view == 0 or given > DIMENSIONS:
+    view, given = view_class(thing), load(py.get(thing, w.SHAPE) + SIZE)
+    if view == 0 or given > py.DIMENSIONS:
         return 0
-    if given == 0 and get(get(thing, w.OWN_BUFFER), w.SPECIAL) != word(w.FALSE):
+    if given == 0 and py.get(py.get(thing, w.OWN_BUFFER), w.SPECIAL) != word(w.FALSE):
         return 0  # a product is a value, of which no views are made
     words = scratch()
-    rank = selected(words, steps_of(thing, words, words + 8 * DIMENSIONS), key)
+    rank = selected(words, steps_of(thing, words, words + 8 * py.DIMENSIONS), key)
     return 0 if rank < least else view_with(thing, view, words, rank)
 
 
@@ -203,13 +194,13 @@ def view_with(thing: int, view: int, words: int, rank: int) -> int:
     """Return a view of what was selected, of a class; 0 if its kind is new."""
     extents, steps = words + 8 * OUT_EXTENTS, words + 8 * OUT_STEPS
     # Where memory is allocated the collector may run, and with it other threads.
-    buffer, own = keep(get(thing, w.OWN_BUFFER)), keep(get(thing, w.KIND))
-    start = load(words + 8 * BEGIN) * itemsize_of(own)
-    place = c.PyLong_FromLongLong(integer(get(thing, w.START)) + start)
+    buffer, own = py.keep(py.get(thing, w.OWN_BUFFER)), py.keep(py.get(thing, w.KIND))
+    start = load(words + 8 * BEGIN) * py.itemsize_of(own)
+    place = c.PyLong_FromLongLong(py.integer(py.get(thing, w.START)) + start)
     kind = place_of(own, extents, steps, rank)
     c.Py_DecRef(own)
     shape = tuple_from(extents, rank) if kind != 0 else 0
-    return container_of(view if shape != 0 else 0, kind, shape, buffer, place)
+    return py.container_of(view if shape != 0 else 0, kind, shape, buffer, place)
 
 
 def element(thing: int, index: int, wraps: bool) -> int:
@@ -218,24 +209,31 @@ def element(thing: int, index: int, wraps: bool) -> int:
     Around every border if it wraps.
     """
     view = view_class(thing)
-    if view == 0 or is_traced() or load(index + SIZE) != load(get(thing, w.SHAPE) + SIZE):
+    if view == 0 or py.is_traced() or load(index + SIZE) != load(py.get(thing, w.SHAPE) + SIZE):
         return 0
     words = scratch()
-    rank, start = steps_of(thing, words, words + 8 * DIMENSIONS), 0
-    if rank != load(index + SIZE):
-        return 0
+    rank = steps_of(thing, words, words + 8 * py.DIMENSIONS)
+    start = offset_of(words, rank, index, wraps) if rank == load(index + SIZE) else py.FAR
+    store(words + 8 * BEGIN, start)
+    return view_with(thing, view, words, 0) if start != py.FAR else 0
+
+
+def offset_of(words: int, rank: int, key: int, wraps: bool) -> int:
+    """Return how far the element at integers is from the first one; `FAR` if there is none.
+
+    Extents and strides are in the words, as `steps_of` stores them.
+    """
+    start, many = 0, load(key + CLASS) == word(w.TUPLE)
     for k in range(rank):
-        extent, at = load(words + 8 * k), FAR
-        if load(item(index, k) + CLASS) == word(w.INT):
-            at = whole(item(index, k))
-        if wraps and at != FAR and extent != 0:
+        one, extent = py.item(key, k) if many else key, load(words + 8 * k)
+        at = py.whole(one) if load(one + CLASS) == word(w.INT) else py.FAR
+        if wraps and at != py.FAR and extent != 0:
             at %= extent
         at += extent if at < 0 else 0
         if not 0 <= at < extent:
-            return 0
-        start += at * load(words + 8 * (DIMENSIONS + k))
-    store(words + 8 * BEGIN, start)
-    return view_with(thing, view, words, 0)
+            return py.FAR
+        start += at * load(words + 8 * (py.DIMENSIONS + k))
+    return start
 
 
 def view_by_items(thing: int, items: int) -> int:
@@ -245,9 +243,9 @@ def view_by_items(thing: int, items: int) -> int:
     traced function's own arrays are, it is Python's there.
     """
     made, key = 0, 0
-    if not is_traced() and load(items + CLASS) == word(w.TUPLE):
-        key = keep(items)
-    elif not is_traced() and load(items + CLASS) == word(w.LIST):
+    if not py.is_traced() and load(items + CLASS) == word(w.TUPLE):
+        key = py.keep(items)
+    elif not py.is_traced() and load(items + CLASS) == word(w.LIST):
         key = c.PyList_AsTuple(items)
     if key != 0:
         made = view_by(thing, key, 0)
@@ -260,7 +258,7 @@ def is_index(key: int, slices: bool) -> bool:
     if load(key + CLASS) != word(w.TUPLE):
         return load(key + CLASS) == word(w.INT)
     for k in range(load(key + SIZE)):
-        one = item(key, k)
+        one = py.item(key, k)
         part = slices and load(one + CLASS) == word(w.SLICE) and is_plain(one)
         if not part and load(one + CLASS) != word(w.INT):
             return False
@@ -270,10 +268,10 @@ def is_index(key: int, slices: bool) -> bool:
 def overlaps_itself(to: int) -> bool:
     """Tell whether memory may have an element under two indices: its strides do not nest."""
     extents, reach = scratch(), 1
-    steps = extents + 8 * DIMENSIONS
+    steps = extents + 8 * py.DIMENSIONS
     rank = steps_of(to, extents, steps)
     for _ in range(rank):
-        least, at = FAR, -1
+        least, at = py.FAR, -1
         for k in range(rank):
             step = load(steps + 8 * k)
             step = -step if step < 0 else step

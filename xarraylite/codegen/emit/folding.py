@@ -14,23 +14,10 @@ from ..._records import record
 from ...dtypes.names import DType
 from ...ops.reductions import Reduction
 from ...ops.user import UserOp
-from . import routine
+from . import lanes, routine
 from .body import Apply, Body, Load, apply, through
 from .builder import Builder, Emit, Local, Pace, Value
 from .hard import Near, each
-from .lanes import (
-    LANED,
-    LANES,
-    ORDER,
-    PAIRWISE,
-    ROW_BYTES,
-    SIDES,
-    everywhere,
-    fold_as_numpy,
-    fold_lanes,
-    fold_vectors,
-    narrowed,
-)
 from .memory import fetch, keep
 from .streams import RANGES, Inner, Operand, Words, words_of
 from .tokens import token
@@ -52,7 +39,7 @@ SIDED = 128
 
 #: Values up to which sums and products of floats are folded half by half, others `LANES` at a
 #: time, instead of as blocks are.
-SHORT = 8 * LANES
+SHORT = 8 * lanes.LANES
 
 
 class Form(Enum):
@@ -135,7 +122,7 @@ class ReduceSpec:
     def laned(self) -> bool:
         """Whether up to `LANES` values in scratch can be folded at once."""
         names = token(self.body.dtype)
-        return not names.settle and (self.op.vector, names.value) in LANED
+        return not names.settle and (self.op.vector, names.value) in lanes.LANED
 
     @property
     def as_numpy(self) -> bool:
@@ -151,7 +138,7 @@ class ReduceSpec:
         names, (body, *more) = token(self.body.dtype), self.body.instructions
         if more or not isinstance(body, Load) or body.gathers or not self.laned:
             return False
-        any_order = names.kind in "iu" or self.op.vector in ORDER
+        any_order = names.kind in "iu" or self.op.vector in lanes.ORDER
         source = self.operands[1]
         return any_order and source.inner is Inner.UNIT and source.memory == names.value
 
@@ -178,7 +165,7 @@ def block_size(spec: ReduceSpec) -> int:
     lie there as the operands do.
     """
     if spec.sided:
-        return ROW_BYTES // value_bytes(spec.body.dtype) * SIDED
+        return lanes.ROW_BYTES // value_bytes(spec.body.dtype) * SIDED
     return block_of(spec.body.dtype) // 2 * FOLDED
 
 
@@ -219,7 +206,7 @@ class Fold(Walk):
     def block_sizes(spec: ReduceSpec) -> tuple[int, int]:
         """Return the bytes of scratch of a fold by blocks."""
         size = value_bytes(spec.body.dtype)
-        return BLOCK_BYTES + LANES * size, 64 * size
+        return BLOCK_BYTES + lanes.LANES * size, 64 * size
 
     # --- values -------------------------------------------------------------------------------
 
@@ -244,7 +231,7 @@ class Fold(Walk):
     def lanes(self, address: Value, count: Value) -> Value:
         """Emit the fold of up to `LANES` values in scratch."""
         name = self.spec.op.vector
-        return fold_lanes(self.b, name, self.kind, address, count, self.words["z"])
+        return lanes.fold_lanes(self.b, name, self.kind, address, count, self.words["z"])
 
     def vectors(self, low: Value, end: Value) -> Value:
         """Emit the fold of neighbours into the total, many side by side; return where it ends.
@@ -253,22 +240,22 @@ class Fold(Walk):
         nothing.
         """
         b, name, size = self.b, self.spec.op.vector, value_bytes(self.spec.body.dtype)
-        width, identity = ROW_BYTES // size, self.words["z"]
+        width, identity = lanes.ROW_BYTES // size, self.words["z"]
         many, scope = f"<{width} x {identity.type}>", self.spec.operands[1].scope
         whole = b.local(end - (end - low) % width)
         with b.when(whole.get() > low):
-            sides = b.local(everywhere(b, identity, width))
+            sides = b.local(lanes.everywhere(b, identity, width))
 
             def fold(j: Value) -> None:
                 values = b.load(many, self.pointers[1] + j * size, 0, scope)
-                sides.set(fold_vectors(b, name, self.kind, sides.get(), values, width))
+                sides.set(lanes.fold_vectors(b, name, self.kind, sides.get(), values, width))
 
             with b.loop(low, whole.get(), width, Pace.SLOW) as j:
                 fold(j)
-            if name in ORDER:
+            if name in lanes.ORDER:
                 fold(end - width)
                 whole.set(end)
-            self.take(narrowed(b, name, self.kind, sides.get(), width))
+            self.take(lanes.narrowed(b, name, self.kind, sides.get(), width))
         return whole.get()
 
     def each(self, low: Value | int, high: Value, first: Value | int = 0) -> None:
@@ -327,8 +314,8 @@ class Fold(Walk):
         LLVM would store the others alone, and such a store delays the next load.
         """
         b, one = self.b, self.values
-        row, end = ROW_BYTES // value_bytes(self.spec.body.dtype), low + width
-        two = one + ROW_BYTES
+        row, end = lanes.ROW_BYTES // value_bytes(self.spec.body.dtype), low + width
+        two = one + lanes.ROW_BYTES
 
         def step(to: Value, place: Value, start: Value, count: Value | int) -> None:
             pace = Pace.FULL if isinstance(count, int) else Pace.SLOW
@@ -385,7 +372,7 @@ class Fold(Walk):
     def groups(self, address: Value, width: Value) -> None:
         """Emit the fold of ``width`` values in scratch into the total, `LANES` at a time."""
         size = value_bytes(self.spec.body.dtype)
-        with self.b.loop(0, width, LANES, Pace.SLOW) as j:
+        with self.b.loop(0, width, lanes.LANES, Pace.SLOW) as j:
             self.take(self.lanes(address + j * size, width - j))
 
     def halves(self, address: Value, width: Value) -> None:
@@ -400,9 +387,9 @@ class Fold(Walk):
             rest = width - low.get()
             if name == "add":
                 half = rest // 2
-                rest = b.select(rest > PAIRWISE, half - half % SIDES, rest)
+                rest = b.select(rest > lanes.PAIRWISE, half - half % lanes.SIDES, rest)
             place = address + low.get() * size
-            self.take(fold_as_numpy(b, name, self.kind, place, rest))
+            self.take(lanes.fold_as_numpy(b, name, self.kind, place, rest))
             low.set(low.get() + rest)
 
     # --- results ------------------------------------------------------------------------------

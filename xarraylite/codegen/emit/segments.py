@@ -23,19 +23,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..._records import record
+from . import streams
 from .builder import Builder, Local, Module, Value
 from .folding import Fold, ReduceSpec, block_of, value_bytes
 from .lanes import LANES
 from .memory import fetch
-from .streams import (
-    RANGES,
-    Inner,
-    MultiIndex,
-    Operand,
-    Words,
-    load_words,
-    words_of,
-)
 from .tokens import token
 
 
@@ -52,16 +44,16 @@ class SegmentSpec:
 
     fold: ReduceSpec
 
-    def words(self) -> Words:
+    def words(self) -> streams.Words:
         """Return the layout of the argument block; ``o`` is the address of the offsets."""
-        fold, names = self.fold, (*RANGES, "o", "rows", "columns", "z", "z+")
-        return words_of(names, {"k": fold.kept}, fold.operands, fold.body, fold.gathers)
+        fold, names = self.fold, (*streams.RANGES, "o", "rows", "columns", "z", "z+")
+        return streams.words_of(names, {"k": fold.kept}, fold.operands, fold.body, fold.gathers)
 
 
 def emit_segments(spec: SegmentSpec) -> Module:
     """Return the kernel."""
     fold, b = spec.fold, Builder()
-    words = load_words(b, spec.words(), fold.body)
+    words = streams.load_words(b, spec.words(), fold.body)
     every, block = Fold.of(b, fold, words, Fold.block_sizes(fold)), block_of(fold.body.dtype)
 
     def offset(row: Value) -> Value:
@@ -128,17 +120,17 @@ def _columns(batch: _Batch, emit: Callable[[_Batch, Fold], None]) -> None:
         emit(batch, fold.along(places))
         return
     moving: dict[int, Local] = {w: b.local(element_of) for w, element_of in enumerate(places)}
-    columns = MultiIndex.at(b, "k", spec.kept, words, moving, b.integer(0))
+    columns = streams.MultiIndex.at(b, "k", spec.kept, words, moving, b.integer(0))
     with b.loop(0, words["columns"]):
         emit(batch, fold.along([pointer.get() for pointer in moving.values()]))
         columns.step()
 
 
-def _moved(operand: Operand, w: int, count: Value, fold: Fold) -> Value | None:
+def _moved(operand: streams.Operand, w: int, count: Value, fold: Fold) -> Value | None:
     """Return by how much a stream moves in ``count`` steps; None for one that does not."""
-    if operand.inner is Inner.STILL:
+    if operand.inner is streams.Inner.STILL:
         return None
-    if operand.inner is Inner.UNIT:
+    if operand.inner is streams.Inner.UNIT:
         return count * token(operand.dtype).itemsize
     return count * fold.words[f"e{w}"]
 

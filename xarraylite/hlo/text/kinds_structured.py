@@ -14,21 +14,7 @@ from ...dtypes.element_types import ELEMENT_TYPES
 from ...layout.text import MAX_DEPTH
 from ...xla.spec import ArraySpec
 from ..values import Domain, OpMetadata, ResultAccuracy, Signature
-from .kinds_basic import (
-    Kind,
-    braced,
-    inside,
-    one_of,
-    print_dictionary,
-    print_float,
-    print_ints,
-    print_string,
-    read_dictionary,
-    read_float,
-    read_ints,
-    read_string,
-    read_word,
-)
+from . import kinds_basic as basic
 from .literals import HloLiteral, print_literal, read_literal
 from .made_up import Filler
 from .scanner import NAME, STRING, escape, outer_parts, unescape
@@ -36,7 +22,7 @@ from .sharding import normalise_sharding
 
 
 def _read_shapes(text: str) -> tuple[ArraySpec, ...]:
-    inner = inside(text, "{}")
+    inner = basic.inside(text, "{}")
     # A tuple of these shapes is what the reader of shapes knows how to divide.
     return ArraySpec.parse(f"({inner})").tuple_shapes
 
@@ -45,12 +31,12 @@ _ARROW = re.compile(r"\)\s*->\s*")
 
 
 def _read_signature(text: str) -> Signature:
-    inner = inside(text, "{}").strip()
+    inner = basic.inside(text, "{}").strip()
     arrow = _ARROW.search(inner)
     if arrow is None:
         raise ValueError("expected {(parameters)->result}")
     # One by one: a parameter may have what an element of a tuple may not.
-    parts = outer_parts(inside(inner[: arrow.start() + 1], "()"))
+    parts = outer_parts(basic.inside(inner[: arrow.start() + 1], "()"))
     parameters = tuple([ArraySpec.parse(part) for part in parts])
     return Signature(parameters, ArraySpec.parse(inner[arrow.end() :]))
 
@@ -73,7 +59,7 @@ def read_typed_literal(text: str, filler: Filler | None = None, depth: int = 0) 
             raise ValueError(f"tuples nest at most {MAX_DEPTH} deep")
         elements = [
             read_typed_literal(part, filler, depth + 1)
-            for part in outer_parts(inside(stripped, "()"))
+            for part in outer_parts(basic.inside(stripped, "()"))
         ]
         shape = ArraySpec.tuple([element.shape for element in elements])
         return HloLiteral(shape, None, tuple(elements))
@@ -92,28 +78,30 @@ def print_typed_literal(value: HloLiteral, whole: bool = True) -> str:
 
 
 def _read_domain(text: str) -> Domain:
-    parts = dict([part.split("=", 1) for part in outer_parts(inside(text, "{}")) if "=" in part])
+    parts = dict(
+        [part.split("=", 1) for part in outer_parts(basic.inside(text, "{}")) if "=" in part]
+    )
     fields = {name.strip(): value for name, value in parts.items()}
     if fields.keys() != {"kind", "entry", "exit"}:
         raise ValueError('expected {kind="sharding", entry={...}, exit={...}}')
-    if read_string(fields["kind"]) != "sharding":
+    if basic.read_string(fields["kind"]) != "sharding":
         raise ValueError("domains are of the kind sharding")
     entry, leave = normalise_sharding(fields["entry"]), normalise_sharding(fields["exit"])
-    return Domain(read_string(fields["kind"]), entry, leave)
+    return Domain(basic.read_string(fields["kind"]), entry, leave)
 
 
 def _print_domain(value: Domain) -> str:
-    return f"{{kind={print_string(value.kind)}, entry={value.entry}, exit={value.exit}}}"
+    return f"{{kind={basic.print_string(value.kind)}, entry={value.entry}, exit={value.exit}}}"
 
 
-_read_mode = one_of("default highest", any_case=True)
+_read_mode = basic.one_of("default highest", any_case=True)
 _SPARSE_FIELD = re.compile(r"(sparsity|dimension|stride)=(-?[0-9]+(?:x[0-9]+)?)(?=[\s}])\s*")
 _SPARSE_OPERAND = re.compile(r"(lhs|rhs)=\{([^{}]*)\}\s*")
 
 
 def _read_sparsity(text: str) -> str:
     """Write ``{lhs={sparsity=2x4 dimension=1 stride=1}}`` with all fields, in XLA's order."""
-    inner = inside(text, "{}").strip()
+    inner = basic.inside(text, "{}").strip()
     operands = dict(_SPARSE_OPERAND.findall(inner))
     shown = []
     for operand in ("lhs", "rhs"):
@@ -133,7 +121,7 @@ def _read_sparsity(text: str) -> str:
 
 
 def _read_accuracy(text: str) -> ResultAccuracy:
-    inner = "".join(inside(text, "{}").split())
+    inner = "".join(basic.inside(text, "{}").split())
     if inner.startswith("mode="):
         return ResultAccuracy(_read_mode(inner[5:]))
     match = re.fullmatch(r"tolerance=\{(.*)\}", inner)
@@ -144,7 +132,7 @@ def _read_accuracy(text: str) -> ResultAccuracy:
         name, _, number = part.partition("=")
         if name not in bounds:
             raise ValueError(f"{name!r} is none of atol, rtol and ulps")
-        bounds[name] = read_float(number)
+        bounds[name] = basic.read_float(number)
     if min(bounds.values()) < 0:
         raise ValueError("no bound of an error is negative")
     return ResultAccuracy("", bounds["atol"], bounds["rtol"], int(bounds["ulps"]))
@@ -153,13 +141,13 @@ def _read_accuracy(text: str) -> ResultAccuracy:
 def _print_accuracy(value: ResultAccuracy) -> str:
     if value.mode:
         return f"{{mode={value.mode}}}"
-    atol, rtol = print_float(value.atol), print_float(value.rtol)
+    atol, rtol = basic.print_float(value.atol), basic.print_float(value.rtol)
     return f"{{tolerance={{atol={atol},rtol={rtol},ulps={value.ulps}}}}}"
 
 
 def _read_statistics(text: str) -> tuple[tuple[str, float], ...]:
-    pairs = [part.partition("=") for part in inside(text, "{}").split(",") if part.strip()]
-    found = [(read_word(name), read_float(number)) for name, _, number in pairs]
+    pairs = [part.partition("=") for part in basic.inside(text, "{}").split(",") if part.strip()]
+    found = [(basic.read_word(name), basic.read_float(number)) for name, _, number in pairs]
     # The first, whatever its name, is which of the others is shown.
     return (("visualizing_index", found[0][1]), *found[1:]) if len(found) > 1 else ()
 
@@ -170,17 +158,18 @@ _PAIR = re.compile(rf"\s*({NAME})\s*=\s*", re.DOTALL)
 def _read_frontend(text: str) -> Mapping[str, str]:
     """Read ``{a="1",b={x}}``: strings by name, in the order of their names."""
     found: dict[str, str] = {}
-    for part in outer_parts(inside(text, "{}"), "{}"):
+    for part in outer_parts(basic.inside(text, "{}"), "{}"):
         match = _PAIR.match(part)
         if match is None:
             raise ValueError('expected names with strings, such as {a="1",b={x}}')
-        found[match[1]] = read_dictionary(part[match.end() :])
+        found[match[1]] = basic.read_dictionary(part[match.end() :])
     return MappingProxyType(dict(sorted(found.items())))
 
 
 def print_frontend(value: Mapping[str, str]) -> str:
     """Write ``{a="1",b={x}}``."""
-    return f"{{{','.join([f'{name}={print_dictionary(text)}' for name, text in value.items()])}}}"
+    shown = [f"{name}={basic.print_dictionary(text)}" for name, text in value.items()]
+    return f"{{{','.join(shown)}}}"
 
 
 #: One array of an original program: ``{"a" {0,1}}``.
@@ -196,17 +185,17 @@ def origin_parts(text: str) -> tuple[str, tuple[int, ...]]:
     match = _ORIGIN_PARTS.search(text)
     if match is None:
         return "", ()
-    return read_string(match[1]), read_ints(f"{{{match[2] or ''}}}")
+    return basic.read_string(match[1]), basic.read_ints(f"{{{match[2] or ''}}}")
 
 
 def print_origin(name: str, index: tuple[int, ...]) -> str:
     """Write ``{"a" {0,1}}``."""
-    return f"{{{print_string(name)}{f' {print_ints(index)}' if index else ''}}}"
+    return f"{{{basic.print_string(name)}{f' {basic.print_ints(index)}' if index else ''}}}"
 
 
 def _read_origin(text: str) -> str:
     """Write ``{({"a"}, {"b" {0,1}})}``, arrays of some original program, with XLA's spaces."""
-    inner = inside(text, "{}").strip() or "()"
+    inner = basic.inside(text, "{}").strip() or "()"
     if _SYNTHETIC.fullmatch(inner):
         return f"{{{inner}}}"
     arrays = [
@@ -247,7 +236,7 @@ def read_metadata(text: str) -> OpMetadata:
     >>> read_metadata('{op_name="jit(f)/mul" source_line=3}').op_name
     'jit(f)/mul'
     """
-    inner, at = inside(text, "{}"), 0
+    inner, at = basic.inside(text, "{}"), 0
     given: dict[str, object] = {}
     while inner[at:].strip(" \t\r\n,"):
         match = _NOTE.match(inner, at)
@@ -289,16 +278,18 @@ def print_metadata(metadata: OpMetadata) -> str:
 
 
 #: Readers and printers by kind.
-KINDS: Final[dict[str, Kind]] = {
-    "accuracy": Kind(_read_accuracy, _print_accuracy),
-    "domain": Kind(_read_domain, _print_domain),
-    "frontend": Kind(_read_frontend, print_frontend),
-    "origin": Kind(_read_origin, str),
-    "literal": Kind(read_typed_literal, print_typed_literal),
-    "metadata": Kind(read_metadata, print_metadata),
-    "shape": Kind(lambda text: ArraySpec.parse(text.strip()), str),
-    "shapes": Kind(_read_shapes, braced(str, ", ")),
-    "sparsity": Kind(_read_sparsity, str),
-    "signature": Kind(_read_signature, _print_signature),
-    "statistics": Kind(_read_statistics, braced(lambda one: f"{one[0]}={print_float(one[1])}")),
+KINDS: Final[dict[str, basic.Kind]] = {
+    "accuracy": basic.Kind(_read_accuracy, _print_accuracy),
+    "domain": basic.Kind(_read_domain, _print_domain),
+    "frontend": basic.Kind(_read_frontend, print_frontend),
+    "origin": basic.Kind(_read_origin, str),
+    "literal": basic.Kind(read_typed_literal, print_typed_literal),
+    "metadata": basic.Kind(read_metadata, print_metadata),
+    "shape": basic.Kind(lambda text: ArraySpec.parse(text.strip()), str),
+    "shapes": basic.Kind(_read_shapes, basic.braced(str, ", ")),
+    "sparsity": basic.Kind(_read_sparsity, str),
+    "signature": basic.Kind(_read_signature, _print_signature),
+    "statistics": basic.Kind(
+        _read_statistics, basic.braced(lambda one: f"{one[0]}={basic.print_float(one[1])}")
+    ),
 }

@@ -15,17 +15,7 @@ from ..values import (
     SliceDimension,
     WindowDimension,
 )
-from .kinds_basic import (
-    Kind,
-    bounded,
-    braced,
-    inside,
-    print_ints,
-    read_int,
-    read_ints,
-    read_lists,
-    read_rows,
-)
+from . import kinds_basic as basic
 from .sharding import MOST_DEVICES, normalise_mesh, normalise_sharding
 
 # Windows, slices, padding.
@@ -34,8 +24,11 @@ _SLICE = re.compile(r"\[\s*(-?[0-9]+)\s*:\s*(-?[0-9]+)\s*(?::\s*(-?[0-9]+)\s*)?\
 
 
 def _read_slice(text: str) -> tuple[SliceDimension, ...]:
-    found = read_rows(text, _SLICE, "ranges such as {[0:4], [0:8:2]}")
-    made = [SliceDimension(bounded(m[1]), bounded(m[2]), bounded(m[3] or "1")) for m in found]
+    found = basic.read_rows(text, _SLICE, "ranges such as {[0:4], [0:8:2]}")
+    made = [
+        SliceDimension(basic.bounded(m[1]), basic.bounded(m[2]), basic.bounded(m[3] or "1"))
+        for m in found
+    ]
     if any([dim.stride < 1 for dim in made]):
         raise ValueError("the stride of a slice is positive")
     return tuple(made)
@@ -58,7 +51,7 @@ def _read_pads(text: str) -> list[tuple[int, ...]]:
         match = _PAD.fullmatch(piece)
         if match is None:
             raise ValueError("expected padding such as 0_1x2_0 or 0_1_1x2_0_0")
-        pads.append(tuple([bounded(number) for number in match.groups(default="0")]))
+        pads.append(tuple([basic.bounded(number) for number in match.groups(default="0")]))
     return pads
 
 
@@ -91,7 +84,7 @@ _WINDOW: Final = {
 
 
 def _read_window(text: str) -> tuple[WindowDimension, ...]:
-    inner = inside(text, "{}")
+    inner = basic.inside(text, "{}")
     if _FIELD.sub("", inner).strip(" \t\r\n"):
         raise ValueError("expected a window such as {size=3x3 pad=1_1x1_1}")
     found = _FIELD.findall(inner)
@@ -109,7 +102,7 @@ def _read_window(text: str) -> tuple[WindowDimension, ...]:
                 raise ValueError("a window has no interior padding")
             columns[2], columns[3] = [pad[0] for pad in pads], [pad[1] for pad in pads]
         else:
-            columns[_WINDOW[name][0]] = [read_int(number) for number in numbers.split("x")]
+            columns[_WINDOW[name][0]] = [basic.read_int(number) for number in numbers.split("x")]
     if any([len(column) != rank for column in columns]):
         raise ValueError(f"every field of a window has one entry for each of {rank} dimensions")
     made = [WindowDimension._make((*row[:6], row[6] == 1)) for row in zip(*columns, strict=True)]
@@ -180,11 +173,11 @@ def _read_groups(text: str) -> ReplicaGroups:
     if stripped.startswith("mesh"):
         return ReplicaGroups(mesh=normalise_mesh(stripped))
     if stripped.startswith("{"):
-        return ReplicaGroups(read_lists(stripped))
+        return ReplicaGroups(basic.read_lists(stripped))
     match = _TILE.fullmatch("".join(stripped.split()))
     if match is None:
         raise ValueError("expected groups such as {{0,1},{2,3}} or [2,2]<=[4]")
-    tile, reshape, order = [read_ints(f"{{{part or ''}}}") for part in match.groups()]
+    tile, reshape, order = [basic.read_ints(f"{{{part or ''}}}") for part in match.groups()]
     total, covered = prod(tile), prod(reshape)
     fits = not order or sorted(order) == list(range(len(reshape)))
     if len(tile) != 2 or total != covered or not fits or total > MOST_DEVICES:
@@ -198,7 +191,7 @@ def _print_groups(value: ReplicaGroups) -> str:
     if value.mesh:
         return value.mesh
     if not value.tile:
-        return braced(print_ints)(value.groups)
+        return basic.braced(basic.print_ints)(value.groups)
     order = f"T({','.join(map(str, value.transpose))})" if len(value.reshape) > 1 else ""
     return f"[{','.join(map(str, value.tile))}]<=[{','.join(map(str, value.reshape))}]{order}"
 
@@ -211,12 +204,12 @@ _DONOR = re.compile(rf"\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*\)\s*,?")
 
 
 def _index(text: str | None) -> tuple[int, ...]:
-    return tuple([bounded(number) for number in text.split(",")]) if text else ()
+    return tuple([basic.bounded(number) for number in text.split(",")]) if text else ()
 
 
 def _read_all(pattern: re.Pattern[str], text: str, expected: str) -> list[re.Match[str]]:
     """Match a pattern again and again until the text between braces ends."""
-    inner = inside(text, "{}").strip()
+    inner = basic.inside(text, "{}").strip()
     found, at = [], 0
     while at < len(inner):
         match = pattern.match(inner, at)
@@ -229,7 +222,9 @@ def _read_all(pattern: re.Pattern[str], text: str, expected: str) -> list[re.Mat
 
 def _read_aliases(text: str) -> tuple[Alias, ...]:
     found = _read_all(_ALIAS, text, "{output index}: (operand, {operand index})")
-    return tuple([Alias(_index(m[1]), bounded(m[2]), _index(m[3]), m[4] or "") for m in found])
+    return tuple(
+        [Alias(_index(m[1]), basic.bounded(m[2]), _index(m[3]), m[4] or "") for m in found]
+    )
 
 
 def _read_plain_aliases(text: str) -> tuple[Alias, ...]:
@@ -240,7 +235,7 @@ def _read_plain_aliases(text: str) -> tuple[Alias, ...]:
 
 
 def _print_alias(alias: Alias, kind: str = "") -> str:
-    output, inner = print_ints(alias.output_index), print_ints(alias.operand_index)
+    output, inner = basic.print_ints(alias.output_index), basic.print_ints(alias.operand_index)
     return f"{output}: ({alias.operand}, {inner}{kind})"
 
 
@@ -256,23 +251,23 @@ def _print_program_aliases(value: Iterable[Alias]) -> str:
 
 def _read_donors(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     found = _read_all(_DONOR, text, "(parameter, {index})")
-    return tuple(sorted([(bounded(m[1]), _index(m[2])) for m in found]))
+    return tuple(sorted([(basic.bounded(m[1]), _index(m[2])) for m in found]))
 
 
 def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:
-    shown = [f"({number}, {print_ints(index)})" for number, index in value]
+    shown = [f"({number}, {basic.print_ints(index)})" for number, index in value]
     return f"{{ {', '.join(shown)} }}"
 
 
 #: Readers and printers by kind.
-KINDS: Final[dict[str, Kind]] = {
-    "labels": Kind(_read_labels, _print_labels),
-    "padding": Kind(_read_padding, _print_padding),
-    "slice": Kind(_read_slice, _print_slice),
-    "window": Kind(_read_window, _print_window),
-    "program_aliases": Kind(_read_program_aliases, _print_program_aliases),
-    "aliases": Kind(_read_plain_aliases, braced(_print_alias, ", ")),
-    "donors": Kind(_read_donors, _print_donors),
-    "groups": Kind(_read_groups, _print_groups),
-    "sharding": Kind(normalise_sharding, str),
+KINDS: Final[dict[str, basic.Kind]] = {
+    "labels": basic.Kind(_read_labels, _print_labels),
+    "padding": basic.Kind(_read_padding, _print_padding),
+    "slice": basic.Kind(_read_slice, _print_slice),
+    "window": basic.Kind(_read_window, _print_window),
+    "program_aliases": basic.Kind(_read_program_aliases, _print_program_aliases),
+    "aliases": basic.Kind(_read_plain_aliases, basic.braced(_print_alias, ", ")),
+    "donors": basic.Kind(_read_donors, _print_donors),
+    "groups": basic.Kind(_read_groups, _print_groups),
+    "sharding": basic.Kind(normalise_sharding, str),
 }
