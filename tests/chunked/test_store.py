@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import resource
@@ -78,12 +79,13 @@ def test_what_is_there_stays_unless_told(tmp_path: Path, name: str) -> None:
     np.testing.assert_array_equal(xl.eval(xl.open(tmp_path / name)).numpy(), VALUES + 1)
 
 
-def test_a_new_zarr_array_of_a_dtype_that_zarr_has_not(tmp_path: Path) -> None:
-    narrow = xl.astype(kept(), "bfloat16")
-    with pytest.raises(xl.StorageError, match=r"zarr has no bfloat16; .* \.npy"):
-        xl.store(narrow, tmp_path / "a.zarr")
-    assert names_in(tmp_path) == []
-    assert xl.store(narrow, tmp_path / "a.npy").dtype == xl.bfloat16
+@together("name", ["bfloat16", "float8_e5m2"])  # NumPy calls them void and floats
+def test_a_new_zarr_array_of_a_dtype_that_zarr_has_not(tmp_path: Path, name: str) -> None:
+    narrow, place = xl.astype(kept(), name), tmp_path / name
+    with pytest.raises(xl.StorageError, match=rf"zarr has no {name}; .* \.npy"):
+        xl.store(narrow, place / "a.zarr")
+    assert not place.exists() or names_in(place) == []
+    assert xl.store(narrow, place / "a.npy").dtype == name
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.h5", "a.tif"])
@@ -107,7 +109,10 @@ def test_targets_that_do_not_fit(other: Any) -> None:
         xl.store(kept(), other)
 
 
-@together("chunks", [(0, 5), (5,), (5, 5, 5), (2.5, 5), (None, 5), "auto", 7])
+_ODD = ((9, 9), (30,)), ((20,), ()), ((-1, 21), (30,)), ((2.5, 17.5), (30,)), ((math.nan,), (30,))
+
+
+@together("chunks", [(0, 5), (5,), (5, 5, 5), (2.5, 5), (None, 5), "auto", 7, (True, 5), *_ODD])
 def test_chunks_that_are_none(chunks: Any) -> None:
     """Of operands and of targets; they are what objects say of themselves."""
     told = r"chunks .* are not one positive length for each dimension of shape \(20, 30\)"
@@ -115,6 +120,18 @@ def test_chunks_that_are_none(chunks: Any) -> None:
         xl.open(Kept(VALUES, chunks))
     with pytest.raises(xl.ShapeError, match=rf"^store: the target tests Taking: its {told}"):
         xl.store(kept(), Taking(VALUES, chunks))
+
+
+@together("chunks", [((8, 8, 4), (30,)), (8, -1), (np.int64(8), 30)])
+def test_chunks_in_words_of_others(tmp_path: Path, chunks: Any) -> None:
+    made = xl.store(kept(), tmp_path / "a.zarr", chunks=chunks, overwrite=True)
+    assert made.chunks == (8, 30)
+
+
+@together("chunks", [((8, 12), (30,)), ((8, 4, 8), (30,)), *_ODD])
+def test_a_new_array_has_even_chunks(tmp_path: Path, chunks: Any) -> None:
+    with pytest.raises(xl.ShapeError, match=r"^store: chunks \(\(.* of shape \(20, 30\)"):
+        xl.store(kept(), tmp_path / "a.zarr", chunks=chunks)
 
 
 def test_chunks_of_a_target_that_is_there() -> None:

@@ -255,7 +255,7 @@ class Form:
             with contextlib.suppress(OSError):
                 Path(path).rmdir()  # zarr leaves it empty
             reason = f"{type(error).__name__}: {error}"
-            if root.dtype.kind == "V":  # of the narrow types that NumPy does not have itself
+            if root.dtype.isbuiltin != 1:  # of the types that NumPy does not have itself
                 reason = f"zarr has no {dtype_name(root.dtype)}; convert it, or name a .npy file"
             raise StorageError(f"store: cannot make a zarr array under {path}: {reason}") from error
 
@@ -351,7 +351,7 @@ def written_at_once(
 
 def _chunks(array: Any, shape: tuple[int, ...], operation: str = "store") -> tuple[int, ...]:
     told = getattr(array, "shards", None) or getattr(array, "chunks", None)
-    known = chunks_of(told, shape, f"{operation}: the target {name_of(array)}")
+    known = chunks_of(told, shape, f"{operation}: the target {name_of(array)}: its")
     return known or tuple([max(1, min(n, 1024)) for n in shape])
 
 
