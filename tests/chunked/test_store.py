@@ -53,6 +53,19 @@ def test_a_chunk_that_one_call_does_not_write(tmp_path: Path) -> None:
     np.testing.assert_array_equal(made[...], values * 2)
 
 
+@together(("dtype", "fill"), [("c16", 0), ("f4", 0), ("f8", np.nan)])
+def test_what_equals_the_fill_value_keeps_its_bits(tmp_path: Path, dtype: str, fill: Any) -> None:
+    """Chunks may be left out, whose elements would then have the bits of the fill value."""
+    made = zarr.create_array(
+        tmp_path / dtype, shape=(3, 4), chunks=(1, 4), dtype=dtype, fill_value=fill
+    )
+    values = np.full((3, 4), fill, dtype)
+    values[:2, 1::2] = np.negative(values[:2, 1::2])
+    xl.store(xl.asarray(values), made)
+    assert zarr.open_array(tmp_path / dtype)[...].tobytes() == values.tobytes()
+    assert names_in(tmp_path / dtype / "c") == ["0", "1"]
+
+
 def test_a_new_npy_file(tmp_path: Path) -> None:
     xl.store(kept().T + 1, tmp_path / "a.npy", chunks=7)
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), VALUES.T + 1)

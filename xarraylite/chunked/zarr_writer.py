@@ -4,8 +4,8 @@ Where a chunk is one file on a local disk, and its bytes are its elements, compr
 are encoded from where they were computed and written under another name first, so that nobody reads
 half a chunk.  What one call writes gets pages that lie together: pieces of 2 MiB are what virtual
 machines give back to their hosts when they are free, and have to ask for again.  The library writes
-everything else: parts of chunks, other codecs and stores, and chunks that begin with the fill
-value, which it leaves out where they are nothing else, unless the array is to have all of them.
+everything else: parts of chunks, other codecs and stores, and chunks of which each element has the
+bits of the fill value, which it leaves out unless the array is to have all of them.
 """
 
 from __future__ import annotations
@@ -71,12 +71,18 @@ class ZarrWriter:
                 return False
         for index, at, part in parts_of(box, chunks):
             own = values[at]
-            if own.flat[0].tobytes() == self._fill.tobytes():
+            if self._is_fill(own):
                 self._array[as_slices(part)] = own
             else:
                 name = self._array.metadata.encode_chunk_key(index)
                 self._put(self._folder / name, own, chunks)
         return True
+
+    def _is_fill(self, values: NumpyArray) -> bool:
+        """Tell whether elements have the bits of the fill value; equal ones may have others."""
+        bits = f"V{self._dtype.itemsize}"
+        begins = values.flat[0].tobytes() == self._fill.tobytes()
+        return begins and bool((values.view(bits) == self._fill.view(bits)).all())
 
     def _put(self, path: Path, values: NumpyArray, chunk: Sequence[int]) -> None:
         if (
