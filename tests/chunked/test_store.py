@@ -125,6 +125,21 @@ def test_targets_that_do_not_fit(other: Any) -> None:
 _ODD = ((9, 9), (30,)), ((20,), ()), ((-1, 21), (30,)), ((2.5, 17.5), (30,)), ((math.nan,), (30,))
 
 
+def test_targets_that_can_only_be_read(tmp_path: Path) -> None:
+    """They are refused before anything is read."""
+    xl.store(kept(), tmp_path / "a.zarr")
+    np.save(tmp_path / "a.npy", VALUES)
+    fixed = VALUES.copy()
+    fixed.flags.writeable = False
+    mapped = np.load(tmp_path / "a.npy", mmap_mode="r")
+    operand = Kept(VALUES, (5, 10))
+    for target in fixed, mapped, zarr.open_array(tmp_path / "a.zarr", mode="r"), xl.adapt(fixed):
+        for run in xl.store, xl.explain:
+            with pytest.raises(xl.StorageError, match=r"the target .* can only be read$"):
+                run(xl.open(operand), target)
+    assert not operand.read
+
+
 @together("chunks", [(0, 5), (5,), (5, 5, 5), (2.5, 5), (None, 5), "auto", 7, (True, 5), *_ODD])
 def test_chunks_that_are_none(chunks: Any) -> None:
     """Of operands and of targets; they are what objects say of themselves."""

@@ -371,6 +371,10 @@ def _checked(array: Any, root: Node, operation: str = "store") -> Any:
             f"{operation}: {describe(root)} does not fit a target of {dtype.name}; convert "
             f"it with xl.astype"
         )
+    opened = getattr(getattr(array, "file", None), "mode", "")  # of HDF5
+    memory = getattr(getattr(array, "flags", None), "writeable", True)
+    if opened == "r" or not memory or getattr(array, "read_only", False):
+        raise StorageError(f"{operation}: the target {name_of(array)} can only be read")
     return array
 
 
