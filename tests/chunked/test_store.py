@@ -257,9 +257,13 @@ def test_assigning_what_reads_the_destination() -> None:
     np.testing.assert_array_equal(c.numpy(), VALUES + VALUES[::-1])
 
 
-def test_assigning_what_is_kept_in_the_memory_of_the_destination() -> None:
-    values = VALUES.copy()
-    c, a = xl.adapt(values), xl.open(values)
+@pytest.mark.parametrize("mapped", [False, True])
+def test_assigning_what_is_kept_in_the_memory_of_the_destination(
+    tmp_path: Path, mapped: bool
+) -> None:
+    np.save(tmp_path / "a.npy", VALUES)
+    values = np.load(tmp_path / "a.npy", mmap_mode="r+" if mapped else None)
+    c, a = xl.adapt(values), xl.open(tmp_path / "a.npy" if mapped else values)
     with (
         mock.patch.object(plan, "ENOUGH", 1),
         mock.patch.object(stream, "chunks_for", return_value=(3, 30)),
