@@ -11,7 +11,6 @@ bits of the fill value, which it leaves out unless the array is to have all of t
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -83,14 +82,10 @@ class ZarrWriter:
         begins = values.flat[0].tobytes() == self._fill.tobytes()
         return begins and bool((values.view(bits) == self._fill.view(bits)).all())
 
-    def _put(self, path: Path, values: NumpyArray, chunk: Sequence[int]) -> None:
-        if (
-            values.shape != tuple(chunk)
-            or not values.flags.c_contiguous
-            or values.dtype != self._dtype
-        ):
-            whole = new_array(tuple(chunk), self._dtype)
-            if values.shape != tuple(chunk):
+    def _put(self, path: Path, values: NumpyArray, chunk: tuple[int, ...]) -> None:
+        if values.shape != chunk or not values.flags.c_contiguous:
+            whole = new_array(chunk, self._dtype)
+            if values.shape != chunk:
                 whole[...] = self._fill
             whole[tuple([slice(n) for n in values.shape])] = values
             values = whole
