@@ -41,7 +41,7 @@ class ZarrWriter:
         The array.
     """
 
-    __slots__ = ("_array", "_codec", "_direct", "_dtype", "_fill", "_folder", "_library")
+    __slots__ = ("_array", "_bits", "_codec", "_direct", "_dtype", "_fill", "_folder", "_library")
 
     def __init__(self, array: Any) -> None:
         self._array, self._dtype = array, np.dtype(array.dtype)
@@ -51,8 +51,8 @@ class ZarrWriter:
         self._folder = Path(array.store.root if self._direct else "") / array.path
         fill = array.fill_value
         self._fill = np.zeros((), self._dtype) if fill is None else np.asarray(fill, self._dtype)
-        # It leaves out complex zeros of any sign.
-        self._library = with_all(array.store, array.path) if self._dtype.kind == "c" else array
+        self._bits = f"V{self._dtype.itemsize}"
+        self._library = array
 
     def write(self, box: Box, values: NumpyArray) -> None:
         """Write a box.
@@ -66,6 +66,11 @@ class ZarrWriter:
         sides = zip(box, chunks, self._array.shape, strict=True)
         whole = [s[0] % c == 0 and (s[-1] + 1 == n or len(s) % c == 0) for s, c, n in sides]
         if not self._direct or not all(whole):
+            # The library takes complex zeros of any sign for the fill value.
+            if self._library is self._array and self._dtype.kind == "c":
+                bits = values.view(self._bits) != self._fill.view(self._bits)
+                if (bits & (values == self._fill)).any():
+                    self._library = with_all(self._array.store, self._array.path)
             self._library[as_slices(box) if box else ()] = values
             return
         for index, at, part in parts_of(box, chunks):
@@ -78,9 +83,8 @@ class ZarrWriter:
 
     def _is_fill(self, values: NumpyArray) -> bool:
         """Tell whether elements have the bits of the fill value; equal ones may have others."""
-        bits = f"V{self._dtype.itemsize}"
         begins = values.flat[0].tobytes() == self._fill.tobytes()
-        return begins and bool((values.view(bits) == self._fill.view(bits)).all())
+        return begins and bool((values.view(self._bits) == self._fill.view(self._bits)).all())
 
     def _put(self, path: Path, values: NumpyArray, chunk: tuple[int, ...]) -> None:
         if values.shape != chunk or not values.flags.c_contiguous:

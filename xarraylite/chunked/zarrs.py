@@ -105,20 +105,18 @@ class ZarrReader:
             refuse_missing(self._array, key)
         if not self._place.exists():  # all chunks would be fill value
             raise FileNotFoundError(f"{self._place} is not there any longer")
-        if self._codec and self._codec.codec_id == "blosc":
-            for path in self._files(key):
-                with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
-                    refuse_short(file.read(16), path.stat().st_size)
+        for index, *_ in _touched(self._array, key) if is_local(self._array) else ():
+            path = self._place / self._array.metadata.encode_chunk_key(index)
+            with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+                head = file.read(16)
+                if self._codec and self._codec.codec_id == "blosc":
+                    refuse_short(head, path.stat().st_size)
+                if not head:  # of a shard, all would be fill value
+                    raise EOFError(f"{path.name} is empty")
         out = self._lent(shape, self._dtype)
         self._array.get_basic_selection(key, out=out)
         found: NumpyArray = out.as_numpy_array()
         return found
-
-    def _files(self, key: Sequence[slice]) -> Iterator[Path]:
-        """Yield the files of the chunks that have elements of slices."""
-        ranges = [range(s.start, s.stop, s.step) for s in key]
-        for index, *_ in parts_of(ranges, self._array.chunks):
-            yield self._place / self._array.metadata.encode_chunk_key(index)
 
     def parts(
         self, key: Sequence[slice], shape: tuple[int, ...], made: NumpyArray | None = None
@@ -139,6 +137,12 @@ class ZarrReader:
         return made, found
 
 
+def _touched(array: Any, key: Sequence[slice]) -> Iterator[Any]:
+    """Yield the chunks, or shards, that have elements of slices, as `parts_of` does."""
+    ranges = [range(s.start, s.stop, s.step) for s in key]
+    return parts_of(ranges, array.shards or array.chunks)
+
+
 def refuse_missing(array: Any, key: Sequence[slice]) -> None:
     """Refuse a chunk that is not there, in a file of its own or in a shard.
 
@@ -151,8 +155,7 @@ def refuse_missing(array: Any, key: Sequence[slice]) -> None:
     """
     sync = imported("zarr.core.sync", "zarr").sync
     ranges = [range(s.start, s.stop, s.step) for s in key]
-    kept = array.shards or array.chunks
-    for index, *_ in parts_of(ranges, kept):
+    for index, *_ in _touched(array, key):
         name = array.metadata.encode_chunk_key(index)
         place = array.store_path / name
         if not sync(place.exists()):
@@ -183,7 +186,7 @@ def _lengths(array: Any, sync: Callable[..., Any], place: Any) -> NumpyArray | N
         asked = stores.SuffixByteRequest(size + check)
     data = sync(place.get(byte_range=asked))
     if data is None or len(data) != size + check:
-        return None  # the library says what is wrong
+        raise EOFError(f"the index of a shard has {size + check} bytes, got {len(data or ())}")
     index = np.frombuffer(data.to_bytes(), "<u8" if order == "little" else ">u8", size // 8)
     return index.reshape(*per, 2)[..., 1]
 
