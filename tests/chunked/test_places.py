@@ -88,6 +88,12 @@ def test_views_of_one_memory() -> None:
     xl.store(xl.open(x[::2]) + xl.adapt(x)[::2], x[::2])
     xl.store(xl.open(x[::2]) - 1, x[1::2])
     np.testing.assert_array_equal(x, [0, -1, 4, 3, 8, 7, 12, 11])
+    box = xl.asarray(np.arange(8.0))
+    for target in box, box[::-1]:
+        with pytest.raises(xl.OverlapError, match="other blocks write"):
+            xl.store(xl.open(np.asarray(box)[::-1]) * 1 + xl.open(np.asarray(box)), target)
+    xl.store(xl.open(np.asarray(box)) * 2, box)
+    np.testing.assert_array_equal(box, np.arange(8.0) * 2)
 
 
 def test_maps_of_one_file(tmp_path: Path) -> None:
@@ -98,8 +104,9 @@ def test_maps_of_one_file(tmp_path: Path) -> None:
 
     assert same_place(mapped(), mapped())
     assert same_place(mapped()[1:], mapped()[:-1]) is False
-    with pytest.raises(xl.OverlapError, match="other blocks write"):
-        xl.store(xl.open(tmp_path / "a.npy")[:-1] + 0, mapped()[1:])
+    for target in mapped()[1:], np.asarray(mapped())[1:], xl.adapt(mapped())[1:]:
+        with pytest.raises(xl.OverlapError, match="other blocks write"):
+            xl.store(xl.open(tmp_path / "a.npy")[:-1] + 0, target)
     part = pickle.loads(pickle.dumps(Carried(mapped()[2:]))).again()
     np.testing.assert_array_equal(part, VALUES[2:])
     xl.store(xl.open(tmp_path / "a.npy") * 2, mapped())

@@ -242,6 +242,17 @@ def test_folds_of_users_are_those_of_memory(engine: str) -> None:
         assert stored_in(found, expected.shape, 4_000_000).tobytes() == expected.tobytes()
 
 
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("shape", [(4, 12, 16), (2, 3000, 3)])
+def test_products_keep_the_signs_of_zeros(shape: tuple[int, ...]) -> None:
+    """Of complex numbers, which a product with 1 would change."""
+    values = np.random.default_rng(0).normal(size=shape).astype("c8") * 1.5
+    for axis in (None, 1, 2):
+        expected = xl.prod(xl.asarray(values), axis=axis).numpy()
+        found = xl.prod(xl.open(Kept(values, (2, 5, 7))), axis=axis)
+        assert stored_in(found, expected.shape, 1).tobytes() == expected.tobytes()
+
+
 @pytest.mark.parametrize("shape", [(20000, 96), (10, 6000)])
 def test_many_results_of_a_fold_are_those_of_memory(shape: tuple[int, int], engine: str) -> None:
     """Results that do not fit the budget are folded some columns at a time."""

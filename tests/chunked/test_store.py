@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import resource
@@ -52,6 +53,21 @@ def test_a_chunk_that_one_call_does_not_write(tmp_path: Path) -> None:
     np.testing.assert_array_equal(made[...], values * 2)
 
 
+@together(("dtype", "fill", "shards"), [("c16", 0, None), ("f8", 0, None), ("c8", 0, (1, 4))])
+def test_what_equals_the_fill_value_keeps_its_bits(
+    tmp_path: Path, dtype: str, fill: Any, shards: Any
+) -> None:
+    """Chunks may be left out, whose elements would then have the bits of the fill value."""
+    place = tmp_path / dtype
+    made = zarr.create_array(
+        place, shape=(3, 4), chunks=(1, 2), shards=shards, dtype=dtype, fill_value=fill
+    )
+    values = np.full((3, 4), fill, dtype)
+    values[:2, 1::2] = np.negative(values[:2, 1::2])
+    xl.store(xl.asarray(values), made)
+    assert zarr.open_array(place)[...].tobytes() == values.tobytes()
+
+
 def test_a_new_npy_file(tmp_path: Path) -> None:
     xl.store(kept().T + 1, tmp_path / "a.npy", chunks=7)
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), VALUES.T + 1)
@@ -78,12 +94,13 @@ def test_what_is_there_stays_unless_told(tmp_path: Path, name: str) -> None:
     np.testing.assert_array_equal(xl.eval(xl.open(tmp_path / name)).numpy(), VALUES + 1)
 
 
-def test_a_new_zarr_array_of_a_dtype_that_zarr_has_not(tmp_path: Path) -> None:
-    narrow = xl.astype(kept(), "bfloat16")
-    with pytest.raises(xl.StorageError, match=r"zarr has no bfloat16; .* \.npy"):
-        xl.store(narrow, tmp_path / "a.zarr")
-    assert names_in(tmp_path) == []
-    assert xl.store(narrow, tmp_path / "a.npy").dtype == xl.bfloat16
+@together("name", ["bfloat16", "float8_e5m2"])  # NumPy calls them void and floats
+def test_a_new_zarr_array_of_a_dtype_that_zarr_has_not(tmp_path: Path, name: str) -> None:
+    narrow, place = xl.astype(kept(), name), tmp_path / name
+    with pytest.raises(xl.StorageError, match=rf"zarr has no {name}; .* \.npy"):
+        xl.store(narrow, place / "a.zarr")
+    assert not place.exists() or names_in(place) == []
+    assert xl.store(narrow, place / "a.npy").dtype == name
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.h5", "a.tif"])
@@ -107,7 +124,25 @@ def test_targets_that_do_not_fit(other: Any) -> None:
         xl.store(kept(), other)
 
 
-@together("chunks", [(0, 5), (5,), (5, 5, 5), (2.5, 5), (None, 5), "auto", 7])
+_ODD = ((9, 9), (30,)), ((20,), ()), ((-1, 21), (30,)), ((2.5, 17.5), (30,)), ((math.nan,), (30,))
+
+
+def test_targets_that_can_only_be_read(tmp_path: Path) -> None:
+    """They are refused before anything is read."""
+    xl.store(kept(), tmp_path / "a.zarr")
+    np.save(tmp_path / "a.npy", VALUES)
+    fixed = VALUES.copy()
+    fixed.flags.writeable = False
+    mapped = np.load(tmp_path / "a.npy", mmap_mode="r")
+    operand = Kept(VALUES, (5, 10))
+    for target in fixed, mapped, zarr.open_array(tmp_path / "a.zarr", mode="r"), xl.adapt(fixed):
+        for run in xl.store, xl.explain:
+            with pytest.raises(xl.StorageError, match=r"the target .* can only be read$"):
+                run(xl.open(operand), target)
+    assert not operand.read
+
+
+@together("chunks", [(0, 5), (5,), (5, 5, 5), (2.5, 5), (None, 5), "auto", 7, (True, 5), *_ODD])
 def test_chunks_that_are_none(chunks: Any) -> None:
     """Of operands and of targets; they are what objects say of themselves."""
     told = r"chunks .* are not one positive length for each dimension of shape \(20, 30\)"
@@ -115,6 +150,18 @@ def test_chunks_that_are_none(chunks: Any) -> None:
         xl.open(Kept(VALUES, chunks))
     with pytest.raises(xl.ShapeError, match=rf"^store: the target tests Taking: its {told}"):
         xl.store(kept(), Taking(VALUES, chunks))
+
+
+@together("chunks", [((8, 8, 4), (30,)), (8, -1), (np.int64(8), 30)])
+def test_chunks_in_words_of_others(tmp_path: Path, chunks: Any) -> None:
+    made = xl.store(kept(), tmp_path / "a.zarr", chunks=chunks, overwrite=True)
+    assert made.chunks == (8, 30)
+
+
+@together("chunks", [((8, 12), (30,)), ((8, 4, 8), (30,)), *_ODD])
+def test_a_new_array_has_even_chunks(tmp_path: Path, chunks: Any) -> None:
+    with pytest.raises(xl.ShapeError, match=r"^store: chunks \(\(.* of shape \(20, 30\)"):
+        xl.store(kept(), tmp_path / "a.zarr", chunks=chunks)
 
 
 def test_chunks_of_a_target_that_is_there() -> None:
@@ -210,9 +257,13 @@ def test_assigning_what_reads_the_destination() -> None:
     np.testing.assert_array_equal(c.numpy(), VALUES + VALUES[::-1])
 
 
-def test_assigning_what_is_kept_in_the_memory_of_the_destination() -> None:
-    values = VALUES.copy()
-    c, a = xl.adapt(values), xl.open(values)
+@pytest.mark.parametrize("mapped", [False, True])
+def test_assigning_what_is_kept_in_the_memory_of_the_destination(
+    tmp_path: Path, mapped: bool
+) -> None:
+    np.save(tmp_path / "a.npy", VALUES)
+    values = np.load(tmp_path / "a.npy", mmap_mode="r+" if mapped else None)
+    c, a = xl.adapt(values), xl.open(tmp_path / "a.npy" if mapped else values)
     with (
         mock.patch.object(plan, "ENOUGH", 1),
         mock.patch.object(stream, "chunks_for", return_value=(3, 30)),

@@ -106,11 +106,6 @@ class Recent:
             self._size -= self._chunks.popitem(last=False)[1][1]
         return self._chunks[key][0]
 
-    def clear(self) -> None:
-        """Forget them."""
-        self._chunks.clear()
-        self._size = 0
-
 
 class ChunkCache:
     """Reads blocks through the chunks that were used last.
@@ -265,7 +260,7 @@ class ChunkCache:
         """Forget the chunks, and read no more."""
         self.closed.set()
         self._pool.close(cancel=True)
-        self._kept.clear()
+        self._kept = Recent(0)
         self._before.clear()
 
 

@@ -6,14 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .._errors import ShapeError
-from ..index.broadcast import as_shape
 from ..ir.build import describe
 from ..ir.node import Node
 from .cut import cut, requests
 from .places import name_of
+from .source import chunks_of
 
 
 def chunks_for(
@@ -33,18 +31,7 @@ def chunks_for(
             f"{describe(root)} keeps its own"
         )
     if asked is not None:
-        try:
-            each: Any = asked if np.ndim(asked) else (asked,) * len(shape)
-            full = [max(1, n) if c == -1 else c for c, n in zip(each, shape, strict=True)]
-            given = [as_shape(c, "chunks")[0] for c in full]
-        except (TypeError, ValueError):
-            given = [0]
-        if len(given) != len(shape) or 0 in given:
-            raise ShapeError(
-                f"{operation}: chunks {asked!r} are not one positive length, or -1 for all of it, "
-                f"for each dimension of shape {shape}"
-            )
-        return tuple([max(1, min(c, n)) for c, n in zip(given, shape, strict=True)])
+        return chunks_of(asked, shape, f"{operation}:", even=True) or ()
     for node in requests(root):
         source: Any = node.source
         if node.shape == shape and source.chunks != shape:

@@ -20,6 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.container import XContainer
+from ..layout.strided import Strided
+from ..memory.pool import Range
 from .extras import imported
 from .retries import naming, patiently
 
@@ -194,6 +197,7 @@ def same_place(one: Any, other: Any) -> bool | None:
     """
     if one is other:
         return True
+    one, other = _as_numpy(one), _as_numpy(other)
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         shared = _share_memory(one, other)
         if shared is not None:
@@ -211,6 +215,21 @@ def same_place(one: Any, other: Any) -> bool | None:
     return bool(tuple(one.shape) == tuple(other.shape))
 
 
+def _as_numpy(array: Any) -> Any:
+    """Return memory of containers as NumPy has it, and what lies in a map of a file as a map."""
+    if isinstance(array, XContainer) and isinstance(array.map, Strided):
+        array = array.buffer.view(array.dtype, array.map)
+    below: Any = array if isinstance(array, np.ndarray) else None
+    while below is not None and not isinstance(below, np.memmap):
+        held: Any = below.owner if isinstance(below, Range) else ()
+        below = held[0] if held else getattr(below, "base", None)
+    if below is None or below is array:
+        return array
+    made: Any = array.view(np.memmap)
+    made.__array_finalize__(below)
+    return made
+
+
 def _is_one_file(path: Path, other: Path | None) -> bool:
     """Tell whether two names are of the same file or directory."""
     with contextlib.suppress(OSError):  # not there any more
@@ -224,15 +243,9 @@ def _form(array: Any) -> tuple[Any, ...]:
 
 def _position(array: Any) -> int:
     """Return where in its file a map, or a view of one, begins."""
-    begin = np.frombuffer(_map_of(array), np.uint8, 1)
+    begin = np.frombuffer(array._mmap, np.uint8, 1)
     ahead = array.offset % mmap.ALLOCATIONGRANULARITY
     return int(array.offset - ahead + array.ctypes.data - begin.ctypes.data)
-
-
-def _map_of(array: Any) -> mmap.mmap:
-    while not isinstance(array, mmap.mmap):
-        array = array.base
-    return array
 
 
 def refuse_shortened(array: Any) -> None:
@@ -247,7 +260,7 @@ def refuse_shortened(array: Any) -> None:
     """
     has = had = 0
     if isinstance(array, np.memmap) and array.filename is not None:
-        pages = _map_of(array)
+        pages: Any = getattr(array, "_mmap", None)
         had = array.offset - array.offset % mmap.ALLOCATIONGRANULARITY + len(pages)
         has = pages.size()
     elif library_of(array) == "h5py" and (array.file.driver, array.file.mode) == ("sec2", "r"):

@@ -12,7 +12,6 @@ import functools
 import hashlib
 import itertools
 import math
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from .._config import settings
 from .._errors import DTypeError, ShapeError
 from .._locks import new_lock
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name
+from ..index.box import is_vector
 from ..index.broadcast import as_shape
 from .frames import new_array
 from .places import Carried, chunks_in, identity_of, library_of, refuse_shortened
@@ -92,7 +92,7 @@ class StoredArray:
         except TypeError as error:
             raise DTypeError(f"open({name}): {error}") from None
         chunks = chunks_in(array)
-        self.chunks = chunks_of(chunks, self.shape, f"open({name})") or self.shape
+        self.chunks = chunks_of(chunks, self.shape, f"open({name}): its") or self.shape
         self.whole_chunks = chunks is not None
         self._serial, self._complete = serial, complete
         self._fetch = _fetcher(array, self.dtype, complete)
@@ -334,25 +334,34 @@ def _from_any(
     return made
 
 
-def chunks_of(chunks: Any, shape: tuple[int, ...], operation: str) -> tuple[int, ...] | None:
-    """Return chunks, of which dask's have lengths for each dimension, as one length for each.
+def chunks_of(
+    chunks: Any, shape: tuple[int, ...], operation: str, even: bool = False
+) -> tuple[int, ...] | None:
+    """Return chunks as one length for each dimension, of lengths of all its pieces the longest.
+
+    A length of -1 is all of a dimension.  Only the last of ``even`` pieces may be shorter, and one
+    length may be given for all dimensions.
 
     Raises
     ------
     ShapeError
-        If they are no lengths, or not of so many dimensions.
+        If they are no lengths, not of so many dimensions, or do not add up.
     """
     if chunks is None:
         return None
+    found = []
     try:
-        lengths = [
-            max(c, default=1) if isinstance(c, Sequence) else operator.index(c) for c in chunks
-        ]
-        if any([c < 1 <= n for c, n in zip(lengths, shape, strict=True)]):
-            raise ValueError
+        each = chunks if is_vector(chunks) or not even else (chunks,) * len(shape)
+        for told, extent in zip(each, shape, strict=True):
+            pieces = as_shape(extent if told == -1 else told, operation)
+            length = max(pieces, default=0)
+            short = is_vector(told) and sum(pieces) != extent
+            if length < 1 <= extent or short or (even and {*pieces[:-1]} - {length}):
+                raise ValueError
+            found.append(max(1, min(length, extent)))
     except (TypeError, ValueError):
         raise ShapeError(
-            f"{operation}: its chunks {chunks!r} are not one positive length for each dimension of "
-            f"shape {shape}"
+            f"{operation} chunks {chunks!r} are not one positive length for each dimension of "
+            f"shape {shape}, nor lengths that add up to it"
         ) from None
-    return tuple([max(1, min(c, n)) for c, n in zip(lengths, shape, strict=True)])
+    return tuple(found)

@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import byte_bounds
 
 from ..compiler.graph import byte_span
 from ..index.transform import Transform
@@ -36,7 +35,7 @@ from .lengths import chunks_for
 from .parcel import Parcel, identity
 from .piece import Piece
 from .pipeline import Cuts, Run, computed, run_blocks
-from .places import kept_in
+from .places import kept_in, same_place
 from .plan import Choice, Cutter, choose
 from .selection import whole, window
 from .source import decodes
@@ -64,15 +63,14 @@ def fill(node: Node, target: Target, noalias: bool) -> None:
 
 def _overlaps(root: Node, target: Target) -> bool:
     low, high, _ = target.span()
+    memory = target.buffer.array(np.dtype(np.uint8), (target.buffer.nbytes,))
     for node in everything(root):
-        spans: list[tuple[int, int]] = []
+        first, last = high + 1, low
         if isinstance(node, Leaf):
-            spans.append(byte_span(node.snapshot, node.map, node.dtype.itemsize)[:2])
-        elif isinstance(node, Stored):
-            source: Any = node.source
-            kept = kept_in(getattr(source, "array", None))
-            spans.extend([byte_bounds(x) for x in kept if isinstance(x, np.ndarray)])
-        if any([first <= high and low <= last for first, last in spans]):
+            first, last, _ = byte_span(node.snapshot, node.map, node.dtype.itemsize)
+        source: Any = node.source if isinstance(node, Stored) else None
+        read = [same_place(x, memory) for x in kept_in(getattr(source, "array", None))]
+        if (first <= high and low <= last) or set(read) - {None}:
             return True
     return False
 

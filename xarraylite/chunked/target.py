@@ -24,19 +24,26 @@ from .extras import imported, lacking
 from .inner import codec_of, layout_codec, place_of_chunk, text_of_layout
 from .journal import Corner, Journal
 from .parcel import Operands, fingerprint
-from .places import FOREIGN, HDF5, ZIP, Carried, is_named, local, name_of, path_of, travels
+from .places import (
+    FOREIGN,
+    HDF5,
+    ZIP,
+    Carried,
+    is_named,
+    library_of,
+    local,
+    name_of,
+    path_of,
+    travels,
+)
 from .retries import chunk_by_chunk, naming
 from .selection import Box, as_slices, corner
 from .source import chunks_of
-from .zarr_writer import ZarrWriter
+from .zarr_writer import ALL, ZarrWriter, with_all
 
 #: Blocks that are being written: by which process, to which target, by which thread.  An interrupt
 #: does not wait for them, but whoever writes to the same target next does.
 _writing: dict[tuple[int, Hashable, int], threading.Event] = {}
-
-
-#: How new arrays of zarr are written: chunks that are all fill value too, so that none is missing.
-_ALL = {"write_empty_chunks": True}
 
 
 class Sink:
@@ -86,7 +93,7 @@ class Sink:
         self.whole = not flat and (self.array is None or hasattr(self.array, "chunks"))
         self._journal = journal
         self._make = make
-        self._writer = None if self.array is None else ZarrWriter.of(self.array)
+        self._writer = _writer_of(self.array)
 
     def __reduce__(self) -> Any:
         return Sink, (Carried(self.array), self.chunks, self.name)  # the caller keeps the record
@@ -130,7 +137,7 @@ class Sink:
                     self._journal.remove()
                 raise
             self._make = None
-            self._writer = ZarrWriter.of(self.array)
+            self._writer = _writer_of(self.array)
         return frozenset() if self._journal is None else self._journal.done
 
     def write(self, box: Box, values: NumpyArray) -> None:
@@ -143,9 +150,7 @@ class Sink:
         """
 
         def put(at: Any, part: Box) -> None:
-            own = values[at]
-            if self._writer is None or not self._writer.write(part, own):
-                self.array[as_slices(part) if part else ()] = own
+            self._writer(part, values[at])
 
         key = os.getpid(), self._key, threading.get_ident()
         written = _writing[key] = threading.Event()
@@ -181,6 +186,17 @@ class Sink:
         if self._journal is not None:
             self._journal.remove()
         return self.array
+
+
+def _writer_of(array: Any) -> Callable[[Box, NumpyArray], None]:
+    """Return what writes the elements of a box of an array."""
+    if library_of(array) == "zarr":
+        return ZarrWriter(array).write
+
+    def write(box: Box, values: NumpyArray) -> None:
+        array[as_slices(box) if box else ()] = values
+
+    return write
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,14 +264,14 @@ class Form:
         own = {} if self.serializer is None else {"serializer": self.serializer}
         told = {"shape": root.shape, "dtype": root.dtype, "chunks": self.chunks, **own}
         try:
-            return zarr.create_array(path, overwrite=overwrite, config=_ALL, **told)
+            return zarr.create_array(path, overwrite=overwrite, config=ALL, **told)
         except ImportError as error:
             raise lacking(f"store: cannot make a zarr array under {path}", path, error) from error
         except Exception as error:
             with contextlib.suppress(OSError):
                 Path(path).rmdir()  # zarr leaves it empty
             reason = f"{type(error).__name__}: {error}"
-            if root.dtype.kind == "V":  # of the narrow types that NumPy does not have itself
+            if root.dtype.isbuiltin != 1:  # of the types that NumPy does not have itself
                 reason = f"zarr has no {dtype_name(root.dtype)}; convert it, or name a .npy file"
             raise StorageError(f"store: cannot make a zarr array under {path}: {reason}") from error
 
@@ -351,7 +367,7 @@ def written_at_once(
 
 def _chunks(array: Any, shape: tuple[int, ...], operation: str = "store") -> tuple[int, ...]:
     told = getattr(array, "shards", None) or getattr(array, "chunks", None)
-    known = chunks_of(told, shape, f"{operation}: the target {name_of(array)}")
+    known = chunks_of(told, shape, f"{operation}: the target {name_of(array)}: its")
     return known or tuple([max(1, min(n, 1024)) for n in shape])
 
 
@@ -371,6 +387,10 @@ def _checked(array: Any, root: Node, operation: str = "store") -> Any:
             f"{operation}: {describe(root)} does not fit a target of {dtype.name}; convert "
             f"it with xl.astype"
         )
+    opened = getattr(getattr(array, "file", None), "mode", "")  # of HDF5
+    memory = getattr(getattr(array, "flags", None), "writeable", True)
+    if opened == "r" or not memory or getattr(array, "read_only", False):
+        raise StorageError(f"{operation}: the target {name_of(array)} can only be read")
     return array
 
 
@@ -381,9 +401,7 @@ def _existing(place: Path, root: Node) -> Any:
             array = array.view(read_dtype(array.dtype))
         else:
             layout_codec()
-            zarr = imported("zarr", "zarr")
-            with zarr.config.set({f"array.{name}": told for name, told in _ALL.items()}):
-                array = zarr.open_array(str(place), mode="r+")
+            array = with_all(str(place))
     return _checked(array, root)
 
 

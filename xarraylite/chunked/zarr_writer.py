@@ -4,14 +4,13 @@ Where a chunk is one file on a local disk, and its bytes are its elements, compr
 are encoded from where they were computed and written under another name first, so that nobody reads
 half a chunk.  What one call writes gets pages that lie together: pieces of 2 MiB are what virtual
 machines give back to their hosts when they are free, and have to ask for again.  The library writes
-everything else: parts of chunks, other codecs and stores, and chunks that begin with the fill
-value, which it leaves out where they are nothing else, unless the array is to have all of them.
+everything else: parts of chunks, other codecs and stores, and chunks of which each element has the
+bits of the fill value, which it leaves out unless the array is to have all of them.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,9 +19,11 @@ import numpy as np
 from ..dtypes.names import NumpyArray
 from .extras import imported
 from .frames import new_array
-from .places import library_of
 from .selection import Box, as_slices, parts_of
 from .zarrs import compression_of, is_local
+
+#: How arrays of zarr are told to have all chunks, those that are all fill value too.
+ALL = {"write_empty_chunks": True}
 
 #: How numcodecs calls what zarr calls by words.
 _SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
@@ -40,52 +41,55 @@ class ZarrWriter:
         The array.
     """
 
-    __slots__ = ("_array", "_codec", "_dtype", "_fill", "_folder")
+    __slots__ = ("_array", "_bits", "_codec", "_direct", "_dtype", "_fill", "_folder", "_library")
 
     def __init__(self, array: Any) -> None:
         self._array, self._dtype = array, np.dtype(array.dtype)
-        self._codec = _encoder(array)
-        self._folder = Path(array.store.root) / array.path
+        simple = is_local(array) and compression_of(array) is not None
+        self._direct = simple and self._dtype.isnative
+        self._codec = _encoder(array) if self._direct else None
+        self._folder = Path(array.store.root if self._direct else "") / array.path
         fill = array.fill_value
         self._fill = np.zeros((), self._dtype) if fill is None else np.asarray(fill, self._dtype)
+        self._bits = f"V{self._dtype.itemsize}"
+        self._library = array
 
-    @staticmethod
-    def of(array: Any) -> ZarrWriter | None:
-        """Return what writes to an array; None if that is for its library."""
-        if library_of(array) != "zarr" or not is_local(array) or array.read_only:
-            return None
-        native = np.dtype(array.dtype).isnative
-        return ZarrWriter(array) if native and compression_of(array) is not None else None
-
-    def write(self, box: Box, values: NumpyArray) -> bool:
-        """Write a box, if it is of whole chunks; tell whether it was.
+    def write(self, box: Box, values: NumpyArray) -> None:
+        """Write a box.
 
         Raises
         ------
         OSError
             If a chunk cannot be written; what was there before it then is there still.
         """
-        chunks, shape = self._array.chunks, self._array.shape
-        for s, c, n in zip(box, chunks, shape, strict=True):
-            if s[0] % c or (s[-1] + 1 != n and len(s) % c):
-                return False
+        chunks = self._array.chunks
+        sides = zip(box, chunks, self._array.shape, strict=True)
+        whole = [s[0] % c == 0 and (s[-1] + 1 == n or len(s) % c == 0) for s, c, n in sides]
+        if not self._direct or not all(whole):
+            # The library takes complex zeros of any sign for the fill value.
+            if self._library is self._array and self._dtype.kind == "c":
+                bits = values.view(self._bits) != self._fill.view(self._bits)
+                if (bits & (values == self._fill)).any():
+                    self._library = with_all(self._array.store, self._array.path)
+            self._library[as_slices(box) if box else ()] = values
+            return
         for index, at, part in parts_of(box, chunks):
             own = values[at]
-            if own.flat[0].tobytes() == self._fill.tobytes():
+            if self._is_fill(own):
                 self._array[as_slices(part)] = own
             else:
                 name = self._array.metadata.encode_chunk_key(index)
                 self._put(self._folder / name, own, chunks)
-        return True
 
-    def _put(self, path: Path, values: NumpyArray, chunk: Sequence[int]) -> None:
-        if (
-            values.shape != tuple(chunk)
-            or not values.flags.c_contiguous
-            or values.dtype != self._dtype
-        ):
-            whole = new_array(tuple(chunk), self._dtype)
-            if values.shape != tuple(chunk):
+    def _is_fill(self, values: NumpyArray) -> bool:
+        """Tell whether elements have the bits of the fill value; equal ones may have others."""
+        begins = values.flat[0].tobytes() == self._fill.tobytes()
+        return begins and bool((values.view(self._bits) == self._fill.view(self._bits)).all())
+
+    def _put(self, path: Path, values: NumpyArray, chunk: tuple[int, ...]) -> None:
+        if values.shape != chunk or not values.flags.c_contiguous:
+            whole = new_array(chunk, self._dtype)
+            if values.shape != chunk:
                 whole[...] = self._fill
             whole[tuple([slice(n) for n in values.shape])] = values
             values = whole
@@ -97,6 +101,13 @@ class ZarrWriter:
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
+
+
+def with_all(store: Any, path: str = "") -> Any:
+    """Open an array of zarr of which chunks that equal the fill value are written too."""
+    zarr = imported("zarr", "zarr")
+    with zarr.config.set({f"array.{name}": told for name, told in ALL.items()}):
+        return zarr.open_array(store, path=path, mode="r+")
 
 
 def _write(path: Path, data: memoryview) -> None:

@@ -1,16 +1,15 @@
 """Reading arrays of zarr with as few copies as can be.
 
-A chunk on a local disk is read into a block of the pool, whose pages are there already.  Where
-chunks are what elements look like in memory (one file each, one codec, which copies bytes in this
-machine's order), the rows that a box has of each are read to where they belong, with no copy
-between and without the rest of the chunk.  Where that is compressed (zstd, Blosc), a chunk is
-decoded to where it belongs.  The library does everything else: metadata, keys, other codecs, fill
-values, shards; and it reads again whatever is not as expected, to say what is wrong.
+Where chunks on a local disk are what elements look like in memory (one file each, one codec, which
+copies bytes in this machine's order), the rows that a box has of each are read to where they
+belong, with no copy between and without the rest of the chunk.  Where that is compressed (zstd,
+Blosc), a chunk is decoded to where it belongs.  The library does everything else: metadata, keys,
+other codecs, fill values, shards; and it reads again whatever is not as expected, to say what is
+wrong.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import itertools
@@ -24,9 +23,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..dtypes.names import NumpyArray
-from ..memory.pool import POOL_FROM
 from .extras import imported
-from .frames import SIZES, decode, file_of, new_array, refuse_short, rows_at_once
+from .frames import SIZES, decode, new_array, refuse_short, rows_at_once
 from .selection import owners_of, parts_of
 
 #: Where elements of a chunk go in what is read, and what reads them there if it can.
@@ -74,7 +72,6 @@ class ZarrReader:
     )
 
     def __init__(self, array: Any, dtype: np.dtype[Any], complete: bool) -> None:
-        zarr = imported("zarr", "zarr")
         self._complete = complete
         self._array, self._dtype, self._lent = array, dtype, _lent()
         store, here = array.store, is_local(array)
@@ -89,13 +86,6 @@ class ZarrReader:
         if name == "blosc":
             first = self._place / array.metadata.encode_chunk_key((0,) * len(array.shape))
             self.rows = rows_at_once(first, math.prod(array.chunks[1:]) * dtype.itemsize)
-        if here and math.prod(array.chunks) * dtype.itemsize >= POOL_FROM:
-            self._array = zarr.open_array(
-                _pooled()(store.root, read_only=True),
-                path=array.path,
-                mode="r",
-                zarr_format=array.metadata.zarr_format,
-            )
 
     def __call__(self, array: Any, key: Any, shape: tuple[int, ...]) -> NumpyArray:
         """Return the elements of slices of the array."""
@@ -115,20 +105,18 @@ class ZarrReader:
             refuse_missing(self._array, key)
         if not self._place.exists():  # all chunks would be fill value
             raise FileNotFoundError(f"{self._place} is not there any longer")
-        if self._codec and self._codec.codec_id == "blosc":
-            for path in self._files(key):
-                with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
-                    refuse_short(file.read(16), path.stat().st_size)
+        for index, *_ in _touched(self._array, key) if is_local(self._array) else ():
+            path = self._place / self._array.metadata.encode_chunk_key(index)
+            with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+                head = file.read(16)
+                if self._codec and self._codec.codec_id == "blosc":
+                    refuse_short(head, path.stat().st_size)
+                if not head:  # of a shard, all would be fill value
+                    raise EOFError(f"{path.name} is empty")
         out = self._lent(shape, self._dtype)
         self._array.get_basic_selection(key, out=out)
         found: NumpyArray = out.as_numpy_array()
         return found
-
-    def _files(self, key: Sequence[slice]) -> Iterator[Path]:
-        """Yield the files of the chunks that have elements of slices."""
-        ranges = [range(s.start, s.stop, s.step) for s in key]
-        for index, *_ in parts_of(ranges, self._array.chunks):
-            yield self._place / self._array.metadata.encode_chunk_key(index)
 
     def parts(
         self, key: Sequence[slice], shape: tuple[int, ...], made: NumpyArray | None = None
@@ -149,6 +137,12 @@ class ZarrReader:
         return made, found
 
 
+def _touched(array: Any, key: Sequence[slice]) -> Iterator[Any]:
+    """Yield the chunks, or shards, that have elements of slices, as `parts_of` does."""
+    ranges = [range(s.start, s.stop, s.step) for s in key]
+    return parts_of(ranges, array.shards or array.chunks)
+
+
 def refuse_missing(array: Any, key: Sequence[slice]) -> None:
     """Refuse a chunk that is not there, in a file of its own or in a shard.
 
@@ -161,8 +155,7 @@ def refuse_missing(array: Any, key: Sequence[slice]) -> None:
     """
     sync = imported("zarr.core.sync", "zarr").sync
     ranges = [range(s.start, s.stop, s.step) for s in key]
-    kept = array.shards or array.chunks
-    for index, *_ in parts_of(ranges, kept):
+    for index, *_ in _touched(array, key):
         name = array.metadata.encode_chunk_key(index)
         place = array.store_path / name
         if not sync(place.exists()):
@@ -193,7 +186,7 @@ def _lengths(array: Any, sync: Callable[..., Any], place: Any) -> NumpyArray | N
         asked = stores.SuffixByteRequest(size + check)
     data = sync(place.get(byte_range=asked))
     if data is None or len(data) != size + check:
-        return None  # the library says what is wrong
+        raise EOFError(f"the index of a shard has {size + check} bytes, got {len(data or ())}")
     index = np.frombuffer(data.to_bytes(), "<u8" if order == "little" else ">u8", size // 8)
     return index.reshape(*per, 2)[..., 1]
 
@@ -312,20 +305,3 @@ def _lent() -> Any:
             own[key] = given
 
     return Lent
-
-
-@functools.cache
-def _pooled() -> Any:
-    """Return a class of zarr's local stores that reads into memory that was used before."""
-
-    class Pooled(imported("zarr", "zarr").storage.LocalStore):  # type: ignore[misc]
-        async def get(self, key: str, prototype: Any = None, byte_range: Any = None) -> Any:
-            if byte_range is not None or prototype is None:
-                return await super().get(key, prototype, byte_range)
-            try:
-                values = await asyncio.to_thread(file_of, self.root / key)
-            except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-                return None
-            return prototype.buffer.from_array_like(values)
-
-    return Pooled
