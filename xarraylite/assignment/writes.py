@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._config import settings
-from .._later import direct, launch, replay
+from .._later import direct, launch, overlap, replay
 from .._lazy_import import uncollected
 from ..compiler.limits import PARALLEL_FROM
 from ..dtypes.promotion import can_cast
@@ -30,9 +30,13 @@ from ..runtime import tiers
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
 from . import readers
-from .parts import materialised, overlapping, places_of, repeats
+from .parts import materialised, meeting, places_of, repeats
 from .readers import own_of
-from .results import ONCE, TWICE, count_launch, is_plan, plan_of, remember
+from .results import ONCE, TWICE, count_launch, evaluated, is_plan, plan_of, remember
+
+#: Elements up to which it costs less to compute apart what is written over its own operands, and to
+#: copy it, than to plan an order of the loops.
+_APART = 1 << 16
 
 
 def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = None) -> bool:
@@ -174,9 +178,10 @@ def _written_again(
 
 
 def _written_in_parts(to: Any, kind: Kind, operands: Operands, near: Mapping[int, int]) -> bool:
-    """Write with folds computed first, and copied what needs it; tell whether it is done.
+    """Write with folds computed first, or all of it where it needs that; tell whether it is done.
 
-    If not, nothing has happened.  What needs no copy but an order of the loops is left to a plan.
+    If not, nothing has happened.  What is large and needs no copy but an order of the loops is left
+    to a plan.
     """
     if kind.formed:
         return False
@@ -185,11 +190,14 @@ def _written_in_parts(to: Any, kind: Kind, operands: Operands, near: Mapping[int
         return left is not None and _written_in_parts(to, *left, _near(to, left[1]))
     if _launched(to, kind, operands):
         return True
-    copied = overlapping(to, kind, operands, near)
-    if copied is None:
+    found = meeting(to, kind, operands, near)
+    late = found - {overlap.Direction.DISJOINT, overlap.Direction.SAME}
+    if not late:
+        return _launched(to, kind, operands, apart=True)
+    if overlap.Direction.COPY not in late and math.prod(to._shape) > _APART:
         return False
-    left = materialised(kind, to._shape, operands, copied) if copied else (kind, operands)
-    return left is not None and _launched(to, *left, apart=True)
+    made: Any = evaluated(to._container, kind, to._shape, operands)
+    return made is not None and _launched(to, made._kind, (made._buffer, 0))
 
 
 def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False) -> bool:
