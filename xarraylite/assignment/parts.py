@@ -62,6 +62,23 @@ def program_for(kind: Kind, program: Any, size: int) -> Any:
     return program
 
 
+def program_into(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Any:
+    """Return the kernel that writes a kind to memory of another, False where there is none.
+
+    ``same`` tells which operands are the destination's own elements; None: none shares a byte.
+    """
+    program: Any = kind.writes.get(key_of(same, target))
+    if program is None:
+        program = direct.writes(kind, target, same) or False
+        kind.keep(key_of(same, target), program)
+    return program
+
+
+def key_of(same: tuple[bool, ...] | None, target: Kind) -> tuple[Any, Any]:
+    """Return by what such a kernel is kept; machine code knows the first of the two."""
+    return (target, None) if same is None else (same, target)
+
+
 def computed(program: Any, shape: Shape, size: int, items: Sequence[Any]) -> Buffer | None:
     """Return new memory with what one launch computes of so many elements; None if it refuses.
 

@@ -30,7 +30,7 @@ from ..runtime import tiers
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
 from . import readers
-from .parts import materialised, meeting, places_of, repeats
+from .parts import key_of, materialised, meeting, places_of, program_into, repeats
 from .readers import own_of
 from .results import ONCE, TWICE, count_launch, evaluated, is_plan, plan_of, remember
 
@@ -210,7 +210,7 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
     buffer, size = to._buffer, math.prod(to._shape)  # held while the kernel runs
     address = buffer.address + to._start
     same = None if apart else _same(kind, to._kind, tuple(operands), address)
-    program = _program(kind, to._kind, same)
+    program = program_into(kind, to._kind, same)
     if not program or size > program.limit or repeats(program, operands, size):
         return False
     if program.call(address, to._shape, *operands) is not None:
@@ -220,27 +220,13 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
     return True
 
 
-def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Any:
-    """Return the kernel that writes a kind to a destination, False where there is none."""
-    program: Any = kind.writes.get(_key(same, target))
-    if program is None:
-        program = direct.writes(kind, target, same) or False
-        kind.keep(_key(same, target), program)
-    return program
-
-
 def _longer(to: Any, kind: Kind, operands: Operands) -> Any:
     """Have a kind write to a destination by the program for many elements, False without one."""
     same = _same(kind, to._kind, operands, to._buffer.address + to._start)
     program = direct.writes(kind, to._kind, same, short=False) or False
-    kind.keep(_key(same, to._kind), program)
+    kind.keep(key_of(same, to._kind), program)
     kind.keep(to._kind, program)
     return program
-
-
-def _key(same: tuple[bool, ...] | None, target: Kind) -> tuple[Any, Any]:
-    """Return by what a kernel is kept; machine code knows the first of the two."""
-    return (target, None) if same is None else (same, target)
 
 
 def _near(to: Any, operands: Operands) -> dict[int, int]:
@@ -280,7 +266,7 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     kind, buffer = e._kind, to._buffer
     if kind is NODE or uses_reference() or to._shape != e._shape:
         return False
-    program, own = _program(kind, to._kind, None), own_of(buffer, e)
+    program, own = program_into(kind, to._kind, None), own_of(buffer, e)
     return bool(program) and not (held and own) and _called(program, to, e._operands, own)
 
 
@@ -361,9 +347,9 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     (kind, operands), size, buffer = known, math.prod(to.shape), to.buffer
     address = buffer.address + to.map.byte_start(to.dtype.itemsize)
     same = _same(kind, target, operands, address)
-    if _key(same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
+    if key_of(same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
         return False
-    program = _program(kind, target, same)
+    program = program_into(kind, target, same)
     if not program and getattr(value, "_kind", NODE) is kind:
         kind.keep(target, kind.writes.get(target, False))  # from now on a plan for one shape
     if not program or repeats(program, operands, size):
