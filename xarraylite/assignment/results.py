@@ -232,7 +232,7 @@ def _laid_out(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any])
 
     None if one launch does not compute them, which is told of the memory that they would have.
     """
-    if kind.formed or kind.apart or uses_reference():
+    if kind is NODE or kind.formed or kind.apart or uses_reference():
         return None
     leaves = [leaf for leaf in leaves_of(kind) if not leaf.scalar and leaf.rank == len(shape)]
     steps = [strides_of(leaf, shape) for leaf in leaves]
