@@ -24,8 +24,8 @@ from .._later import axis_folds
 from ..arrays.any_length import filled
 from ..arrays.at_once import COMMON, FEW, MOST, copy_with, part_of
 from ..arrays.expression import XExpression
-from ..arrays.memo import growing
 from ..arrays.recomputed import Recomputed, node_of_part, outlined
+from ..arrays.rules import growing
 from ..assignment import results
 from ..assignment.results import count_launch
 from ..dtypes.names import DType, NumpyArray

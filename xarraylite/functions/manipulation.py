@@ -138,13 +138,15 @@ def permute_dims(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExp
     (4, 2, 3)
     """
     array = as_array(a, "permute_dims")
-    axes = range(array.ndim)[::-1] if axes is None else axes
+    rank = array.ndim
+    if axes is None:
+        return array._view(steps.permute(array.shape, range(rank)[::-1]))
     if not is_vector(axes):
         raise AxisTypeError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
     order = tuple(axes)
-    if len(check_axes(order, array.ndim, "permute_dims")) != array.ndim:
-        raise AxisError(f"permute_dims: {order} is no permutation of {array.ndim} dimensions")
-    return array._view(steps.permute(array.shape, [int(axis) % array.ndim for axis in order]))
+    if len(check_axes(order, rank, "permute_dims")) != rank:
+        raise AxisError(f"permute_dims: {order} is no permutation of {rank} dimensions")
+    return array._view(steps.permute(array.shape, [int(axis) % rank for axis in order]))
 
 
 @memoised
