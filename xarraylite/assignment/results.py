@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -234,12 +235,18 @@ def _laid_out(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any])
     """
     if kind is NODE or kind.formed or kind.apart or uses_reference():
         return None
-    leaves = [leaf for leaf in leaves_of(kind) if not leaf.scalar and leaf.rank == len(shape)]
-    steps = [strides_of(leaf, shape) for leaf in leaves]
+    steps = [
+        strides_of(leaf, shape)
+        for leaf in leaves_of(kind)
+        if not leaf.scalar and leaf.rank == len(shape)
+    ]
     whole = [own for own in steps if all([s or n == 1 for s, n in zip(own, shape, strict=True)])]
-    place = strided_layout([Strided(shape, own) for own in whole], shape)
+    size, reach = math.prod(shape), [n - 1 for n in shape]
+    place = Strided.row_major(shape)
+    if all([sum(map(operator.mul, own, reach)) == size - 1 for own in whole]):  # no gaps
+        place = strided_layout([Strided(shape, own) for own in whole], shape)
     target = bound.result_of(kind, shape, place)
-    program, size = program_into(kind, target, None), math.prod(shape)
+    program = program_into(kind, target, None)
     if not program or repeats(program, operands, size):
         return None
     buffer = computed(program, shape, size, operands)

@@ -137,7 +137,10 @@ def permute_dims(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExp
     >>> xl.permute_dims(xl.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    array = as_array(a, "permute_dims")
+    return _permuted(as_array(a, "permute_dims"), axes)
+
+
+def _permuted(array: XExpression, axes: Sequence[SupportsIndex] | None) -> XExpression:
     rank = array.ndim
     if axes is None:
         return array._view(steps.permute(array.shape, range(rank)[::-1]))
@@ -207,7 +210,7 @@ def transpose(a: object, axes: Axes | None = None) -> XExpression:
     """
     array = as_array(a, "transpose")
     order: Any = axes if axes is None or is_vector(axes) else (axes,)  # a vector's is one number
-    return permute_dims(array, order)
+    return _permuted(array, order)
 
 
 @memoised
