@@ -31,6 +31,7 @@ from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot, Snapshot
+from ..ops.reductions import Reduction
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
 from .expression import XExpression, handle
@@ -181,11 +182,7 @@ class AnyLength:
             items = own.recipe.operands(given, part.found(extents, sizes))
             made = self._from(arrays, kind.dtype) if part is last else None
             to = Snapshot.alone(count * kind.itemsize, made)
-            if own.op is None:
-                done = filled(kind, to, shape, items)
-            else:
-                done = axis_folds.fold(own.op, kind, body, items, own.axes, to)
-            if not done:
+            if not filled(kind, to, body, items, own.op, own.axes):
                 return None
             given += (to, 0)
         count_launch()
@@ -201,8 +198,17 @@ def _differ(arrays: Sequence[Any], extents: Shape) -> bool:
     return len(arrays) > 1 and any([array._shape != extents for array in arrays])
 
 
-def filled(kind: Any, to: Snapshot, shape: Shape, items: Sequence[Any]) -> bool:
-    """Compute what is computed for each element; tell whether one launch does so."""
+def filled(
+    kind: Any,
+    to: Snapshot,
+    shape: Shape,
+    items: Sequence[Any],
+    op: Reduction | None,
+    axes: tuple[int, ...],
+) -> bool:
+    """Compute what is computed for each element, folded if it is; tell whether one launch does."""
+    if op is not None:
+        return axis_folds.fold(op, kind, shape, items, axes, to)
     program = program_of(kind)
     if program.__class__ is not Direct or program.folds or math.prod(shape) > program.limit:
         return False
