@@ -151,6 +151,17 @@ def test_diagonals_have_as_many_elements_as_the_shorter_dimension(shapes: str) -
         assert xl.mean(xl.diagonal(part)) == np.mean(np.diagonal(same))
 
 
+@pytest.mark.parametrize("offset", [0, 1, 2, -1, 30])
+def test_diagonals_beside_the_main_one_end_where_the_matrix_does(offset: int) -> None:
+    """What is learned of square matrices holds of all: a rule of columns alone read past rows."""
+    values = np.arange(10_000.0).reshape(100, 100)
+    array = xl.asarray(values)
+    for k in range(4, 42):
+        assert xl.trace(array[:k, :k], offset) == np.trace(values[:k, :k], offset)
+    for m, n in ((5, 9), (9, 5), (3, 90), (90, 3), (7, 60)):
+        assert xl.trace(array[:m, :n], offset) == np.trace(values[:m, :n], offset)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("less", [3, 2.5])
 def test_less_is_left_of_a_later_axis_than_was_traced(less: float) -> None:

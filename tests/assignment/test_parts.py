@@ -76,6 +76,10 @@ WRITES = {
 }
 
 
+def _columns(xp: Any, m: Any, v: Any, k: int) -> Any:
+    return m[:k, :3].T * 2 - v[:k]
+
+
 def _operands() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     rng = np.random.default_rng(3)
     return rng.random((14, 14)) + 1, rng.random(14) + 1
@@ -131,7 +135,8 @@ def test_one_number_is_stretched_to_the_extents_of_each_part(few: int) -> None:
 def test_nothing_is_planned_for_new_extents(monkeypatch: pytest.MonkeyPatch) -> None:
     m, v = _operands()
     ours = xl.asarray(m.copy()), xl.asarray(v.copy())
-    programs = [RESULTS["softmax"], RESULTS["a column and a row"], _pivot, _column, _centre]
+    known = RESULTS["softmax"], RESULTS["a column and a row"]
+    programs = [*known, _columns, _pivot, _column, _centre]
     for program in programs:
         for k in (3, 4):
             made = program(xl, *ours, k)
@@ -153,15 +158,15 @@ def test_nothing_is_planned_for_new_extents(monkeypatch: pytest.MonkeyPatch) -> 
 def test_an_order_of_loops_is_not_planned_for_ever_new_extents(
     write: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = np.arange(40.0)
+    expected = np.arange(140.0)
     ours = xl.asarray(expected.copy())
     planned: list[object] = []
     plan = evaluate.planning.plan
     for k in range(30):
         if k == 10:
             monkeypatch.setattr(evaluate.planning, "plan", lambda *a: planned.append(a) or plan(*a))
-        write(np, None, expected, k + 5)
-        write(xl, None, ours, k + 5)
+        write(np, None, expected, k + 105)  # extents of no other test
+        write(xl, None, ours, k + 105)
     assert not planned
     assert ours.tolist() == expected.tolist()
 

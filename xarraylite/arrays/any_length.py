@@ -1,10 +1,10 @@
 """What functions make of arrays of any length: recipes without extents.
 
 The mean of rows is their sum over the number of rows, whatever that is.  So a function is traced
-for arrays of three shapes, in two of which no extents are equal, the first extent being the least
-of one and the largest of the other (a diagonal has as many elements as the shorter dimension), and
-the traces are compared: where they do the same in the same order, extents, and numbers of what is
-folded, or those less something, are all that may differ.  What differs in anything else has no
+for arrays of three shapes, in two of which each extent is more than twice the one before it, or
+less than half (a diagonal has as many elements as the shorter dimension, or fewer by its offset),
+and the traces are compared: where they do the same in the same order, extents, and numbers of what
+is folded, or those less something, are all that may differ.  What differs in anything else has no
 rule.
 
 A trace is divided at its folds along some axes.  What such a fold makes is memory for what follows:
@@ -31,15 +31,15 @@ from ..ir.walk import postorder, with_args
 from ..layout.strided import Strided
 from ..memory.buffer import NOWHERE
 from ..memory.snapshots import LateSnapshot, Snapshot
+from ..ops.reductions import Reduction
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
 from .expression import XExpression, handle
 from .recipes import Recipe
 from .recomputed import Recomputed, outlined, recomputed
 
-#: Of each of the arrays that are traced the extents, above the least, and those of another trace,
-#: in the other order.
-_FEW, _MORE = (0, 1, 3, 4, 7, 9), (137, 111, 93, 75, 59, 41)
+#: By what the least extent is multiplied for the extents of a trace, and those of another one.
+_FEW, _MORE = (1, 3, 7, 15, 31, 63), (127, 63, 31, 15, 7, 3)
 
 
 @record(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Part:
     axes: tuple[int, ...] = ()
 
 
-#: Where extents are found: dimensions of the arrays, and by how much they are more; -1 where that
-#: is the extent.
+#: Where extents are found: dimensions of the arrays, behind which stands the shortest, and by how
+#: much they are more; -1 where that is the extent.
 Places = tuple[tuple[int, int], ...]
 
 
@@ -182,11 +182,7 @@ class AnyLength:
             items = own.recipe.operands(given, part.found(extents, sizes))
             made = self._from(arrays, kind.dtype) if part is last else None
             to = Snapshot.alone(count * kind.itemsize, made)
-            if own.op is None:
-                done = filled(kind, to, shape, items)
-            else:
-                done = axis_folds.fold(own.op, kind, body, items, own.axes, to)
-            if not done:
+            if not filled(kind, to, body, items, own.op, own.axes):
                 return None
             given += (to, 0)
         count_launch()
@@ -202,8 +198,17 @@ def _differ(arrays: Sequence[Any], extents: Shape) -> bool:
     return len(arrays) > 1 and any([array._shape != extents for array in arrays])
 
 
-def filled(kind: Any, to: Snapshot, shape: Shape, items: Sequence[Any]) -> bool:
-    """Compute what is computed for each element; tell whether one launch does so."""
+def filled(
+    kind: Any,
+    to: Snapshot,
+    shape: Shape,
+    items: Sequence[Any],
+    op: Reduction | None,
+    axes: tuple[int, ...],
+) -> bool:
+    """Compute what is computed for each element, folded if it is; tell whether one launch does."""
+    if op is not None:
+        return axis_folds.fold(op, kind, shape, items, axes, to)
     program = program_of(kind)
     if program.__class__ is not Direct or program.folds or math.prod(shape) > program.limit:
         return False
@@ -360,7 +365,7 @@ def samples(least: int, extents: Shape) -> list[Shape]:
     """
     if not 0 < len(extents) <= len(_FEW) or min(extents) < least:
         return []
-    few, more = [[least + k for k in by[: len(extents)]] for by in (_FEW, _MORE)]
+    few, more = [[least * k for k in by[: len(extents)]] for by in (_FEW, _MORE)]
     return [tuple(few), tuple(more), extents]
 
 
@@ -426,7 +431,7 @@ def _places(given: Sequence[Shape], shapes: Sequence[Shape]) -> Places | None:
     found: list[tuple[int, int]] = []
     for values in zip(*given, strict=True):
         places = [(-1, values[0])] if len(set(values)) == 1 else []
-        for k, extents in enumerate(zip(*shapes, strict=True)):
+        for k, extents in enumerate(zip(*map(_with_shortest, shapes), strict=True)):
             more = {value - n for value, n in zip(values, extents, strict=True)}
             places += [(k, *more)] if len(more) == 1 else []
         if not places:
@@ -436,7 +441,12 @@ def _places(given: Sequence[Shape], shapes: Sequence[Shape]) -> Places | None:
 
 
 def _extents(places: Places, extents: Shape) -> Shape:
-    return tuple([extents[k] + more if k >= 0 else more for k, more in places])
+    known = _with_shortest(extents)
+    return tuple([known[k] + more if k >= 0 else more for k, more in places])
+
+
+def _with_shortest(extents: Shape) -> Shape:
+    return (*extents, min(extents))
 
 
 def _constant(

@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 import math
 import operator
-import threading
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
@@ -55,15 +54,6 @@ _PLAIN = frozenset((bool, int, float, str, type(None)))
 
 #: Classes of options whose instances, and those of subclasses, stand for themselves.
 _SELF_EVIDENT = np.dtype | Named | Reduction | FunctionType | type
-
-
-class _Growing(threading.local):
-    """Whether a function is called with ever new extents, and has no rule for them."""
-
-    value = False
-
-
-growing = _Growing()
 
 #: What holds numbers and has no kind (`_in_memory`).
 _VALUES = frozenset((list, np.ndarray))
@@ -221,7 +211,7 @@ class _Calls:
         made = self.unseen(key, arrays)
         if made is not None:
             return made
-        if recipe is False and not growing.value:  # what is computed at once has none
+        if recipe is False and not rules.growing.value:  # what is computed at once has none
             return self._called(*args, **options)
         return self._learned(key, args, options, arrays)
 
@@ -231,21 +221,17 @@ class _Calls:
         """Return the result of a call, and remember what can be told of it."""
         loose = loosened(key, arrays)
         rule = None if loose is None else self._rules.get(loose)
-        made = rule(arrays) if rule.__class__ in (AnyLength, AtOnce) else None
+        count = (rule or 0) if rule is None or rule.__class__ is int else None
+        made = rule(arrays) if rule is not None and count is None else None
         call = rules.Call(self._function, args, options, arrays)
         if made is None:
-            fresh = rule is False or (rule.__class__ is int and rule >= rules.SHAPES)
-            growing.value, before = fresh, growing.value
-            try:
-                made = self._called(*args, **options)
-            finally:
-                growing.value = before
-            if any([x._kind is NODE for x in arrays]):
-                return made  # one got too long, or is what was written
-            counted = rule is None or rule.__class__ is int
-            if loose is not None and counted and key not in self.known:
-                rule = rules.ruled(rule or 0, call, made)
-                kept(self._rules, loose, rule, CAPACITY)
+            late = count is not None and count >= rules.SHAPES
+            called = self._called
+            made = rules.soon(called, args, options) if late else called(*args, **options)
+        if any([x._kind is NODE for x in arrays]):
+            return made  # one got too long, or is what was written
+        if loose is not None and count is not None and key not in self.known:
+            kept(self._rules, loose, rules.ruled(count, call, made), CAPACITY)
         self._note(key, call, made)
         return made
 
@@ -256,13 +242,13 @@ class _Calls:
         """
         loose = loosened(key, arrays)
         rule = None if loose is None else self._rules.get(loose)
-        if rule.__class__ not in (AnyLength, AtOnce):
+        if rule is None or rule.__class__ is int:
             return None
         known = self.known
         if key in known:
             if isinstance(rule, AnyLength) and rule.lazy:
                 known[key] = rule.recipe(arrays) or None
-            elif rule.__class__ is AnyLength or not self._copies_again(key):
+            elif rule.__class__ is not AtOnce or not self._copies_again(key):
                 return None
         made = rule(arrays)
         if made is not None and key not in known:

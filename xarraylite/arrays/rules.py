@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from ..memory.snapshots import LateSnapshot, Snapshot
 from ..operands import tracing
 from ..operands.dispatch import ShieldedRecipe, ViewRecipe
 from ..operands.nodes import Gathers
+from ..operands.non_numeric import or_numpy
 from ..runtime.direct import described
 from .any_length import Part, divided, picked, rule_of, samples
 from .at_once import AtOnce, numpy_named
@@ -34,6 +36,15 @@ SHAPES, _FEW_SHAPES = 32, 8
 
 #: The most that is thought of as subtracted from a number of elements.
 _LESS = 1 << 10
+
+
+class _Growing(threading.local):
+    """Whether a function is called with ever new extents, and has no rule for them."""
+
+    value = False
+
+
+growing = _Growing()
 
 
 @record(frozen=True, slots=True)
@@ -67,11 +78,43 @@ class Call:
             return self.function(*self.args, **self.options)
 
 
+class Anew:
+    """What a function without a rule makes of other arrays: it is called, and computes soon.
+
+    Attributes
+    ----------
+    function : callable
+        The function, or NumPy's of what is not numeric.
+    call : Call
+        A call of it, with handles that have no memory.
+    """
+
+    __slots__ = ("call", "function")
+
+    def __init__(self, call: Call) -> None:
+        self.function = or_numpy(call.function)
+        self.call = call.of(_handles(call.arrays, None)[0])
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        """Return the result."""
+        own = self.call.of(arrays)
+        return soon(self.function, own.args, own.options)
+
+
+def soon(function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """Call a function of ever new extents: what is small it computes when it is written."""
+    growing.value, before = True, growing.value
+    try:
+        return function(*args, **options)
+    finally:
+        growing.value = before
+
+
 def ruled(count: int, call: Call, made: Any) -> Any:
     """Return what is known of a function's results, whatever the extents, after one more of them.
 
     At first that is their number: what is called once need not be traced, and what is no total only
-    where there will be more.  Then it is a rule, or False where there is none.
+    where there will be more.  Then it is a rule, which is called with arrays.
     """
     count += 1
     arrays = call.arrays
@@ -82,7 +125,7 @@ def ruled(count: int, call: Call, made: Any) -> Any:
         return count
     extents = arrays[0]._shape
     if any([x._shape != extents for x in arrays]) or not _is_new(made, arrays):
-        return False
+        return Anew(call)
 
     def parts(shape: tuple[int, ...]) -> list[Part] | None:
         traced = _traced(call, shape)
@@ -97,7 +140,7 @@ def ruled(count: int, call: Call, made: Any) -> Any:
         rule = rule_of(shapes, parts)
         if rule is not None and rule.result(extents) == (made._shape, made.dtype, made._kind.fixed):
             return dataclasses.replace(rule, lazily=_again(call))
-    return False
+    return Anew(call)
 
 
 def _at_once(numpys: Callable[..., Any], call: Call, made: Any) -> AtOnce | None:

@@ -1,26 +1,25 @@
 """Parts of a small expression, materialised before the rest of it.
 
 ``v - mean(v)`` is one kind whatever the length of ``v``, but no one kernel: the fold is a program
-of its own, and what is made of its value another.  So is ``m[1:, 1:] -= m[1:, :1] * m[0, 1:]``,
-whose operands have to be copied first, as they lie among what is written.  All these programs serve
-any extents.  A plan, which fuses what it can, is made for one shape; so what is evaluated for the
-first or second time with its extents is computed in parts, and a loop over ever new lengths plans
-nothing.  What NumPy alone computes (``exp`` of complex numbers) is such a part of few elements at
-any time, as a plan that calls NumPy is not kept ready.  The kernels are those of a plan, and so are
-the bits.
+of its own, and what is made of its value another.  So is ``v[1:] += v[:-1]``, whose operands
+are written before they are read: it is computed apart and then copied (`assignment.writes`).  All
+these programs serve any extents.  A plan, which fuses what it can, is made for one shape; so what
+is evaluated for the first or second time with its extents is computed in parts, and a loop over
+ever new lengths plans nothing.  What NumPy alone computes (``exp`` of complex numbers) is such a
+part of few elements at any time, as a plan that calls NumPy is not kept ready.  The kernels are
+those of a plan, and so are the bits.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 from .._later import direct, overlap
-from ..ir.kind import NODE, Kind, elementwise, leaf_of, leaves_of, reduction, row_major, strides_of
+from ..ir.kind import NODE, Kind, elementwise, leaves_of, reduction, row_major, strides_of
 from ..ir.node import Shape
-from ..layout.strided import row_major_strides
 from ..memory.buffer import Buffer
 from ..memory.pool import counters
 from ..memory.slabs import take
@@ -36,10 +35,6 @@ Part = tuple[Kind, tuple[Any, ...]]
 
 #: Elements up to which operations that NumPy computes are parts.
 FEW_ASKED = 256
-
-#: Extents for which a kind has been asked, from which on a copy of few elements costs less than
-#: to plan an order.
-_SHAPES = 8
 
 #: Operations on elements that take about as long as to plan an expression.
 _REPEATED = 1 << 15
@@ -67,6 +62,23 @@ def program_for(kind: Kind, program: Any, size: int) -> Any:
     return program
 
 
+def program_into(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Any:
+    """Return the kernel that writes a kind to memory of another, False where there is none.
+
+    ``same`` tells which operands are the destination's own elements; None: none shares a byte.
+    """
+    program: Any = kind.writes.get(key_of(same, target))
+    if program is None:
+        program = direct.writes(kind, target, same) or False
+        kind.keep(key_of(same, target), program)
+    return program
+
+
+def key_of(same: tuple[bool, ...] | None, target: Kind) -> tuple[Any, Any]:
+    """Return by what such a kernel is kept; machine code knows the first of the two."""
+    return (target, None) if same is None else (same, target)
+
+
 def computed(program: Any, shape: Shape, size: int, items: Sequence[Any]) -> Buffer | None:
     """Return new memory with what one launch computes of so many elements; None if it refuses.
 
@@ -91,17 +103,8 @@ def repeats(program: Direct, operands: Sequence[Any], size: int) -> bool:
     )
 
 
-def materialised(
-    kind: Kind, shape: Shape, operands: Sequence[Any], copied: Collection[int] = ()
-) -> Part | None:
-    """Return an expression in which folds are memory of one value, or some operands copies.
-
-    Parameters
-    ----------
-    kind, shape, operands
-        The expression.
-    copied : collection of int
-        The places of the memory to copy among the operands of one without folds.
+def materialised(kind: Kind, shape: Shape, operands: Sequence[Any]) -> Part | None:
+    """Return an expression in which folds are memory of one value.
 
     Returns
     -------
@@ -111,8 +114,6 @@ def materialised(
     """
     if kind.formed or uses_reference():
         return None
-    if copied:
-        return _Copies(tuple(operands), copied).of(kind, shape, 0)
     *first, last = pieces_of(kind) or (None,)
     if last is None or not first:
         return None
@@ -230,10 +231,10 @@ def places_of(kind: Kind) -> Iterator[tuple[int, Kind]]:
         at += leaf.items
 
 
-def overlapping(
+def meeting(
     to: Any, kind: Kind, operands: Sequence[Any], near: Container[int]
-) -> set[int] | None:
-    """Return the operands that must be copied before a container is written.
+) -> set[overlap.Direction]:
+    """Return how the operands of an expression relate to a container that it is written to.
 
     Parameters
     ----------
@@ -243,26 +244,13 @@ def overlapping(
         What it is written with: an expression of its shape without folds.
     near : container of int
         The places of the operands in its buffer.
-
-    Returns
-    -------
-    set of int, or None
-        Their places among the operands; None where an order of the loops would do instead, but
-        not in a loop over ever new extents.
     """
     place = _span(to._buffer.address + to._start, to._kind, to._shape)
-    found = {
-        at: overlap.classify(place, _span(operands[at].address + operands[at + 1], leaf, to._shape))
+    return {
+        overlap.classify(place, _span(operands[at].address + operands[at + 1], leaf, to._shape))
         for at, leaf in places_of(kind)
         if at in near
     }
-    copies = [overlap.Direction.COPY]
-    ordered = (overlap.Direction.ASCENDING, overlap.Direction.DESCENDING)
-    if any([direction in ordered for direction in found.values()]):
-        if len(kind.replays) < _SHAPES:
-            return None
-        copies += ordered
-    return {at for at, direction in found.items() if direction in copies}
 
 
 def _span(address: int, leaf: Kind, shape: Shape) -> overlap.Span:
@@ -272,48 +260,3 @@ def _span(address: int, leaf: Kind, shape: Shape) -> overlap.Span:
     return overlap.Span(
         address, shape, tuple([step * leaf.itemsize for step in steps]), leaf.itemsize
     )
-
-
-class _Copies:
-    """Copies of some operands of an expression without folds: equal ones are made once."""
-
-    __slots__ = ("copied", "known", "operands")
-
-    def __init__(self, operands: tuple[Any, ...], copied: Collection[int]) -> None:
-        self.operands = operands
-        self.copied = copied
-        self.known: dict[Any, Part] = {}
-
-    def of(self, kind: Kind, shape: Shape, start: int) -> Part | None:
-        """Return a part whose operands begin at ``start`` with the copies; None if one fails."""
-        if kind.op is None:
-            items = self.operands[start : start + kind.items]
-            own = shape[len(shape) - kind.rank :]
-            return self.copy(kind, own, items) if start in self.copied else (kind, items)
-        kinds, items = list[Kind](), ()
-        for arg in kind.args:
-            part = self.of(arg, shape, start)
-            if part is None:
-                return None
-            kinds.append(part[0])
-            items += part[1]
-            start += arg.items
-        assert isinstance(kind.op, Op)
-        return elementwise(kind.op, kind.dtype, tuple(kinds)), items
-
-    def copy(self, leaf: Kind, shape: Shape, items: tuple[Any, ...]) -> Part | None:
-        """Return a copy of an operand: of its elements, if it is stretched."""
-        steps = leaf.strides or row_major_strides(shape)
-        own = tuple([n if step else 1 for n, step in zip(shape, steps, strict=True)])
-        key = leaf, own, *map(id, items)
-        found = self.known.get(key)
-        if found is None:
-            buffer = computed(program_of(leaf), own, math.prod(own), items)
-            if buffer is None:
-                return None
-            counters.temporaries += 1
-            dense = row_major_strides(own)
-            strides = tuple([b if a else 0 for a, b in zip(steps, dense, strict=True)])
-            kind = leaf_of(leaf.dtype, shape, strides, leaf.loose().fixed)
-            found = self.known[key] = kind, (buffer.snapshot(), 0)
-        return found

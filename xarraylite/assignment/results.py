@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -18,18 +19,26 @@ from .._later import bound, launch, replay
 from .._lazy_import import imported
 from .._tables import kept
 from ..compiler.limits import CHUNK
-from ..ir.kind import NODE, Form, Kind, Operands, row_major
+from ..ir.kind import NODE, Form, Kind, Operands, leaves_of, row_major, strides_of
 from ..ir.node import FREE, RANK, SHAPE, Shape
-from ..layout.strided import ROW_MAJOR
+from ..layout.strided import ROW_MAJOR, Strided
 from ..memory.buffer import Buffer
 from ..operands.convert import policy_of
 from ..ops.reductions import Reduction
 from ..runtime import tiers
 from ..runtime.counting import evaluations
-from ..runtime.evaluate import uses_reference
+from ..runtime.evaluate import strided_layout, uses_reference
 from ..runtime.program import Direct, HostCall
 from . import elements, totals
-from .parts import FEW_ASKED, computed, materialised, program_for, program_of, repeats
+from .parts import (
+    FEW_ASKED,
+    computed,
+    materialised,
+    program_for,
+    program_into,
+    program_of,
+    repeats,
+)
 
 T = TypeVar("T")
 
@@ -207,8 +216,9 @@ def again(
         left = None if shared else materialised(kind, shape, operands)
         if left is not None:
             return evaluated(usual, left[0], shape, left[1])
-        if known is None and not shared:
-            return None
+        made = None if shared else _laid_out(usual, kind, shape, operands)
+        if made is not None or (known is None and not shared):
+            return made
     if known in (ONCE, TWICE) and launch.can_launch() and not uses_reference():
         known = replay.replay_of(kind, shape, operands, shared) or False
         remember(kind, key, known)
@@ -216,6 +226,34 @@ def again(
             kind.fresh = known
     made = replayed(known, shape, tuple(operands)) if is_plan(known) else None
     return planned(usual, kind, shape, operands) if made is None else made
+
+
+def _laid_out(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any]) -> T | None:
+    """Return values that lie as their operands may, in another order of dimensions.
+
+    None if one launch does not compute them, which is told of the memory that they would have.
+    """
+    if kind is NODE or kind.formed or kind.apart or uses_reference():
+        return None
+    steps = [
+        strides_of(leaf, shape)
+        for leaf in leaves_of(kind)
+        if not leaf.scalar and leaf.rank == len(shape)
+    ]
+    whole = [own for own in steps if all([s or n == 1 for s, n in zip(own, shape, strict=True)])]
+    size, reach = math.prod(shape), [n - 1 for n in shape]
+    place = Strided.row_major(shape)
+    if all([sum(map(operator.mul, own, reach)) == size - 1 for own in whole]):  # no gaps
+        place = strided_layout([Strided(shape, own) for own in whole], shape)
+    target = bound.result_of(kind, shape, place)
+    program = program_into(kind, target, None)
+    if not program or repeats(program, operands, size):
+        return None
+    buffer = computed(program, shape, size, operands)
+    if buffer is None:
+        return None
+    count_launch()
+    return container(usual, target, shape, buffer, policy_of(place))
 
 
 def _folds_again(operands: Sequence[Any], extents: Sequence[Any]) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._config import settings
-from .._later import direct, launch, replay
+from .._later import direct, launch, overlap, replay
 from .._lazy_import import uncollected
 from ..compiler.limits import PARALLEL_FROM
 from ..dtypes.promotion import can_cast
@@ -22,6 +22,7 @@ from ..ir.kind import NODE, Kind, Operands, folds_inside, leaves_of
 from ..ir.node import Node, Shape
 from ..ir.translation import of as kind_of
 from ..memory.block import Memory
+from ..memory.pool import counters
 from ..operands import tracing
 from ..operands.learning import of_number
 from ..operands.nodes import NUMBERS, as_item
@@ -30,9 +31,16 @@ from ..runtime import tiers
 from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
 from . import readers
-from .parts import materialised, overlapping, places_of, repeats
+from .parts import key_of, materialised, meeting, places_of, program_into, repeats
 from .readers import own_of
-from .results import ONCE, TWICE, count_launch, is_plan, plan_of, remember
+from .results import ONCE, TWICE, count_launch, evaluated, is_plan, plan_of, remember
+
+#: Elements up to which, and extents for which a kind has been asked from which on, it costs less to
+#: compute apart what is written over its own operands, and to copy it, than to plan an order.
+_APART, _SHAPES = 1 << 16, 8
+
+#: Stands in the key of destinations that were written before operands in such places were read.
+_LATE = "late"
 
 
 def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = None) -> bool:
@@ -61,10 +69,10 @@ def assigned(to: Any, e: Any, held: bool, noalias: bool = False, used: Any = Non
     if small and _called(program, to, operands, own):
         return True
     learned = program is not None or kind.formed or size >= PARALLEL_FROM
-    near = {} if learned and not noalias else _near(to, operands)
+    near = _near(to, operands)
     if noalias and near and not _is_in_place(kind, to._kind, near):
         return False  # what was promised needs no temporary
-    return (learned or bool(near)) and _written(to, kind, operands, own)
+    return (learned or bool(near)) and _written(to, kind, operands, own, near)
 
 
 def learn(to: Any, value: Any, written: Any) -> None:
@@ -113,8 +121,8 @@ def _moved(to: Any, of: Any) -> bool:
     if of._buffer is to._buffer and of._start == to._start and kind is target:
         return True  # Python stores what it has updated in place
     operands = (of._buffer, of._start)
-    if _near(to, operands):
-        return _written(to, kind, operands)
+    if near := _near(to, operands):
+        return _written(to, kind, operands, 0, near)
     if target is NODE or kind.dtype is not to._dtype or uses_reference():
         return False
     small = math.prod(to._shape) < PARALLEL_FROM
@@ -123,7 +131,7 @@ def _moved(to: Any, of: Any) -> bool:
     return readers.wrote(to._buffer, 0, (), _launched, to, kind, operands)
 
 
-def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
+def _written(to: Any, kind: Kind, operands: Operands, own: int, near: Mapping[int, int]) -> bool:
     """Write by a plan for these extents and distances; tell whether it is done.
 
     ``own`` references to the old values are the operands'.
@@ -131,7 +139,6 @@ def _written(to: Any, kind: Kind, operands: Operands, own: int = 0) -> bool:
     target = to._kind
     if target is NODE or kind is NODE or kind.dtype is not to._dtype or uses_reference():
         return False
-    near = _near(to, operands)
     small = math.prod(to._shape) < PARALLEL_FROM
     done = _written_again(to, kind, operands, near, own) if small else None
     if done is not None:
@@ -174,22 +181,30 @@ def _written_again(
 
 
 def _written_in_parts(to: Any, kind: Kind, operands: Operands, near: Mapping[int, int]) -> bool:
-    """Write with folds computed first, and copied what needs it; tell whether it is done.
+    """Write with folds computed first, or all of it where it needs that; tell whether it is done.
 
-    If not, nothing has happened.  What needs no copy but an order of the loops is left to a plan.
+    If not, nothing has happened.  What needs no copy but an order of the loops is left to a plan,
+    unless it is small and a loop has ever new extents.
     """
     if kind.formed:
         return False
-    if folds_inside(kind):
+    if kind.apart and folds_inside(kind):
         left = materialised(kind, to._shape, operands)
         return left is not None and _written_in_parts(to, *left, _near(to, left[1]))
-    if _launched(to, kind, operands):
-        return True
-    copied = overlapping(to, kind, operands, near)
-    if copied is None:
-        return False
-    left = materialised(kind, to._shape, operands, copied) if copied else (kind, operands)
-    return left is not None and _launched(to, *left, apart=True)
+    late, small = (_LATE, to._kind, *near), math.prod(to._shape) <= _APART
+    if not (small and late in kind.writes):
+        if _launched(to, kind, operands):
+            return True
+        found = meeting(to, kind, operands, near)
+        if found <= {overlap.Direction.DISJOINT, overlap.Direction.SAME}:
+            return _launched(to, kind, operands, apart=True)
+        ever_new = small and len(kind.replays) >= _SHAPES
+        if overlap.Direction.COPY not in found and not ever_new:
+            return False
+        kind.keep(late, True)
+    counters.temporaries += 1
+    made: Any = evaluated(to._container, kind, to._shape, operands)
+    return made is not None and _launched(to, made._kind, (made._buffer, 0), apart=True)
 
 
 def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False) -> bool:
@@ -202,7 +217,7 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
     buffer, size = to._buffer, math.prod(to._shape)  # held while the kernel runs
     address = buffer.address + to._start
     same = None if apart else _same(kind, to._kind, tuple(operands), address)
-    program = _program(kind, to._kind, same)
+    program = program_into(kind, to._kind, same)
     if not program or size > program.limit or repeats(program, operands, size):
         return False
     if program.call(address, to._shape, *operands) is not None:
@@ -212,27 +227,13 @@ def _launched(to: Any, kind: Kind, operands: Sequence[Any], apart: bool = False)
     return True
 
 
-def _program(kind: Kind, target: Kind, same: tuple[bool, ...] | None) -> Any:
-    """Return the kernel that writes a kind to a destination, False where there is none."""
-    program: Any = kind.writes.get(_key(same, target))
-    if program is None:
-        program = direct.writes(kind, target, same) or False
-        kind.keep(_key(same, target), program)
-    return program
-
-
 def _longer(to: Any, kind: Kind, operands: Operands) -> Any:
     """Have a kind write to a destination by the program for many elements, False without one."""
     same = _same(kind, to._kind, operands, to._buffer.address + to._start)
     program = direct.writes(kind, to._kind, same, short=False) or False
-    kind.keep(_key(same, to._kind), program)
+    kind.keep(key_of(same, to._kind), program)
     kind.keep(to._kind, program)
     return program
-
-
-def _key(same: tuple[bool, ...] | None, target: Kind) -> tuple[Any, Any]:
-    """Return by what a kernel is kept; machine code knows the first of the two."""
-    return (target, None) if same is None else (same, target)
 
 
 def _near(to: Any, operands: Operands) -> dict[int, int]:
@@ -272,7 +273,7 @@ def promised(to: Any, e: Any, held: bool) -> bool:
     kind, buffer = e._kind, to._buffer
     if kind is NODE or uses_reference() or to._shape != e._shape:
         return False
-    program, own = _program(kind, to._kind, None), own_of(buffer, e)
+    program, own = program_into(kind, to._kind, None), own_of(buffer, e)
     return bool(program) and not (held and own) and _called(program, to, e._operands, own)
 
 
@@ -315,18 +316,18 @@ def updated(to: Any, op: Op, value: Any, held: bool, noalias: bool = False) -> b
     if noalias and not _is_in_place(kind, to._kind, near):
         return False
     learned = program is not None or any(near.values())
-    return learned and _written(to, kind, operands, own)
+    return learned and _written(to, kind, operands, own, near)
 
 
 def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
     """Write values over those of an operand that nobody else holds; tell whether it is done."""
-    shape, place, buffer = to._shape, ("over", to._kind), to._buffer
+    shape, place, buffer, items = to._shape, ("over", to._kind), to._buffer, tuple(operands)
     program: Any = kind.writes.get(place)
     if program is None:
         evaluates = kind.fresh.__class__ is Direct and kind.dtype is to._dtype and shape != ()
         if not evaluates or uses_reference():
             return False
-        same = _same(kind, to._kind, tuple(operands), to._buffer.address + to._start)
+        same = _same(kind, to._kind, items, buffer.address + to._start)
         program = direct.writes(kind, to._kind, same) or False
         kind.keep(place, program)
     size = math.prod(shape)
@@ -334,10 +335,10 @@ def overwritten(to: Any, kind: Kind, operands: Sequence[Any]) -> bool:
         return False
     count_launch()
     if size > program.limit:
-        return _written(to, kind, tuple(operands))
-    if program.twins and repeats(program, operands, size):
+        return _written(to, kind, items, 0, _near(to, items))
+    if program.twins and repeats(program, items, size):
         return False
-    return program.call(buffer.address + to._start, shape, *operands) is None
+    return program.call(buffer.address + to._start, shape, *items) is None
 
 
 def wrote(to: Any, node: Node, value: object) -> bool:
@@ -353,9 +354,9 @@ def wrote(to: Any, node: Node, value: object) -> bool:
     (kind, operands), size, buffer = known, math.prod(to.shape), to.buffer
     address = buffer.address + to.map.byte_start(to.dtype.itemsize)
     same = _same(kind, target, operands, address)
-    if _key(same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
+    if key_of(same, target) not in kind.writes and tiers.begins(kind, to.shape, operands):
         return False
-    program = _program(kind, target, same)
+    program = program_into(kind, target, same)
     if not program and getattr(value, "_kind", NODE) is kind:
         kind.keep(target, kind.writes.get(target, False))  # from now on a plan for one shape
     if not program or repeats(program, operands, size):

@@ -14,24 +14,23 @@ shapes, as one does that joins what it makes of a join, or what is too long toge
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._config import settings
-from .._later import axis_folds
 from ..arrays.any_length import filled
 from ..arrays.at_once import COMMON, FEW, MOST, copy_with, part_of
 from ..arrays.expression import XExpression
-from ..arrays.memo import growing
 from ..arrays.recomputed import Recomputed, node_of_part, outlined
+from ..arrays.rules import growing
 from ..assignment import results
 from ..dtypes.names import DType, NumpyArray
 from ..dtypes.promotion import result_type
 from ..index import transform as steps
 from ..ir import build
-from ..ir.kind import NODE, Form, Kind, Operands, parts_of, row_major
+from ..ir.kind import NODE, Form, parts_of, row_major
 from ..ir.node import FREE, RANK, SHAPE, Concat, Leaf, Node, Shape
 from ..ir.translation import MOST_FORMED
 from ..ir.translation import of as kind_of
@@ -83,66 +82,38 @@ def reshaped_at_once(a: XExpression, shape: Shape) -> XExpression | None:
     return copy_with(found[0].reshape(shape), kind, made)
 
 
-def folded_at_once(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: bool) -> Node | None:
-    """Return a small array folded along some axes, in a loop over ever new extents.
+def at_once(
+    node: Node, op: Reduction | None = None, axes: tuple[int, ...] = (), keepdims: bool = False
+) -> Node | None:
+    """Return a small array, folded along some axes or as it is, as memory in such a loop.
 
     Where the whole function has no rule (`arrays.any_length`), as results that are stretched along
-    an inner dimension have strides of other extents.  None of all others, and of folds along no
-    axis or all.
+    an inner dimension have strides of other extents; memory may be stretched along extents of 1
+    without a plan.  None of all others, and of folds along all axes.
 
     Parameters
     ----------
-    op : Reduction
-        How it is folded.
     node : Node
         The operand.
-    axes : tuple of int
-        The axes.
+    op, axes : Reduction or None, tuple of int
+        How it is folded, and along which of some axes.
     keepdims : bool
         Whether these stay, with extent 1.
     """
-    if not 0 < len(axes) < len(node.shape):
+    if not growing.value or tracing.running.value or bool(axes) != bool(op):
         return None
-    shape = build.folded(node.shape, axes, keepdims)
-
-    def lazily(part: Node) -> Node:
-        return build.reduce(op, part, axes, keepdims)
-
-    def fold(kind: Kind, operands: Operands, to: Snapshot) -> bool:
-        return axis_folds.fold(op, kind, node.shape, operands, axes, to)
-
-    return _at_once(node, shape, lazily, fold)
-
-
-def settled_at_once(node: Node) -> Node:
-    """Return what is computed for each element as memory, in a loop over ever new extents.
-
-    All others as they are.  Memory may be stretched along extents of 1 without a plan.
-    """
-
-    def fill(kind: Kind, operands: Operands, to: Snapshot) -> bool:
-        return filled(kind, to, node.shape, operands)
-
-    made = _at_once(node, node.shape, lambda part: part, fill)
-    return node if made is None else made
-
-
-def _at_once(
-    node: Node,
-    shape: Shape,
-    lazily: Callable[[Node], Node],
-    compute: Callable[[Kind, Operands, Snapshot], bool],
-) -> Node | None:
-    """Return memory of what is made of a node, if ``compute`` does fill it."""
-    if not growing.value or tracing.running.value:
-        return None
-    known = kind_of(node)
+    known = kind_of(node) if len(axes) < len(node.shape) else None
     if known is None or known[0].formed:
         return None
     kind, operands = known
+
+    def lazily(part: Node) -> Node:
+        return part if op is None else build.reduce(op, part, axes, keepdims)
+
+    shape = build.folded(node.shape, axes, keepdims)
     part = kind, node.shape, outlined(kind, operands)
     to = Snapshot.alone(math.prod(shape) * kind.itemsize, Recomputed(part, lazily, kind.dtype))
-    if not compute(kind, operands, to):
+    if not filled(kind, to, node.shape, operands, op, axes):
         return None
     results.count_launch()
     return Leaf(shape, kind.dtype, to, Strided.row_major(shape), min(kind.fixed, RANK))

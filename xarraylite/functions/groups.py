@@ -36,7 +36,7 @@ from ..ir.node import Iota, Node
 from ..layout.strided import Strided, row_major_strides
 from ..operands.nodes import Lifted, as_node, as_operand
 from ..ops.reductions import Reduction
-from .copied import folded_at_once
+from .copied import at_once
 
 if TYPE_CHECKING:
     from ..jagged.lazy import XJaggedExpression
@@ -166,10 +166,9 @@ class Axes:
             shape = build.folded(self.shape, self.axes, self.keepdims)
             first = build.convert(as_operand(initial, op.name), node.dtype)
             return build.broadcast_to(first, shape)
-        made = folded_at_once(op, node, self.axes, self.keepdims)
-        if made is not None:
-            return with_initial(op, made, initial)
-        return with_initial(op, build.reduce(op, node, self.axes, self.keepdims), initial)
+        made = at_once(node, op, self.axes, self.keepdims)
+        made = build.reduce(op, node, self.axes, self.keepdims) if made is None else made
+        return with_initial(op, made, initial)
 
     def kept(self) -> Axes:
         """Return the groups with results that broadcast against the elements, as one value does."""

@@ -137,14 +137,19 @@ def permute_dims(a: object, axes: Sequence[SupportsIndex] | None = None) -> XExp
     >>> xl.permute_dims(xl.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    array = as_array(a, "permute_dims")
-    axes = range(array.ndim)[::-1] if axes is None else axes
+    return _permuted(as_array(a, "permute_dims"), axes)
+
+
+def _permuted(array: XExpression, axes: Sequence[SupportsIndex] | None) -> XExpression:
+    rank = array.ndim
+    if axes is None:
+        return array._view(steps.permute(array.shape, range(rank)[::-1]))
     if not is_vector(axes):
         raise AxisTypeError(f"permute_dims: axes must be a sequence of integers, got {axes!r}")
     order = tuple(axes)
-    if len(check_axes(order, array.ndim, "permute_dims")) != array.ndim:
-        raise AxisError(f"permute_dims: {order} is no permutation of {array.ndim} dimensions")
-    return array._view(steps.permute(array.shape, [int(axis) % array.ndim for axis in order]))
+    if len(check_axes(order, rank, "permute_dims")) != rank:
+        raise AxisError(f"permute_dims: {order} is no permutation of {rank} dimensions")
+    return array._view(steps.permute(array.shape, [int(axis) % rank for axis in order]))
 
 
 @memoised
@@ -205,7 +210,7 @@ def transpose(a: object, axes: Axes | None = None) -> XExpression:
     """
     array = as_array(a, "transpose")
     order: Any = axes if axes is None or is_vector(axes) else (axes,)  # a vector's is one number
-    return permute_dims(array, order)
+    return _permuted(array, order)
 
 
 @memoised

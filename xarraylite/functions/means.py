@@ -29,7 +29,7 @@ from ..ops.rules import real_part
 from ..ops.table import OPS
 from .arguments import check_numbers
 from .arrays_of_numpy import into
-from .copied import settled_at_once
+from .copied import at_once
 from .groups import Axis, Groups, Lazy, takes_jagged
 from .partials import sibling
 from .reducers import chosen_of, operand_and_groups, others
@@ -67,7 +67,7 @@ def _count(
 def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
     total = groups.fold(SUM, others(node, chosen, 0))
     made = build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
-    return settled_at_once(made) if isinstance(total, Leaf) else made
+    return (at_once(made) if isinstance(total, Leaf) else None) or made
 
 
 def _counting(name: str, where: object, node: Node, dtype: object) -> Node | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
+from collections.abc import Sequence
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from ..compiler.graph import Graph, Key, Streamed, canonical
 from ..dtypes.names import DType
 from ..index.transform import Transform
 from ..ir.build import describe
-from ..ir.node import Leaf, Node, Source, View
+from ..ir.node import Leaf, Node, Shape, Source, View
 from ..ir.walk import depth_first, postorder
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
@@ -186,14 +187,19 @@ def result_layout(graph: Graph, node: Node, tiled: bool = True) -> Map:
         return placement.like(
             common, node.dtype, node.dtype if node.dtype in sources else sources.pop()
         )
-    places = [place for place, _ in seen if not (place.is_row_major() and place.is_column_major())]
+    return strided_layout([place for place, _ in seen], shape)
+
+
+def strided_layout(seen: Sequence[Map], shape: Shape) -> Strided:
+    """Return the layout of a new result of operands of its shape that lie so, of no tiles alike."""
+    places = [place for place in seen if not (place.is_row_major() and place.is_column_major())]
     if len(shape) > 1 and places:
         if all(place.is_column_major() for place in places):
             columns = Strided.column_major(shape)
             return Strided.row_major(shape) if columns.is_row_major() else columns
         order = places[0].based()
-        dense = isinstance(order, Strided) and order.is_contiguous() and order.shape == shape
-        if dense and all(place.based() == order for place in places):
+        same = all(place.based() == order for place in places) and order.shape == shape
+        if same and isinstance(order, Strided) and order.is_contiguous():
             return order
     return Strided.row_major(shape)
 
