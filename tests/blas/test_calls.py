@@ -1,4 +1,4 @@
-"""Dot products of any length: one sum for each so many elements, whatever the threads."""
+"""Dot products of any length: the same sums of so many elements each, whatever the threads."""
 
 from __future__ import annotations
 
@@ -98,6 +98,32 @@ def test_neither_threads_nor_repeats_change_a_bit(blocks: int, times: int) -> No
             found += [np.asarray(a @ b) for _ in range(times)]  # the last ones by machine code
     for one in found:
         assert_same_bits(one, found[0])
+
+
+@pytest.mark.skipif(calls._takes() < 2, reason="BLAS has one thread")
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("count", [10_000, 10_001, 123_457, (1 << 20) + 20_003])
+def test_one_thread_adds_up_what_all_of_blas_do(
+    dtype: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = [RNG.standard_normal(2 * count).view(dtype)[:count] for _ in range(2)]
+    found = [np.empty((), dtype) for _ in range(5)]
+    with xl.config(threads=calls._cores()):
+        calls.long_dot(x, y, found[0])
+        monkeypatch.setattr(calls._Cap, "late", 1)
+        calls.long_dot(x, y, found[1])
+        assert not calls._Cap.late
+        with calls.pieces_on_one_thread():  # somebody else's, for this thread's own have no parts
+            run_all([Thread(target=calls.long_dot, args=(x, y, found[2]))])
+        monkeypatch.setattr(calls, "_LATE", -1.0)
+        monkeypatch.setattr(calls, "_SLOW", math.inf)
+        calls.long_dot(x, y, found[3])
+        assert calls._Cap.late
+    with xl.config(threads=1):
+        calls.long_dot(x, y, found[4])
+    for one in found:
+        assert_same_bits(one, found[0])
+    np.testing.assert_allclose(found[0], np.vdot(x, y))
 
 
 def test_infinities_do_not_warn() -> None:

@@ -23,6 +23,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,15 @@ GRAIN = 1 << 20
 #: which is done by the time another thread has woken up.  Other numbers take several times as long.
 SHARED_FROM = 1 << 23
 
-#: Elements that BLAS adds up in one dot product: more would be shared among its threads, and the
-#: sum would depend on how many there are.
-DOT = 1 << 13
+#: Elements of a dot product that one call of BLAS adds up; of double precision, which its threads
+#: share from `_SPREAD` elements on, a part each.  They are a fraction of a millisecond's work.
+DOT, _DOUBLE = 1 << 13, 1 << 20
+_SPREAD = 10_001
+
+#: BLAS's threads wait for each other, milliseconds where other programs have the cores.  A call is
+#: late after so many seconds and one for so many bytes (a thread reads five times as many); then
+#: as many dot products are made by one thread before the others are asked again.
+_LATE, _SLOW, _AGAIN = 1e-4, 1 << 34, 128
 
 #: Multiplications of a piece that one thread makes where no thread may change a bit.
 PIECE = 1 << 28
@@ -72,9 +79,12 @@ class _Cap:
     told : int
         How many threads BLAS takes by itself, as it was before anything was capped here; 0 where
         nobody has asked.
+    late : int
+        How many dot products are to be made by one thread, as BLAS's were late.
     """
 
     told = 0
+    late = 0
     users = 0
     undo = contextlib.ExitStack()
 
@@ -165,23 +175,58 @@ def _is_long(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
 
 
 def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
-    """Write dot products to ``out``: sums over `DOT` elements each, added up in pairs."""
-    whole, inner = left.shape[-1] // DOT, left.shape[-1]
+    """Write dot products to ``out``: sums over a fixed number of elements each, added in pairs.
+
+    Of double precision BLAS's threads add up a part of such a sum each.  Where they may not, or
+    were late, one thread adds up the same parts, so that none of this changes a bit.
+    """
+    told = 1 if _alone.on or left.dtype.char not in "dD" else _takes()
+    if told == 1:
+        _dot_by(left, right, out, 1, settings.threads)
+        return
+    with _lock.held:
+        if not (_Cap.users or _Cap.late) and settings.threads >= min(told, _cores()):
+            start = perf_counter()
+            _dot_by(left, right, out, 1, 1)
+            late = perf_counter() - start > _LATE + (left.nbytes + right.nbytes) / _SLOW
+            _Cap.late = _AGAIN if late else 0
+        else:
+            _Cap.late = max(_Cap.late - 1, 0)
+            with _controller().limit(limits=1):
+                _dot_by(left, right, out, told, settings.threads)
+
+
+def _dot_by(left: NumpyArray, right: NumpyArray, out: NumpyArray, parts: int, threads: int) -> None:
+    """Do as `long_dot`, with so many parts of each sum, on so many of this package's threads."""
+    most = _DOUBLE if left.dtype.char in "dD" else DOT
+    whole = left.shape[-1] // most
+    if whole == 0:
+        _dot_in_parts(left, right, out, parts)
+        return
     sums = np.empty((*out.shape, whole + 1), out.dtype)
-    a, b = [x[..., : whole * DOT].reshape(*x.shape[:-1], whole, DOT) for x in (left, right)]
+    a, b = [x[..., : whole * most].reshape(*x.shape[:-1], whole, most) for x in (left, right)]
 
     def piece(part: slice) -> None:
-        silently(np.vecdot, a[..., part, :], b[..., part, :], sums[..., part])
+        _dot_in_parts(a[..., part, :], b[..., part, :], sums[..., part], parts)
 
-    step = max(1, GRAIN // (DOT * max(out.size, 1)))
-    if step < whole:
-        parts = [slice(k, min(k + step, whole)) for k in range(0, whole, step)]
-        pool.run(parts, lambda: piece, settings.threads)
-    else:
-        piece(slice(0, whole))
-    rest = slice(whole * DOT, inner)
-    silently(np.vecdot, left[..., rest], right[..., rest], sums[..., whole])
+    step = max(1, GRAIN // (most * max(out.size, 1)))
+    cuts = [slice(k, min(k + step, whole)) for k in range(0, whole, step)]
+    pool.run(cuts, lambda: piece, threads)
+    rest = slice(whole * most, None)
+    _dot_in_parts(left[..., rest], right[..., rest], sums[..., whole], parts)
     silently(np.add.reduce, sums, -1, None, out)
+
+
+def _dot_in_parts(left: NumpyArray, right: NumpyArray, out: NumpyArray, parts: int) -> None:
+    """Write dot products to ``out``, each the sum of parts as so many threads of BLAS make them."""
+    inner, end = left.shape[-1], 0
+    if parts == 1 or inner < _SPREAD:
+        silently(np.vecdot, left, right, out)
+        return
+    out[...] = 0
+    for k in range(parts, 0, -1):
+        part = slice(end, end := end - (end - inner) // k)
+        out += silently(np.vecdot, left[..., part], right[..., part])
 
 
 def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:
