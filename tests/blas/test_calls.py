@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from threading import Thread
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,9 +90,11 @@ def test_stacked_and_strided_dot_products() -> None:
     np.testing.assert_allclose(float(every), flat[::2] @ flat[::2])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize(("blocks", "times"), [(3, 300), (300, 3)])
-def test_neither_threads_nor_repeats_change_a_bit(blocks: int, times: int) -> None:
-    a, b = [xl.asarray(RNG.standard_normal(blocks * DOT + 3)) for _ in range(2)]
+def test_neither_threads_nor_repeats_change_a_bit(blocks: int, times: int, dtype: str) -> None:
+    values = [RNG.standard_normal(2 * (blocks * DOT + 3)).view(dtype) for _ in range(2)]
+    a, b = [xl.asarray(v[: blocks * DOT + 3]) for v in values]
     found = []
     for threads in (1, 2, 3):
         with xl.config(threads=threads):
@@ -101,29 +104,33 @@ def test_neither_threads_nor_repeats_change_a_bit(blocks: int, times: int) -> No
 
 
 @pytest.mark.skipif(calls._takes() < 2, reason="BLAS has one thread")
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize(("dtype", "conjugate"), [("d", False), ("D", False), ("D", True)])
 @pytest.mark.parametrize("count", [10_000, 10_001, 123_457, (1 << 20) + 20_003])
 def test_one_thread_adds_up_what_all_of_blas_do(
-    dtype: str, count: int, monkeypatch: pytest.MonkeyPatch
+    dtype: str, conjugate: bool, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x, y = [RNG.standard_normal(2 * count).view(dtype)[:count] for _ in range(2)]
     found = [np.empty((), dtype) for _ in range(5)]
+
+    def made(out: Any) -> None:
+        calls.long_dot(x, y, out, conjugate)
+
     with xl.config(threads=calls._cores()):
-        calls.long_dot(x, y, found[0])
+        made(found[0])
         monkeypatch.setattr(calls._Cap, "late", 1)
-        calls.long_dot(x, y, found[1])
+        made(found[1])
         assert not calls._Cap.late
         with calls.pieces_on_one_thread():  # somebody else's, for this thread's own have no parts
-            run_all([Thread(target=calls.long_dot, args=(x, y, found[2]))])
+            run_all([Thread(target=made, args=(found[2],))])
         monkeypatch.setattr(calls, "_LATE", -1.0)
         monkeypatch.setattr(calls, "_SLOW", math.inf)
-        calls.long_dot(x, y, found[3])
+        made(found[3])
         assert calls._Cap.late
     with xl.config(threads=1):
-        calls.long_dot(x, y, found[4])
+        made(found[4])
     for one in found:
         assert_same_bits(one, found[0])
-    np.testing.assert_allclose(found[0], np.vdot(x, y))
+    np.testing.assert_allclose(found[0], np.vdot(x, y) if conjugate else x @ y)
 
 
 def test_infinities_do_not_warn() -> None:

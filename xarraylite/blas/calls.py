@@ -60,6 +60,9 @@ _LATE, _SLOW, _AGAIN = 1e-4, 1 << 34, 128
 #: Multiplications of a piece that one thread makes where no thread may change a bit.
 PIECE = 1 << 28
 
+#: Writes the dot products of two operands to a third.
+_Dot = Callable[[NumpyArray, NumpyArray, NumpyArray], object]
+
 _lock = ForkLock()
 
 _cores = cache(available_cores)
@@ -121,7 +124,7 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         one column are dot products.
     """
     one = out.shape[-2] * out.shape[-1] * left.shape[-1]
-    if _is_long(left.shape, out.shape) and out.dtype.kind == "f":
+    if _is_long(left.shape, out.shape) and out.dtype.kind in "fc":
         long_dot(left[..., 0, :], right[..., 0], out[..., 0, 0])
     elif one < THREADED_FROM:
         parts = runs(out.shape[:-2], one)
@@ -174,59 +177,67 @@ def _is_long(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
     return out[-2:] == (1, 1) and left[-1] > DOT
 
 
-def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
+def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bool = False) -> None:
     """Write dot products to ``out``: sums over a fixed number of elements each, added in pairs.
 
     Of double precision BLAS's threads add up a part of such a sum each.  Where they may not, or
     were late, one thread adds up the same parts, so that none of this changes a bit.
     """
     told = 1 if _alone.on or left.dtype.char not in "dD" else _takes()
+    one = np.vecdot if conjugate or out.dtype.kind == "f" else _plain_dot
     if told == 1:
-        _dot_by(left, right, out, 1, settings.threads)
+        _in_pairs(one, left, right, out, settings.threads)
         return
     with _lock.held:
         if not (_Cap.users or _Cap.late) and settings.threads >= min(told, _cores()):
             start = perf_counter()
-            _dot_by(left, right, out, 1, 1)
+            _in_pairs(one, left, right, out, 1)
             late = perf_counter() - start > _LATE + (left.nbytes + right.nbytes) / _SLOW
             _Cap.late = _AGAIN if late else 0
         else:
             _Cap.late = max(_Cap.late - 1, 0)
             with _controller().limit(limits=1):
-                _dot_by(left, right, out, told, settings.threads)
+                parts = functools.partial(_in_parts, one, told)
+                _in_pairs(parts, left, right, out, settings.threads)
 
 
-def _dot_by(left: NumpyArray, right: NumpyArray, out: NumpyArray, parts: int, threads: int) -> None:
-    """Do as `long_dot`, with so many parts of each sum, on so many of this package's threads."""
+def _plain_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
+    """Write dot products of complex numbers, none of them conjugated."""
+    np.matmul(left[..., None, :], right[..., None], out[..., None, None])
+
+
+def _in_parts(one: _Dot, parts: int, left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
+    """Write dot products, each the sum of parts as so many threads of BLAS make them."""
+    inner, end = left.shape[-1], 0
+    parts = parts if inner >= _SPREAD else 1
+    sums = np.empty((parts, *out.shape), out.dtype)
+    for k in range(parts):
+        part = slice(end, end := end - (end - inner) // (parts - k))
+        one(left[..., part], right[..., part], sums[k, ...])
+    out[...] = sum(sums)  # in order
+
+
+def _in_pairs(
+    one: _Dot, left: NumpyArray, right: NumpyArray, out: NumpyArray, threads: int
+) -> None:
+    """Do as `long_dot`; ``one`` makes a sum, and so many of this package's threads share them."""
     most = _DOUBLE if left.dtype.char in "dD" else DOT
     whole = left.shape[-1] // most
     if whole == 0:
-        _dot_in_parts(left, right, out, parts)
+        silently(one, left, right, out)
         return
     sums = np.empty((*out.shape, whole + 1), out.dtype)
     a, b = [x[..., : whole * most].reshape(*x.shape[:-1], whole, most) for x in (left, right)]
 
     def piece(part: slice) -> None:
-        _dot_in_parts(a[..., part, :], b[..., part, :], sums[..., part], parts)
+        silently(one, a[..., part, :], b[..., part, :], sums[..., part])
 
     step = max(1, GRAIN // (most * max(out.size, 1)))
     cuts = [slice(k, min(k + step, whole)) for k in range(0, whole, step)]
     pool.run(cuts, lambda: piece, threads)
     rest = slice(whole * most, None)
-    _dot_in_parts(left[..., rest], right[..., rest], sums[..., whole], parts)
+    silently(one, left[..., rest], right[..., rest], sums[..., whole])
     silently(np.add.reduce, sums, -1, None, out)
-
-
-def _dot_in_parts(left: NumpyArray, right: NumpyArray, out: NumpyArray, parts: int) -> None:
-    """Write dot products to ``out``, each the sum of parts as so many threads of BLAS make them."""
-    inner, end = left.shape[-1], 0
-    if parts == 1 or inner < _SPREAD:
-        silently(np.vecdot, left, right, out)
-        return
-    out[...] = 0
-    for k in range(parts, 0, -1):
-        part = slice(end, end := end - (end - inner) // k)
-        out += silently(np.vecdot, left[..., part], right[..., part])
 
 
 def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:
@@ -234,7 +245,7 @@ def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:
     if left.size <= DOT:
         return np.asarray(np.vdot(left, right))
     out = np.empty((), left.dtype)
-    long_dot(left, right, out)
+    long_dot(left, right, out, True)
     return out
 
 

@@ -315,7 +315,7 @@ def learn_product(
         return
     if one.dtype.char not in "fdFD?bBhHiIlLqQ" or not (stacked or max(one.rank, other.rank) <= 2):
         return
-    if one.dtype.char not in "fd" and made._shape == () and left._shape[0] > _SUMMED:
+    if one.dtype.char not in "fdFD" and made._shape == () and left._shape[0] > _SUMMED:
         return
     if one.dtype.char in "FD" and strides:
         return
