@@ -105,11 +105,13 @@ def test_neither_threads_nor_repeats_change_a_bit(blocks: int, times: int, dtype
 
 @pytest.mark.skipif(calls._takes() < 2, reason="BLAS has one thread")
 @pytest.mark.parametrize(("dtype", "conjugate"), [("d", False), ("D", False), ("D", True)])
-@pytest.mark.parametrize("count", [10_000, 10_001, 123_457, (1 << 20) + 20_003])
+@pytest.mark.parametrize(
+    ("count", "step"), [(10_000, 1), (10_001, 1), (123_457, 2), (50_000, -1), (1_100_003, 1)]
+)
 def test_one_thread_adds_up_what_all_of_blas_do(
-    dtype: str, conjugate: bool, count: int, monkeypatch: pytest.MonkeyPatch
+    dtype: str, conjugate: bool, count: int, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    x, y = [RNG.standard_normal(2 * count).view(dtype)[:count] for _ in range(2)]
+    x, y = [RNG.standard_normal(4 * count).view(dtype)[::step][:count] for _ in range(2)]
     found = [np.empty((), dtype) for _ in range(5)]
 
     def made(out: Any) -> None:

@@ -60,8 +60,10 @@ _LATE, _SLOW, _AGAIN = 1e-4, 1 << 34, 128
 #: Multiplications of a piece that one thread makes where no thread may change a bit.
 PIECE = 1 << 28
 
-#: Writes the dot products of two operands to a third.
-_Dot = Callable[[NumpyArray, NumpyArray, NumpyArray], object]
+#: Makes dot products of two operands, and writes them to a third if there is one.
+_Dot = Callable[..., Any]
+
+_ALL = slice(None)
 
 _lock = ForkLock()
 
@@ -131,13 +133,13 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         if len(parts) > 1:
             little = out.dtype.kind == "f" and out.size * left.shape[-1] < SHARED_FROM
             threads = 1 if little else settings.threads
-            pool.run(parts, lambda: lambda part: _multiply(left, right, out, part), threads)
+            whole = [(*part, ..., _ALL, _ALL) for part in parts]
+            pool.run(whole, lambda: lambda part: _multiply(left, right, out, part), threads)
         else:
-            _multiply(left, right, out, ())
+            _multiply(left, right, out)
     elif _alone.on:
         cut = pieces(out.shape, left.shape[-1], PIECE)
-        each = functools.partial(_multiply_piece, left, right, out)
-        pool.run(cut, lambda: each, settings.threads)
+        pool.run(cut, lambda: lambda part: _multiply(left, right, out, part), settings.threads)
     elif settings.threads < _cores() and _takes() > settings.threads:
         with _lock.held:
             _multiply_capped(left, right, out, settings.threads)
@@ -162,10 +164,12 @@ def _on_all_threads(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> Non
 
 
 def _multiply(
-    left: NumpyArray, right: NumpyArray, out: NumpyArray, part: tuple[slice, ...]
+    left: NumpyArray, right: NumpyArray, out: NumpyArray, part: tuple[Any, ...] = ()
 ) -> None:
     if part:
-        left, right, out = left[part], right[part], out[part]
+        *stack, rows, columns = part
+        left, right = left[(*stack, rows, _ALL)], right[(*stack, _ALL, columns)]
+        out = out[part]
     if out.shape[-2:] == (1, 1) and out.dtype.kind == "f":  # it conjugates complex numbers
         silently(np.vecdot, left[..., 0, :], right[..., 0], out[..., 0, 0])
     else:
@@ -183,45 +187,42 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bo
     Of double precision BLAS's threads add up a part of such a sum each.  Where they may not, or
     were late, one thread adds up the same parts, so that none of this changes a bit.
     """
-    told = 1 if _alone.on or left.dtype.char not in "dD" else _takes()
+    # Of vectors that go backwards or stand still NumPy adds up the products itself, one by one.
+    shared = left.dtype.char in "dD" and min(left.strides[-1], right.strides[-1]) > 0
+    told = _takes() if shared and not _alone.on else 1
     one = np.vecdot if conjugate or out.dtype.kind == "f" else _plain_dot
+    made = functools.partial(_in_pairs, left, right, out, _DOUBLE if shared else DOT)
     if told == 1:
-        _in_pairs(one, left, right, out, settings.threads)
+        made(one, settings.threads)
         return
     with _lock.held:
         if not (_Cap.users or _Cap.late) and settings.threads >= min(told, _cores()):
             start = perf_counter()
-            _in_pairs(one, left, right, out, 1)
+            made(one, 1)
             late = perf_counter() - start > _LATE + (left.nbytes + right.nbytes) / _SLOW
             _Cap.late = _AGAIN if late else 0
         else:
             _Cap.late = max(_Cap.late - 1, 0)
             with _controller().limit(limits=1):
-                parts = functools.partial(_in_parts, one, told)
-                _in_pairs(parts, left, right, out, settings.threads)
+                made(functools.partial(_in_parts, one, told), settings.threads)
 
 
-def _plain_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
-    """Write dot products of complex numbers, none of them conjugated."""
-    np.matmul(left[..., None, :], right[..., None], out[..., None, None])
+def _plain_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray | None = None) -> NumpyArray:
+    """Return dot products of complex numbers, none of them conjugated."""
+    to = None if out is None else out[..., None, None]
+    return np.matmul(left[..., None, :], right[..., None], to)[..., 0, 0]
 
 
 def _in_parts(one: _Dot, parts: int, left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     """Write dot products, each the sum of parts as so many threads of BLAS make them."""
-    inner, end = left.shape[-1], 0
-    parts = parts if inner >= _SPREAD else 1
-    sums = np.empty((parts, *out.shape), out.dtype)
-    for k in range(parts):
-        part = slice(end, end := end - (end - inner) // (parts - k))
-        one(left[..., part], right[..., part], sums[k, ...])
-    out[...] = sum(sums)  # in order
+    parts = parts if left.shape[-1] >= _SPREAD else 1
+    out[...] = sum(map(one, *[np.array_split(x, parts, -1) for x in (left, right)]))
 
 
 def _in_pairs(
-    one: _Dot, left: NumpyArray, right: NumpyArray, out: NumpyArray, threads: int
+    left: NumpyArray, right: NumpyArray, out: NumpyArray, most: int, one: _Dot, threads: int
 ) -> None:
-    """Do as `long_dot`; ``one`` makes a sum, and so many of this package's threads share them."""
-    most = _DOUBLE if left.dtype.char in "dD" else DOT
+    """Do as `long_dot`; ``one`` sums up to ``most`` products, and so many threads share sums."""
     whole = left.shape[-1] // most
     if whole == 0:
         silently(one, left, right, out)
@@ -251,15 +252,13 @@ def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:
 
 def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Write a product to ``out``; the bits are those of `multiply`."""
-    if left.ndim > 2 or right.ndim > 2:
-        return strided(left, right, out)
-    if len(left) > DOT and not out.shape:
-        long_dot(left, right, out)
-        return out
-    if left.size * out.size >= THREADED_FROM * len(left):
-        multiply(left, right, out)
-        return out
-    return silently(left.dot, right, out)
+    if left.ndim <= 2 and right.ndim <= 2:
+        if len(left) > DOT and not out.shape:
+            long_dot(left, right, out)
+            return out
+        if left.size * out.size < THREADED_FROM * len(left):
+            return silently(left.dot, right, out)
+    return strided(left, right, out)
 
 
 def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
@@ -281,18 +280,10 @@ def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
 
 def _multiply_large(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
     if out.size * left.shape[-1] <= UNINTERRUPTED:
-        _multiply(left, right, out, ())
+        _multiply(left, right, out)
         return
     for piece in pieces(out.shape, left.shape[-1]):
-        _multiply_piece(left, right, out, piece)
-
-
-def _multiply_piece(
-    left: NumpyArray, right: NumpyArray, out: NumpyArray, piece: tuple[slice, ...]
-) -> None:
-    *stack, rows, columns = piece
-    a, b = left[(*stack, rows, slice(None))], right[(*stack, slice(None), columns)]
-    _multiply(a, b, out[piece], ())
+        _multiply(left, right, out, piece)
 
 
 def runs(stack: tuple[int, ...], one: int) -> list[tuple[slice, ...]]:
@@ -320,7 +311,7 @@ def runs(stack: tuple[int, ...], one: int) -> list[tuple[slice, ...]]:
     axis = stack.index(max(stack))
     each = max(one * math.prod(stack) // max(stack[axis], 1), 1)
     step = max(1, GRAIN // each)
-    around = (slice(None),) * axis
+    around = (_ALL,) * axis
     if step * 2 > stack[axis]:
         return [()]
     return [(*around, slice(k, k + step)) for k in range(0, stack[axis], step)]

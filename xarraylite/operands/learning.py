@@ -292,8 +292,8 @@ _THIRD = 64
 #: Shapes of which products of two kinds are remembered.
 _SHAPES = 8
 
-#: Elements that BLAS adds up in one dot product (`blas.calls.DOT`), and of numbers that are no
-#: floats those that no kernel adds up (`labels.lowering.SMALL`).
+#: Elements that BLAS adds up in one dot product (`blas.calls.DOT`), and of whole
+#: numbers those that no kernel adds up (`labels.lowering.SMALL`).
 _DOT, _SUMMED = 1 << 13, 1 << 12
 
 
