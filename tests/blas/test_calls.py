@@ -112,7 +112,7 @@ def test_one_thread_adds_up_what_all_of_blas_do(
     dtype: str, conjugate: bool, count: int, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x, y = [RNG.standard_normal(4 * count).view(dtype)[::step][:count] for _ in range(2)]
-    found = [np.empty((), dtype) for _ in range(5)]
+    found = [np.empty((), dtype) for _ in range(6)]
 
     def made(out: Any) -> None:
         calls.long_dot(x, y, out, conjugate)
@@ -120,7 +120,7 @@ def test_one_thread_adds_up_what_all_of_blas_do(
     with xl.config(threads=calls._cores()):
         made(found[0])
         monkeypatch.setattr(calls._Cap, "late", 1)
-        made(found[1])
+        made(found[1])  # by one thread
         assert calls._Cap.late == (step < 0)
         with calls.pieces_on_one_thread():  # somebody else's, for this thread's own have no parts
             run_all([Thread(target=made, args=(found[2],))])
@@ -130,6 +130,8 @@ def test_one_thread_adds_up_what_all_of_blas_do(
         assert step < 0 or calls._Cap.late
     with xl.config(threads=1):
         made(found[4])
+    with calls._controller().limit(limits=1):  # as others do
+        made(found[5])
     for one in found:
         assert_same_bits(one, found[0])
     np.testing.assert_allclose(found[0], np.vdot(x, y) if conjugate else x @ y)

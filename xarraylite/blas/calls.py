@@ -184,8 +184,9 @@ def _is_long(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
 def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bool = False) -> None:
     """Write dot products to ``out``: sums over a fixed number of elements each, added in pairs.
 
-    Of double precision BLAS's threads add up a part of such a sum each.  Where they may not, or
-    were late, one thread adds up the same parts, so that none of this changes a bit.
+    Of double precision BLAS's threads add up a part of such a sum each.  Where they may not,
+    somebody has capped them, or they were late, one thread adds up the same parts: none of this
+    changes a bit.
     """
     # Of vectors that go backwards or stand still NumPy adds up the products itself, one by one.
     shared = left.dtype.char in "dD" and min(left.strides[-1], right.strides[-1]) > 0
@@ -196,7 +197,7 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bo
         made(one, settings.threads)
         return
     with _lock.held:
-        if not (_Cap.users or _Cap.late) and settings.threads >= min(told, _cores()):
+        if not _Cap.late and settings.threads >= min(told, _cores()) and _most() == told:
             start = perf_counter()
             made(one, 1)
             late = perf_counter() - start > _LATE + (left.nbytes + right.nbytes) / _SLOW
