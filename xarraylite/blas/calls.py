@@ -267,10 +267,9 @@ def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
 
     ``dot`` copies rows that are further apart than they are long, and rounds in another order.
     """
-    if left.size * out.size >= THREADED_FROM * len(left):
-        multiply(left, right, out)
-        return out
-    return silently(np.matmul, left, right, out)
+    large = left.size * out.size >= THREADED_FROM * len(left)
+    silently(multiply if large else np.matmul, left, right, out)
+    return out
 
 
 def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
@@ -280,10 +279,8 @@ def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
 
 
 def _multiply_large(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
-    if out.size * left.shape[-1] <= UNINTERRUPTED:
-        _multiply(left, right, out)
-        return
-    for piece in pieces(out.shape, left.shape[-1]):
+    large = out.size * left.shape[-1] > UNINTERRUPTED
+    for piece in pieces(out.shape, left.shape[-1]) if large else [()]:
         _multiply(left, right, out, piece)
 
 

@@ -33,9 +33,6 @@ from .path import Gemm, Labels, count
 #: What BLAS multiplies.
 BLAS_DTYPES = frozenset((float32, float64, complex64, complex128))
 
-#: What it makes dot products of, without conjugating one side.
-DOT_DTYPES = frozenset((float32, float64))
-
 
 def wraps(dtype: DType) -> bool:
     """Tell whether NumPy's products of a dtype are ours: no order of adding changes a bit."""
@@ -202,7 +199,7 @@ class Product:
         squeezed: tuple[tuple[int, ...], ...] = ((), (), ())
         if in_one_call(left.place.shape, out.shape):  # the one that `multiply` makes
             function = np.matmul
-            if out.shape[-2:] == (1, 1) and self.dtype in DOT_DTYPES:
+            if out.shape[-2:] == (1, 1) and self.dtype.kind == "f":  # it conjugates
                 function, squeezed = np.vecdot, ((-2,), (-1,), (-2, -1))
         return Recipe(
             function,

@@ -58,9 +58,8 @@ PACK_FROM = 1 << 12
 #: Elements up to which NumPy packs, so that small products never wait for a compiler.
 NUMPY_PACKS = 1 << 15
 
-#: Elements of summed labels from which BLAS adds up dot products of real and of complex numbers:
-#: fewer are not worth a call each.
-DOTS, COMPLEX_DOTS = 4, 10
+#: Elements of summed labels from which BLAS adds up dot products: fewer are not worth a call each.
+DOTS = 10
 
 #: Multiplications up to which BLAS makes whatever lies as it likes: there is no kernel to wait for.
 SMALL = 1 << 12
@@ -288,9 +287,8 @@ class Lowering:
         alone = rows * columns
         most = WRAPPING[min(rows, columns) > 1] if alone > 1 and wraps(self.dtype) else SMALL
         small = 0 < size <= most
-        least = COMPLEX_DOTS if self.dtype.kind == "c" else DOTS
-        dots = alone == 1 and self.dtype in BLAS_DTYPES and count(summed, self.extents) >= least
-        if not small and not (size and dots):
+        dots = size and alone == 1 and self.dtype in BLAS_DTYPES
+        if not small and not (dots and count(summed, self.extents) >= DOTS):
             return False
         a, b = sketch(left, self.dtype), sketch(right, self.dtype)
         itemsize = self.dtype.itemsize
