@@ -137,6 +137,25 @@ def test_one_thread_adds_up_what_all_of_blas_do(
     np.testing.assert_allclose(found[0], np.vdot(x, y) if conjugate else x @ y)
 
 
+@pytest.mark.skipif(calls._takes() < 2, reason="BLAS has one thread")
+def test_callers_at_a_time_have_the_same_bits_and_leave_no_cap() -> None:
+    x = RNG.standard_normal(50_001)
+    found: list[Any] = []
+
+    def made(threads: int) -> None:
+        with xl.config(threads=threads):
+            for _ in range(50):
+                out = np.empty(())
+                calls.long_dot(x, x, out)
+                found.append(out)
+
+    run_all([Thread(target=made, args=(threads,)) for threads in (1, calls._cores(), 1)])
+    assert len(found) == 150
+    for one in found:
+        assert_same_bits(one, found[0])
+    assert calls._most() == calls._takes()
+
+
 def test_infinities_do_not_warn() -> None:
     a = xl.asarray(np.r_[np.inf, np.zeros(DOT), -np.inf, 0.0])
     assert math.isnan(float(a @ xl.ones(DOT + 3)))

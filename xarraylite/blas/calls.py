@@ -101,15 +101,24 @@ _alone = _Alone()
 def pieces_on_one_thread() -> Iterator[None]:
     """Multiply large matrices in pieces on one thread each: threads change no bit of a product."""
     _takes()
+    with _one_thread():
+        before, _alone.on = _alone.on, True
+        try:
+            yield
+        finally:
+            _alone.on = before
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Have BLAS take one thread, for any number of callers at a time."""
     with _lock.held:
         if not _Cap.users:
             _Cap.undo.enter_context(_controller().limit(limits=1))
         _Cap.users += 1
-    before, _alone.on = _alone.on, True
     try:
         yield
     finally:
-        _alone.on = before
         with _lock.held:
             _Cap.users -= 1
             if not _Cap.users:
@@ -202,10 +211,10 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bo
             made(one, 1)
             late = perf_counter() - start > _LATE + (left.nbytes + right.nbytes) / _SLOW
             _Cap.late = _AGAIN if late else 0
-        else:
-            _Cap.late = max(_Cap.late - 1, 0)
-            with _controller().limit(limits=1):
-                made(functools.partial(_in_parts, one, told), settings.threads)
+            return
+        _Cap.late = max(_Cap.late - 1, 0)
+    with _one_thread():
+        made(functools.partial(_in_parts, one, told), settings.threads)
 
 
 def _plain_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray | None = None) -> NumpyArray:
