@@ -250,7 +250,10 @@ def _in_pairs(
 
     step = max(1, GRAIN // (most * max(out.size, 1)))
     cuts = [slice(k, min(k + step, whole)) for k in range(0, whole, step)]
-    pool.run(cuts, lambda: piece, threads)
+    if len(cuts) > 1:
+        pool.run(cuts, lambda: piece, threads)
+    else:
+        piece(cuts[0])
     rest = slice(whole * most, None)
     silently(one, left[..., rest], right[..., rest], sums[..., whole])
     silently(np.add.reduce, sums, -1, None, out)
