@@ -139,7 +139,7 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         one column are dot products.
     """
     one = out.shape[-2] * out.shape[-1] * left.shape[-1]
-    if _is_long(left.shape, out.shape) and out.dtype.kind in "fc":
+    if out.shape[-2:] == (1, 1) and left.shape[-1] > DOT and out.dtype.kind in "fc":
         long_dot(left[..., 0, :], right[..., 0], out[..., 0, 0])
     elif one < THREADED_FROM:
         parts = runs(out.shape[:-2], one)
@@ -187,11 +187,6 @@ def _multiply(
         silently(np.vecdot, left[..., 0, :], right[..., 0], out[..., 0, 0])
     else:
         silently(np.matmul, left, right, out)
-
-
-def _is_long(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
-    """Tell whether products are dot products that are cut."""
-    return out[-2:] == (1, 1) and left[-1] > DOT
 
 
 def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bool = False) -> None:
@@ -292,7 +287,8 @@ def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
 def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
     """Tell whether `multiply` makes one call of NumPy for operands of such shapes."""
     one = out[-2] * out[-1] * left[-1]
-    return one < THREADED_FROM and len(runs(out[:-2], one)) == 1 and not _is_long(left, out)
+    cut = out[-2:] == (1, 1) and left[-1] > DOT  # dot products
+    return one < THREADED_FROM and len(runs(out[:-2], one)) == 1 and not cut
 
 
 def _multiply_large(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:

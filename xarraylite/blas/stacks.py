@@ -195,14 +195,11 @@ class Product:
         (left, right), gemm, size = self.factors, self.gemm, self.dtype.itemsize
         place = place.based()
         out = matrices(place, labels, gemm.stack, gemm.rows, gemm.columns, self.extents)
-        function: Callable[[NumpyArray, NumpyArray, NumpyArray], object] = multiply
-        squeezed: tuple[tuple[int, ...], ...] = ((), (), ())
-        if in_one_call(left.place.shape, out.shape):  # the one that `multiply` makes
-            function = np.matmul
-            if out.shape[-2:] == (1, 1) and self.dtype.kind == "f":  # it conjugates
-                function, squeezed = np.vecdot, ((-2,), (-1,), (-2, -1))
+        one = in_one_call(left.place.shape, out.shape)  # the one that `multiply` makes
+        dots = one and out.shape[-2:] == (1, 1) and self.dtype.kind == "f"  # it conjugates
+        squeezed = ((-2,), (-1,), (-2, -1)) if dots else ((), (), ())
         return Recipe(
-            function,
+            np.vecdot if dots else np.matmul if one else multiply,
             Window.of(left.place, left.start, size, squeezed[0]),
             Window.of(right.place, right.start, size, squeezed[1]),
             Window.of(out, 0, size, squeezed[2]),

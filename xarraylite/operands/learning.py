@@ -311,13 +311,11 @@ def learn_product(
     if one is NODE or other is NODE or one.dtype is not other.dtype:
         return
     strides = [*(one.strides or ()), *(other.strides or ())]
-    if strides and not (in_place and min(strides) > 0):
+    if strides and (not in_place or min(strides) <= 0 or one.dtype.char in "FD"):
         return
     if one.dtype.char not in "fdFD?bBhHiIlLqQ" or not (stacked or max(one.rank, other.rank) <= 2):
         return
     if one.dtype.char not in "fdFD" and made._shape == () and left._shape[0] > _SUMMED:
-        return
-    if one.dtype.char in "FD" and strides:
         return
     extents = (*left._shape, *right._shape[1:])
     if not is_learned(made._shape, left._shape[-1], not strides) or (
