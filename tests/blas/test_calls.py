@@ -1,10 +1,11 @@
-"""Dot products of any length: one sum for each so many elements, whatever the threads."""
+"""Dot products of any length: the same sums of so many elements each, whatever the threads."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
 from threading import Thread
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,15 +90,70 @@ def test_stacked_and_strided_dot_products() -> None:
     np.testing.assert_allclose(float(every), flat[::2] @ flat[::2])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize(("blocks", "times"), [(3, 300), (300, 3)])
-def test_neither_threads_nor_repeats_change_a_bit(blocks: int, times: int) -> None:
-    a, b = [xl.asarray(RNG.standard_normal(blocks * DOT + 3)) for _ in range(2)]
+def test_neither_threads_nor_repeats_change_a_bit(blocks: int, times: int, dtype: str) -> None:
+    values = [RNG.standard_normal(2 * (blocks * DOT + 3)).view(dtype) for _ in range(2)]
+    a, b = [xl.asarray(v[: blocks * DOT + 3]) for v in values]
     found = []
     for threads in (1, 2, 3):
         with xl.config(threads=threads):
             found += [np.asarray(a @ b) for _ in range(times)]  # the last ones by machine code
     for one in found:
         assert_same_bits(one, found[0])
+
+
+@pytest.mark.skipif(calls._takes() < 2, reason="BLAS has one thread")
+@pytest.mark.parametrize(("dtype", "conjugate"), [("d", False), ("D", False), ("D", True)])
+@pytest.mark.parametrize(
+    ("count", "step"), [(10_000, 1), (10_001, 1), (123_457, 2), (50_000, -1), (1_100_003, 1)]
+)
+def test_one_thread_adds_up_what_all_of_blas_do(
+    dtype: str, conjugate: bool, count: int, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = [RNG.standard_normal(4 * count).view(dtype)[::step][:count] for _ in range(2)]
+    found = [np.empty((), dtype) for _ in range(6)]
+
+    def made(out: Any) -> None:
+        calls.long_dot(x, y, out, conjugate)
+
+    with xl.config(threads=calls._cores()):
+        made(found[0])
+        monkeypatch.setattr(calls._Cap, "late", 1)
+        made(found[1])  # by one thread
+        assert calls._Cap.late == (step < 0)
+        with calls.pieces_on_one_thread():  # somebody else's, for this thread's own have no parts
+            run_all([Thread(target=made, args=(found[2],))])
+        monkeypatch.setattr(calls, "_LATE", -1.0)
+        monkeypatch.setattr(calls, "_SLOW", math.inf)
+        made(found[3])
+        assert step < 0 or calls._Cap.late
+    with xl.config(threads=1):
+        made(found[4])
+    with calls._controller().limit(limits=1):  # as others do
+        made(found[5])
+    for one in found:
+        assert_same_bits(one, found[0])
+    np.testing.assert_allclose(found[0], np.vdot(x, y) if conjugate else x @ y)
+
+
+@pytest.mark.skipif(calls._takes() < 2, reason="BLAS has one thread")
+def test_callers_at_a_time_have_the_same_bits_and_leave_no_cap() -> None:
+    x = RNG.standard_normal(50_001)
+    found: list[Any] = []
+
+    def made(threads: int) -> None:
+        with xl.config(threads=threads):
+            for _ in range(50):
+                out = np.empty(())
+                calls.long_dot(x, x, out)
+                found.append(out)
+
+    run_all([Thread(target=made, args=(threads,)) for threads in (1, calls._cores(), 1)])
+    assert len(found) == 150
+    for one in found:
+        assert_same_bits(one, found[0])
+    assert calls._most() == calls._takes()
 
 
 def test_infinities_do_not_warn() -> None:

@@ -288,7 +288,7 @@ def _folded(plain: type[Any], left: Any, right: Any) -> Any:
 def _is_summed(left: Any, right: Any) -> bool:
     """Tell whether a kernel adds up products of vectors, all but those of floats that are long."""
     ranks = left.ndim, right.ndim
-    return left.dtype.char not in "fd" and ranks == (1, 1) and left.shape[0] > _SHORT
+    return left.dtype.char not in _BLAS and ranks == (1, 1) and left.shape[0] > _SHORT
 
 
 def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, other: Node) -> None:

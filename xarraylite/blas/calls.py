@@ -23,6 +23,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator
 from functools import cache
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -46,12 +47,24 @@ GRAIN = 1 << 20
 #: which is done by the time another thread has woken up.  Other numbers take several times as long.
 SHARED_FROM = 1 << 23
 
-#: Elements that BLAS adds up in one dot product: more would be shared among its threads, and the
-#: sum would depend on how many there are.
-DOT = 1 << 13
+#: Elements of a dot product that one call of BLAS adds up; of double precision, which its threads
+#: share from `_SPREAD` elements on, a part each.  They are a fraction of a millisecond's work.
+DOT, _DOUBLE = 1 << 13, 1 << 20
+_SPREAD = 10_001
+
+#: BLAS's threads wait for each other, milliseconds where other programs have the cores.  A call is
+#: late after so many seconds and one for so many bytes (a thread reads five times as many); then
+#: some dot products are made by one thread before the others are asked again, four and, the more
+#: often calls are late, up to so many.
+_LATE, _SLOW, _PAUSE = 1e-4, 1 << 34, 256
 
 #: Multiplications of a piece that one thread makes where no thread may change a bit.
 PIECE = 1 << 28
+
+#: Makes dot products of two operands, and writes them to a third if there is one.
+_Dot = Callable[..., Any]
+
+_ALL = slice(None)
 
 _lock = ForkLock()
 
@@ -72,9 +85,15 @@ class _Cap:
     told : int
         How many threads BLAS takes by itself, as it was before anything was capped here; 0 where
         nobody has asked.
+    late : int
+        How many dot products are to be made by one thread, as BLAS's were late.
+    pause : int
+        How many these were when they were last.
     """
 
     told = 0
+    late = 0
+    pause = 1
     users = 0
     undo = contextlib.ExitStack()
 
@@ -86,15 +105,24 @@ _alone = _Alone()
 def pieces_on_one_thread() -> Iterator[None]:
     """Multiply large matrices in pieces on one thread each: threads change no bit of a product."""
     _takes()
+    with _one_thread():
+        before, _alone.on = _alone.on, True
+        try:
+            yield
+        finally:
+            _alone.on = before
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Have BLAS take one thread, for any number of callers at a time."""
     with _lock.held:
         if not _Cap.users:
             _Cap.undo.enter_context(_controller().limit(limits=1))
         _Cap.users += 1
-    before, _alone.on = _alone.on, True
     try:
         yield
     finally:
-        _alone.on = before
         with _lock.held:
             _Cap.users -= 1
             if not _Cap.users:
@@ -111,20 +139,20 @@ def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
         one column are dot products.
     """
     one = out.shape[-2] * out.shape[-1] * left.shape[-1]
-    if _is_long(left.shape, out.shape) and out.dtype.kind == "f":
+    if out.shape[-2:] == (1, 1) and left.shape[-1] > DOT and out.dtype.kind in "fc":
         long_dot(left[..., 0, :], right[..., 0], out[..., 0, 0])
     elif one < THREADED_FROM:
         parts = runs(out.shape[:-2], one)
         if len(parts) > 1:
             little = out.dtype.kind == "f" and out.size * left.shape[-1] < SHARED_FROM
             threads = 1 if little else settings.threads
-            pool.run(parts, lambda: lambda part: _multiply(left, right, out, part), threads)
+            whole = [(*part, ..., _ALL, _ALL) for part in parts]
+            pool.run(whole, lambda: lambda part: _multiply(left, right, out, part), threads)
         else:
-            _multiply(left, right, out, ())
+            _multiply(left, right, out)
     elif _alone.on:
         cut = pieces(out.shape, left.shape[-1], PIECE)
-        each = functools.partial(_multiply_piece, left, right, out)
-        pool.run(cut, lambda: each, settings.threads)
+        pool.run(cut, lambda: lambda part: _multiply(left, right, out, part), settings.threads)
     elif settings.threads < _cores() and _takes() > settings.threads:
         with _lock.held:
             _multiply_capped(left, right, out, settings.threads)
@@ -149,38 +177,80 @@ def _on_all_threads(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> Non
 
 
 def _multiply(
-    left: NumpyArray, right: NumpyArray, out: NumpyArray, part: tuple[slice, ...]
+    left: NumpyArray, right: NumpyArray, out: NumpyArray, part: tuple[Any, ...] = ()
 ) -> None:
     if part:
-        left, right, out = left[part], right[part], out[part]
+        *stack, rows, columns = part
+        left, right = left[(*stack, rows, _ALL)], right[(*stack, _ALL, columns)]
+        out = out[part]
     if out.shape[-2:] == (1, 1) and out.dtype.kind == "f":  # it conjugates complex numbers
         silently(np.vecdot, left[..., 0, :], right[..., 0], out[..., 0, 0])
     else:
         silently(np.matmul, left, right, out)
 
 
-def _is_long(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
-    """Tell whether products are dot products that are cut."""
-    return out[-2:] == (1, 1) and left[-1] > DOT
+def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bool = False) -> None:
+    """Write dot products to ``out``: sums over a fixed number of elements each, added in pairs.
+
+    Of double precision BLAS's threads add up a part of such a sum each.  Where they may not,
+    somebody has capped them, or they were late, one thread adds up the same parts: none of this
+    changes a bit.
+    """
+    # Of vectors that go backwards or stand still NumPy adds up the products itself, one by one.
+    shared = left.dtype.char in "dD" and min(left.strides[-1], right.strides[-1]) > 0
+    told = _takes() if shared and not _alone.on else 1
+    one = np.vecdot if conjugate or out.dtype.kind == "f" else _plain_dot
+    made = functools.partial(_in_pairs, left, right, out, _DOUBLE if shared else DOT)
+    if told == 1:
+        made(one, settings.threads)
+        return
+    with _lock.held:
+        if not _Cap.late and settings.threads >= min(told, _cores()) and _most() == told:
+            start = perf_counter()
+            made(one, 1)
+            late = perf_counter() - start > _LATE + (left.nbytes + right.nbytes) / _SLOW
+            _Cap.pause = min(4 * _Cap.pause, _PAUSE) if late else max(_Cap.pause // 2, 1)
+            _Cap.late = _Cap.pause if late else 0
+            return
+        _Cap.late = max(_Cap.late - 1, 0)
+    with _one_thread():
+        made(functools.partial(_in_parts, one, told), settings.threads)
 
 
-def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
-    """Write dot products to ``out``: sums over `DOT` elements each, added up in pairs."""
-    whole, inner = left.shape[-1] // DOT, left.shape[-1]
+def _plain_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray | None = None) -> NumpyArray:
+    """Return dot products of complex numbers, none of them conjugated."""
+    to = None if out is None else out[..., None, None]
+    return np.matmul(left[..., None, :], right[..., None], to)[..., 0, 0]
+
+
+def _in_parts(one: _Dot, parts: int, left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
+    """Write dot products, each the sum of parts as so many threads of BLAS make them."""
+    parts = parts if left.shape[-1] >= _SPREAD else 1
+    out[...] = sum(map(one, *[np.array_split(x, parts, -1) for x in (left, right)]))
+
+
+def _in_pairs(
+    left: NumpyArray, right: NumpyArray, out: NumpyArray, most: int, one: _Dot, threads: int
+) -> None:
+    """Do as `long_dot`; ``one`` sums up to ``most`` products, and so many threads share sums."""
+    whole = left.shape[-1] // most
+    if whole == 0:
+        silently(one, left, right, out)
+        return
     sums = np.empty((*out.shape, whole + 1), out.dtype)
-    a, b = [x[..., : whole * DOT].reshape(*x.shape[:-1], whole, DOT) for x in (left, right)]
+    a, b = [x[..., : whole * most].reshape(*x.shape[:-1], whole, most) for x in (left, right)]
 
     def piece(part: slice) -> None:
-        silently(np.vecdot, a[..., part, :], b[..., part, :], sums[..., part])
+        silently(one, a[..., part, :], b[..., part, :], sums[..., part])
 
-    step = max(1, GRAIN // (DOT * max(out.size, 1)))
-    if step < whole:
-        parts = [slice(k, min(k + step, whole)) for k in range(0, whole, step)]
-        pool.run(parts, lambda: piece, settings.threads)
+    step = max(1, GRAIN // (most * max(out.size, 1)))
+    cuts = [slice(k, min(k + step, whole)) for k in range(0, whole, step)]
+    if len(cuts) > 1:
+        pool.run(cuts, lambda: piece, threads)
     else:
-        piece(slice(0, whole))
-    rest = slice(whole * DOT, inner)
-    silently(np.vecdot, left[..., rest], right[..., rest], sums[..., whole])
+        piece(cuts[0])
+    rest = slice(whole * most, None)
+    silently(one, left[..., rest], right[..., rest], sums[..., whole])
     silently(np.add.reduce, sums, -1, None, out)
 
 
@@ -189,21 +259,19 @@ def conjugate_dot(left: NumpyArray, right: NumpyArray) -> NumpyArray:
     if left.size <= DOT:
         return np.asarray(np.vdot(left, right))
     out = np.empty((), left.dtype)
-    long_dot(left, right, out)
+    long_dot(left, right, out, True)
     return out
 
 
 def dot(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
     """Write a product to ``out``; the bits are those of `multiply`."""
-    if left.ndim > 2 or right.ndim > 2:
-        return strided(left, right, out)
-    if len(left) > DOT and not out.shape:
-        long_dot(left, right, out)
-        return out
-    if left.size * out.size >= THREADED_FROM * len(left):
-        multiply(left, right, out)
-        return out
-    return silently(left.dot, right, out)
+    if left.ndim <= 2 and right.ndim <= 2:
+        if len(left) > DOT and not out.shape:
+            long_dot(left, right, out)
+            return out
+        if left.size * out.size < THREADED_FROM * len(left):
+            return silently(left.dot, right, out)
+    return strided(left, right, out)
 
 
 def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
@@ -211,32 +279,22 @@ def strided(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> NumpyArray:
 
     ``dot`` copies rows that are further apart than they are long, and rounds in another order.
     """
-    if left.size * out.size >= THREADED_FROM * len(left):
-        multiply(left, right, out)
-        return out
-    return silently(np.matmul, left, right, out)
+    large = left.size * out.size >= THREADED_FROM * len(left)
+    silently(multiply if large else np.matmul, left, right, out)
+    return out
 
 
 def in_one_call(left: tuple[int, ...], out: tuple[int, ...]) -> bool:
     """Tell whether `multiply` makes one call of NumPy for operands of such shapes."""
     one = out[-2] * out[-1] * left[-1]
-    return one < THREADED_FROM and len(runs(out[:-2], one)) == 1 and not _is_long(left, out)
+    cut = out[-2:] == (1, 1) and left[-1] > DOT  # dot products
+    return one < THREADED_FROM and len(runs(out[:-2], one)) == 1 and not cut
 
 
 def _multiply_large(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
-    if out.size * left.shape[-1] <= UNINTERRUPTED:
-        _multiply(left, right, out, ())
-        return
-    for piece in pieces(out.shape, left.shape[-1]):
-        _multiply_piece(left, right, out, piece)
-
-
-def _multiply_piece(
-    left: NumpyArray, right: NumpyArray, out: NumpyArray, piece: tuple[slice, ...]
-) -> None:
-    *stack, rows, columns = piece
-    a, b = left[(*stack, rows, slice(None))], right[(*stack, slice(None), columns)]
-    _multiply(a, b, out[piece], ())
+    large = out.size * left.shape[-1] > UNINTERRUPTED
+    for piece in pieces(out.shape, left.shape[-1]) if large else [()]:
+        _multiply(left, right, out, piece)
 
 
 def runs(stack: tuple[int, ...], one: int) -> list[tuple[slice, ...]]:
@@ -264,7 +322,7 @@ def runs(stack: tuple[int, ...], one: int) -> list[tuple[slice, ...]]:
     axis = stack.index(max(stack))
     each = max(one * math.prod(stack) // max(stack[axis], 1), 1)
     step = max(1, GRAIN // each)
-    around = (slice(None),) * axis
+    around = (_ALL,) * axis
     if step * 2 > stack[axis]:
         return [()]
     return [(*around, slice(k, k + step)) for k in range(0, stack[axis], step)]

@@ -33,9 +33,6 @@ from .path import Gemm, Labels, count
 #: What BLAS multiplies.
 BLAS_DTYPES = frozenset((float32, float64, complex64, complex128))
 
-#: What it makes dot products of, without conjugating one side.
-DOT_DTYPES = frozenset((float32, float64))
-
 
 def wraps(dtype: DType) -> bool:
     """Tell whether NumPy's products of a dtype are ours: no order of adding changes a bit."""
@@ -198,14 +195,11 @@ class Product:
         (left, right), gemm, size = self.factors, self.gemm, self.dtype.itemsize
         place = place.based()
         out = matrices(place, labels, gemm.stack, gemm.rows, gemm.columns, self.extents)
-        function: Callable[[NumpyArray, NumpyArray, NumpyArray], object] = multiply
-        squeezed: tuple[tuple[int, ...], ...] = ((), (), ())
-        if in_one_call(left.place.shape, out.shape):  # the one that `multiply` makes
-            function = np.matmul
-            if out.shape[-2:] == (1, 1) and self.dtype in DOT_DTYPES:
-                function, squeezed = np.vecdot, ((-2,), (-1,), (-2, -1))
+        one = in_one_call(left.place.shape, out.shape)  # the one that `multiply` makes
+        dots = one and out.shape[-2:] == (1, 1) and self.dtype.kind == "f"  # it conjugates
+        squeezed = ((-2,), (-1,), (-2, -1)) if dots else ((), (), ())
         return Recipe(
-            function,
+            np.vecdot if dots else np.matmul if one else multiply,
             Window.of(left.place, left.start, size, squeezed[0]),
             Window.of(right.place, right.start, size, squeezed[1]),
             Window.of(out, 0, size, squeezed[2]),

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..blas.path import Sketch, contraction_order, count, merged_stride, plan_gemm
-from ..blas.stacks import DOT_DTYPES, Matrices, Product, accumulator, carrier, matrices, wraps
+from ..blas.stacks import BLAS_DTYPES, Matrices, Product, accumulator, carrier, matrices, wraps
 from ..dtypes.names import DType, bool_, dtype_name, int64, kind
 from ..index import transform
 from ..ir import build
@@ -59,7 +59,7 @@ PACK_FROM = 1 << 12
 NUMPY_PACKS = 1 << 15
 
 #: Elements of summed labels from which BLAS adds up dot products: fewer are not worth a call each.
-DOTS = 4
+DOTS = 10
 
 #: Multiplications up to which BLAS makes whatever lies as it likes: there is no kernel to wait for.
 SMALL = 1 << 12
@@ -287,7 +287,7 @@ class Lowering:
         alone = rows * columns
         most = WRAPPING[min(rows, columns) > 1] if alone > 1 and wraps(self.dtype) else SMALL
         small = 0 < size <= most
-        dots = size and alone == 1 and self.dtype in DOT_DTYPES
+        dots = size and alone == 1 and self.dtype in BLAS_DTYPES
         if not small and not (dots and count(summed, self.extents) >= DOTS):
             return False
         a, b = sketch(left, self.dtype), sketch(right, self.dtype)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from .._records import record
 from ..blas.path import contraction_order
-from ..blas.stacks import DOT_DTYPES
+from ..blas.stacks import BLAS_DTYPES
 from ..ir.node import Node, Shape
 from .labelled import Labels
 from .lowering import is_matrix_product
@@ -34,7 +34,7 @@ class Pair:
 def pairs_of(operands: Sequence[tuple[Node, Labels]], out: Labels) -> tuple[Pair, ...]:
     """Return which operands are multiplied before the last two; none where that does not serve."""
     dtypes = {node.dtype for node, _ in operands}
-    if len(operands) < 3 or len(dtypes) > 1 or not dtypes <= DOT_DTYPES:
+    if len(operands) < 3 or len(dtypes) > 1 or not dtypes <= BLAS_DTYPES:
         return ()
     if not all([is_memory(node) for node, _ in operands]):
         return ()

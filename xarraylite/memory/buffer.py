@@ -137,7 +137,7 @@ class Buffer(Memory):
     def of_array(array: npt.NDArray[Any], owner: object = None) -> Buffer:
         """Return a buffer over the bytes of an array that lies in row-major order."""
         made, writeable = _new(Buffer), array.flags.writeable
-        made._memory = memory = array.reshape(-1).view(_UINT8)
+        made._memory = memory = (array if array.ndim == 1 else array.reshape(-1)).view(_UINT8)
         made._start, made.nbytes = 0, memory.nbytes
         asked = writeable and made.nbytes
         made.address = address_of(memory) if asked else array.__array_interface__["data"][0]

@@ -292,8 +292,8 @@ _THIRD = 64
 #: Shapes of which products of two kinds are remembered.
 _SHAPES = 8
 
-#: Elements that BLAS adds up in one dot product (`blas.calls.DOT`), and of numbers that are no
-#: floats those that no kernel adds up (`labels.lowering.SMALL`).
+#: Elements that BLAS adds up in one dot product (`blas.calls.DOT`), and of whole
+#: numbers those that no kernel adds up (`labels.lowering.SMALL`).
 _DOT, _SUMMED = 1 << 13, 1 << 12
 
 
@@ -311,13 +311,11 @@ def learn_product(
     if one is NODE or other is NODE or one.dtype is not other.dtype:
         return
     strides = [*(one.strides or ()), *(other.strides or ())]
-    if strides and not (in_place and min(strides) > 0):
+    if strides and (not in_place or min(strides) <= 0 or one.dtype.char in "FD"):
         return
     if one.dtype.char not in "fdFD?bBhHiIlLqQ" or not (stacked or max(one.rank, other.rank) <= 2):
         return
-    if one.dtype.char not in "fd" and made._shape == () and left._shape[0] > _SUMMED:
-        return
-    if one.dtype.char in "FD" and strides:
+    if one.dtype.char not in "fdFD" and made._shape == () and left._shape[0] > _SUMMED:
         return
     extents = (*left._shape, *right._shape[1:])
     if not is_learned(made._shape, left._shape[-1], not strides) or (

@@ -125,10 +125,11 @@ class Body:
         """What `VECTOR` elements cost where elements are computed as vectors.
 
         Costs are those of 64-bit numbers.  A vector holds the more of others the narrower they
-        are; floats of 16 bits or fewer are computed in 32.
+        are; floats of 16 bits or fewer are computed in 32.  Scalars are read once, so cost nothing.
         """
         dtypes = [s.dtype for s in self.instructions]
-        return self.cost * max([4 if is_narrow_float(d) else min(8, d.itemsize) for d in dtypes])
+        cost = max(1, self.cost - sum([isinstance(s, Const) for s in self.instructions]))
+        return cost * max([4 if is_narrow_float(d) else min(8, d.itemsize) for d in dtypes])
 
 
 #: Elements that `Body.vector_cost` is for: as many 8-bit numbers take the room of one of 64 bits.
