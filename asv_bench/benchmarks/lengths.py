@@ -138,6 +138,37 @@ class UnseenColumns(UnseenSquare):
     wanted = None
 
 
+class UnseenTransposed(UnseenSquare):
+    """Operands in another order of dimensions."""
+
+    title = "eval(m[:i, :5].T * 1), i never seen"
+    here = "i = next(lengths); r = xl.eval(m[:i, :5].T * 1)"
+    there = "i = next(lengths); r = m[:i, :5].T * 1"
+    shown = "r"
+    wanted = None
+
+
+class UnseenTrace(UnseenSquare):
+    """The sum of a diagonal."""
+
+    title = "float(trace(m[:i, :i])), i never seen"
+    here = "i = next(lengths); r = float(xp.trace(m[:i, :i]))"
+    shown = "r"
+    wanted = 1 / 10
+
+
+class UnseenShift(Unseen):
+    """What is written before it is read, as it lies behind itself."""
+
+    title = "c[1:i] += c[:i-1], i never seen"
+    here = "i = next(lengths); c[1:i] += c[:i-1]; c[:i] *= 0.5"
+    shown = "c"
+    wanted = 1 / 10
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"c": values(self.longest + 1)}
+
+
 class UnseenJoin(Unseen):
     """Two parts put together."""
 

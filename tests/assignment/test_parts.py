@@ -211,3 +211,13 @@ def test_any_views_of_one_matrix(data: st.DataObject) -> None:
             else:
                 x[rows, columns] += x[keys[0]] * x[keys[1]] % 3
     np.testing.assert_allclose(np.array(a.tolist()), m, rtol=1e-12)
+
+
+@pytest.mark.usefixtures("compiled")
+def test_strides_of_one_shape_alone_keep_no_program() -> None:
+    """Else a process that meets ever new strides would grow."""
+    for n in range(5, 9):
+        z = xl.asarray(np.arange(3.0 * n).reshape(3, n))
+        turned = z[::-1] - z * 2  # strides of this n
+        assert xl.eval(turned).tolist() == (np.asarray(z)[::-1] - np.asarray(z) * 2).tolist()
+        assert not turned._kind.writes

@@ -36,7 +36,7 @@ from ..runtime.evaluate import uses_reference
 from ..runtime.program import Direct
 from .expression import XExpression, handle
 from .recipes import Recipe
-from .recomputed import Recomputed, outlined, recomputed
+from .recomputed import Recomputed, outlined
 
 #: By what the least extent is multiplied for the extents of a trace, and those of another one.
 _FEW, _MORE = (1, 3, 7, 15, 31, 63), (127, 63, 31, 15, 7, 3)
@@ -191,7 +191,7 @@ class AnyLength:
     def _from(self, arrays: Sequence[Any], dtype: Any) -> Recomputed:
         parts = [(x._kind, x._shape, outlined(x._kind, x.now())) for x in arrays]
         assert self.lazily is not None, "a rule that serves is whole"
-        return recomputed(parts, self.lazily, dtype)
+        return Recomputed(parts, self.lazily, dtype)
 
 
 def _differ(arrays: Sequence[Any], extents: Shape) -> bool:

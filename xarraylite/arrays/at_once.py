@@ -25,7 +25,7 @@ from ..runtime.floating_errors import silently
 from .container import XContainer
 from .expression import XExpression, handle
 from .ownership import standing
-from .recomputed import Part, outlined, recomputed
+from .recomputed import Part, Recomputed, outlined
 
 #: Dtypes that NumPy computes with as kernels do.
 COMMON = frozenset(dt for dt in SUPPORTED if not is_narrow(dt))
@@ -111,7 +111,7 @@ class AtOnce:
         except (TypeError, ValueError, IndexError, OverflowError):
             return None  # whoever is called next says what is wrong
         results.count_launch()
-        of = recomputed(parts, self.lazily, made.dtype, self.joins)
+        of = Recomputed(parts, self.lazily, made.dtype, self.joins)
         return copy_with(made, self.kind, of)
 
 

@@ -6,7 +6,7 @@ compute the result again, so that `late` does not depend on what was computed wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..dtypes.names import DType
@@ -31,59 +31,33 @@ class Recomputed(Gathers):
 
     Attributes
     ----------
-    part : tuple
-        The operand.
+    part : tuple, or list of tuple
+        The operand, or several.
     lazily : callable
-        Makes the result's node of the operand's.
+        Makes the result's node of the operands'.
     dtype : numpy.dtype
         Of the result.
     depth : int
-        How many such results, each computed of the one before, it is computed of.
+        How many such results, each computed of the one before, it is computed of; 0 of a join, as
+        all of a history is remembered.
     """
 
     __slots__ = ("depth", "dtype", "lazily", "part")
 
-    def __init__(self, part: Part, lazily: Callable[..., Node], dtype: DType) -> None:
-        self.part, self.lazily, self.dtype = part, lazily, dtype
-        self.depth = 1 + max(map(depth_of, part[2]), default=0)
-
-    def gathered(self) -> Node | None:
-        """Return the result of the operand as it is now; None if its memory is gone."""
-        node = node_of_part(self.part)
-        return None if node is None else self.lazily(node)
-
-
-class RecomputedOfSeveral(Recomputed):
-    """A result that was computed of several arrays when it was written.
-
-    Attributes
-    ----------
-    parts : sequence of tuple
-        The operands; ``lazily`` is given the nodes of all of them.
-    """
-
-    __slots__ = ("parts",)
-
     def __init__(
-        self, parts: Sequence[Part], lazily: Callable[..., Node], dtype: DType, joins: bool = False
+        self, part: Any, lazily: Callable[..., Node], dtype: DType, joins: bool = False
     ) -> None:
-        self.parts, self.lazily, self.dtype, self.depth = parts, lazily, dtype, 0
-        if not joins:  # else all of a history is remembered
-            self.depth = 1 + max([depth_of(item) for part in parts for item in part[2]])
+        self.part, self.lazily, self.dtype = part, lazily, dtype
+        parts = [] if joins else self._parts()
+        self.depth = len(parts[:1]) + max([depth_of(x) for own in parts for x in own[2]], default=0)
+
+    def _parts(self) -> list[Part]:
+        return self.part if self.part.__class__ is list else [self.part]
 
     def gathered(self) -> Node | None:
         """Return the result of the operands as they are now; None if memory of one is gone."""
-        nodes = [node_of_part(part) for part in self.parts]
+        nodes = [node_of_part(part) for part in self._parts()]
         return None if None in nodes else self.lazily(*nodes)
-
-
-def recomputed(
-    parts: Sequence[Part], lazily: Callable[..., Node], dtype: DType, joins: bool = False
-) -> Recomputed:
-    """Return what says of a result that it was computed of some arrays."""
-    if len(parts) == 1:
-        return Recomputed(parts[0], lazily, dtype)
-    return RecomputedOfSeveral(parts, lazily, dtype, joins)
 
 
 def unchanged(node: Node) -> Node:

@@ -216,7 +216,8 @@ def again(
         left = None if shared else materialised(kind, shape, operands)
         if left is not None:
             return evaluated(usual, left[0], shape, left[1])
-        made = None if shared else _laid_out(usual, kind, shape, operands)
+        alike = not shared and len(kind.replays) > 1  # else its strides may be of these extents
+        made = _laid_out(usual, kind, shape, operands) if alike else None
         if made is not None or (known is None and not shared):
             return made
     if known in (ONCE, TWICE) and launch.can_launch() and not uses_reference():
