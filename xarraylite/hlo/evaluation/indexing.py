@@ -140,6 +140,8 @@ def _scatter(
     over = operands[: int(in_place)]
     made = [array_of(x) for x in over]
     made += [np.array(array(x), order="C") for x in operands[len(made) : count]]
+    if not made[0].size:  # no update lies inside, along dimensions that no index names either
+        return packed(instruction, made, over)
     updates = [array(x) for x in operands[count + 1 :]]
     shape = made[0].shape
     names = (
