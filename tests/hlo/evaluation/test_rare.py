@@ -231,3 +231,22 @@ def test_arrays_are_waited_for_and_their_parts_are_not_exchanged() -> None:
     """).verify()
     with pytest.raises(xl.HloError, match="exchanges parts of arrays"):
         parts(np.float32([1, 2]))
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_a_gather_of_no_rows_gives_zeros(rows):
+    gather = xl.hlo.parse(f"""ENTRY e {{ a = f32[{rows},2] parameter(0)  k = s32[3,1] parameter(1)
+      ROOT g = f32[3,2] gather(a, k), offset_dims={{1}}, collapsed_slice_dims={{0}},
+        start_index_map={{0}}, index_vector_dim=1, slice_sizes={{0,2}} }}""")
+    found = gather(np.ones((rows, 2), np.float32), [[2], [0], [5]])
+    assert np.asarray(found).tolist() == np.zeros((3, 2)).tolist()
+
+
+def test_a_scatter_into_nothing_changes_nothing():
+    scatter = xl.hlo.parse("""
+      last { a = f32[] parameter(0)  ROOT b = f32[] parameter(1) }
+      ENTRY e { a = f32[0,2] parameter(0)  k = s32[3,1] parameter(1)  u = f32[3] parameter(2)
+        ROOT s = f32[0,2] scatter(a, k, u), update_window_dims={}, inserted_window_dims={0,1},
+          scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=last }""")
+    found = scatter(np.zeros((0, 2), np.float32), [[0], [1], [2]], [1, 2, 3])
+    assert found.shape == (0, 2)

@@ -11,6 +11,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
+from xarraylite.testing import assert_same_bits
 
 X = np.array(
     [[3, -1, np.nan, 0.0, -0.0, 2], [1, 1, 1, 0, 5, -7], [np.inf, 2, -np.inf, 4, 4, 0.5]],
@@ -212,9 +213,18 @@ def test_rows_of_jagged_arrays(name):
     assert np.asarray(found).tolist() == np.asarray(xl.eval(expression)).tolist()
 
 
+def test_the_median_of_nothing_is_missing():
+    for axis in (0, 1):
+        module = xl.to_hlo(lambda x, axis=axis: xl.median(x, axis=axis), "f32[0,3]")
+        found = np.asarray(module(np.zeros((0, 3), np.float32)))
+        assert_same_bits(found, np.full((3, 0)[axis], np.nan, np.float32))
+
+
 def test_refusals():
     with pytest.raises(xl.HloError, match="no HLO for the order of complex numbers"):
         xl.to_hlo(xl.sort, "c64[3]")
+    with pytest.raises(xl.HloError, match="no HLO for the order of complex numbers"):
+        xl.to_hlo(xl.median, "c64[3]")
     with pytest.raises(xl.HloError, match="no HLO for cumsum with out"):
         xl.to_hlo(lambda x: xl.cumsum(x, out=xl.zeros(3)), "f64[3]")
     with pytest.raises(ValueError, match="Invalid norm value twice"):

@@ -102,6 +102,8 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
     names = ("start_index_map", "operand_batching_dims", "start_indices_batching_dims")
     starts, batch = _starts_of_windows(array(indices), get, *names)
     gone = (*get("collapsed_slice_dims"), *(get("operand_batching_dims") or ()))
+    if not all([sizes[axis] for axis in gone]):  # one of no elements: zeros, as XLA has it
+        return container(np.zeros(instruction.shape.dimensions, source.dtype))
     kept = [axis for axis in range(source.ndim) if axis not in gone]
     # Dimensions that are taken whole stay slices behind the ones that are indexed.
     whole = [axis for axis in kept if axis not in starts and sizes[axis] == source.shape[axis]]
@@ -138,6 +140,8 @@ def _scatter(
     over = operands[: int(in_place)]
     made = [array_of(x) for x in over]
     made += [np.array(array(x), order="C") for x in operands[len(made) : count]]
+    if not made[0].size:  # no update lies inside, along dimensions that no index names either
+        return packed(instruction, made, over)
     updates = [array(x) for x in operands[count + 1 :]]
     shape = made[0].shape
     names = (

@@ -18,7 +18,7 @@ from ..._errors import AxisError, HloError
 from ...arrays.expression import XExpression, apply
 from ...arrays.operand import as_array
 from ...dtypes.names import bool_, float32, is_narrow_float, kind
-from ...functions import elementwise, reducers
+from ...functions import elementwise, means, reducers
 from ...functions.joining import concat, stack
 from ...functions.manipulation import expand_dims, moveaxis, reshape
 from ...index.broadcast import check_axes, check_axis
@@ -172,7 +172,7 @@ def _shares(
         raise HloError("to_hlo: there is HLO for shares by the linear rule, without weights, alone")
     array = as_array(a, "quantile")
     along = check_axes(axis, array.ndim, "quantile")
-    floats = array if kind(array.dtype) == "f" else array.astype("float64")
+    floats = array if kind(array.dtype) in "fc" else array.astype("float64")
     kept = [size for k, size in enumerate(array.shape) if k not in along]
     count = math.prod([array.shape[k] for k in along])
     last = list(range(-len(along), 0))
@@ -209,6 +209,8 @@ def _quantile(scale: int) -> Callable[..., Any]:
 
 
 def _median(export: Export, a: Any, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
+    if not as_array(a, "median").size:  # the mean of nothing, as NumPy has it
+        return means.mean(a, axis=axis, keepdims=keepdims)
     return _shares(export, a, 0.5, axis, keepdims, {})
 
 

@@ -204,11 +204,11 @@ def _dynamic_reshape(call: Call) -> ArraySpec:
 
 def _indexed(
     call: Call, indices: ArraySpec, mapped: str, batching: tuple[str, str], others: Sequence[str]
-) -> tuple[list[int], tuple[int, ...], tuple[int, ...]]:
+) -> tuple[list[int], tuple[int, ...]]:
     """Check how indices lie in the first operand and what numbers its dimensions.
 
-    Return the dimensions that count indices, those of the operand that go along with dimensions of
-    the indices, and those that an index names.
+    Return the dimensions that count indices, and those of the operand that go along with dimensions
+    of the indices.
     """
     operand, axis = call.shapes[0], call.get("index_vector_dim")
     call.require(indices.element_type.is_integral, "indices are integers")
@@ -218,22 +218,20 @@ def _indexed(
     call.require(len(named) == length, f"{mapped} names a dimension for each of {length} numbers")
     ours, theirs = call.paired(operand, indices, batching)
     call.require(axis not in theirs, f"{batching[1]} are not the indices' own")
+    taken = {*call.ints(others[0]), *named}
+    call.require(taken.isdisjoint(ours), "batching dimensions are neither sliced nor mapped")
     for name in (*others, batching[0]):
         values = call.ints(name)
         call.require(list(values) == sorted(values), f"{name}={values} ascend")
-    return [d for d in range(indices.rank) if d != axis], ours, named
+    return [d for d in range(indices.rank) if d != axis], ours
 
 
 def _gather(call: Call) -> ArraySpec:
     operand, indices = call.shapes
     names = ("operand_batching_dims", "start_indices_batching_dims")
     others = ("collapsed_slice_dims", "offset_dims")
-    counting, batching, mapped = _indexed(call, indices, "start_index_map", names, others)
+    counting, batching = _indexed(call, indices, "start_index_map", names, others)
     collapsed = call.distinct("collapsed_slice_dims", operand.rank)
-    call.require(
-        not set(batching) & {*collapsed, *mapped},
-        "batching dimensions are neither sliced nor mapped",
-    )
     sizes = call.ints("slice_sizes")
     _within(call, sizes, operand.dimensions, f"slice_sizes={sizes} lie within the operand")
     call.require(
@@ -261,7 +259,7 @@ def _scatter(call: Call) -> ArraySpec:
     call.alike(operands)
     names = ("input_batching_dims", "scatter_indices_batching_dims")
     others = ("inserted_window_dims", "update_window_dims")
-    counting, batching, _ = _indexed(call, indices, "scatter_dims_to_operand_dims", names, others)
+    counting, batching = _indexed(call, indices, "scatter_dims_to_operand_dims", names, others)
     counted = [indices.dimensions[d] for d in counting]
     inserted = call.distinct("inserted_window_dims", first.rank)
     bounds = [n for d, n in enumerate(first.dimensions) if d not in (*inserted, *batching)]

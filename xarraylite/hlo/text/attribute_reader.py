@@ -152,7 +152,7 @@ class NameTable:
         return f"{root}.{number}"
 
 
-_ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME}){SKIP}={SKIP}")
+_ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME})={SKIP}")
 _WORD = re.compile(rf"\s*%?({NAME})\s*")
 _set = object.__setattr__
 

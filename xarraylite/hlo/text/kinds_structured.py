@@ -78,11 +78,9 @@ def print_typed_literal(value: HloLiteral, whole: bool = True) -> str:
 
 
 def _read_domain(text: str) -> Domain:
-    parts = dict(
-        [part.split("=", 1) for part in outer_parts(basic.inside(text, "{}")) if "=" in part]
-    )
-    fields = {name.strip(): value for name, value in parts.items()}
-    if fields.keys() != {"kind", "entry", "exit"}:
+    parts = [part.partition("=") for part in outer_parts(basic.inside(text, "{}"))]
+    fields = {name.strip(): value for name, _, value in parts}
+    if fields.keys() != {"kind", "entry", "exit"} or len(parts) != 3:
         raise ValueError('expected {kind="sharding", entry={...}, exit={...}}')
     if basic.read_string(fields["kind"]) != "sharding":
         raise ValueError("domains are of the kind sharding")
@@ -146,13 +144,13 @@ def _print_accuracy(value: ResultAccuracy) -> str:
 
 
 def _read_statistics(text: str) -> tuple[tuple[str, float], ...]:
-    pairs = [part.partition("=") for part in basic.inside(text, "{}").split(",") if part.strip()]
+    pairs = [part.partition("=") for part in outer_parts(basic.inside(text, "{}"))]
     found = [(basic.read_word(name), basic.read_float(number)) for name, _, number in pairs]
     # The first, whatever its name, is which of the others is shown.
     return (("visualizing_index", found[0][1]), *found[1:]) if len(found) > 1 else ()
 
 
-_PAIR = re.compile(rf"\s*({NAME})\s*=\s*", re.DOTALL)
+_PAIR = re.compile(rf"\s*({NAME})=\s*", re.DOTALL)
 
 
 def _read_frontend(text: str) -> Mapping[str, str]:
@@ -213,7 +211,7 @@ def _read_origin(text: str) -> str:
 
 
 _NOTE = re.compile(
-    rf"[\s,]*({NAME})\s*=\s*(?:({STRING})|(-?[0-9]{{1,19}})|\{{([^{{}}]*)\}})", re.DOTALL
+    rf"[\s,]*({NAME})=\s*(?:({STRING})|(-?[0-9]{{1,19}})|\{{([^{{}}]*)\}})", re.DOTALL
 )
 # In the order in which they are printed.
 _DEFAULTS = {field.name: field.default for field in fields(OpMetadata)}
@@ -252,7 +250,7 @@ def read_metadata(text: str) -> OpMetadata:
             if not -(2**31) <= value < 2**31:
                 raise ValueError(f"{name}={number} is no integer of 32 bits")
         else:
-            value = tuple([int(word) for word in listed.split(",") if word.strip()])
+            value = basic.read_ints(f"{{{listed}}}")
         if name in given or default is None or type(value) is not type(default):
             known = " ".join(_DEFAULTS)
             raise ValueError(f"{name} is no field of metadata, given twice or wrong: {known}")

@@ -150,6 +150,8 @@ def _left_out(shape: ArraySpec, filler: Filler) -> HloLiteral:
 
 def _read_array(text: str, shape: ArraySpec, filler: Filler) -> HloLiteral:
     kind = shape.element_type
+    if text[:1] == "," or text[-1:] == ",":
+        raise ValueError("commas stand between numbers")
     if "..." in text and (_LEFT_OUT.fullmatch(text) is None or not shape.dimensions):
         raise ValueError("an array that is left out is left out whole: {...}")
     if not shape.dimensions:
@@ -287,6 +289,7 @@ def _complex_values(tokens: list[str], kind: ElementType) -> np.ndarray[Any, Any
     for pair in pairs:
         # As XLA reads them: NaN is a whole number, and an imaginary one comes by way of float64.
         if "nan" in pair[0]:
+            _real_values(pair[1:], part, kind)
             pair[1] = pair[0]
         elif kind.bits == 64 and "nan<" in pair[1]:
             pair[1] = pair[1].partition("<")[0]

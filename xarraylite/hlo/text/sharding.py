@@ -36,11 +36,16 @@ Devices: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 # Where parts of the axes of a mesh that were named begin and end.
 Seen: TypeAlias = dict[str, list[tuple[int, int]]]
 
-_AXES = r"mesh\[(?P<axes>[^\[\]]*)\](?:,device_ids=\((?P<ids>[\d,]*|\[[\d,]+\](?:T\([\d,]+\))?)\))?"
+_NAMED = r"['\"][^'\"\[\]]*['\"]=\d+"
+_LIST = r"\d+(?:\s*,\s*\d+)*"
+_AXES = (
+    rf"mesh\[(?P<axes>(?:{_NAMED}(?:,{_NAMED})*)?)\]"
+    rf"(?:,device_ids=\((?P<ids>(?:{_LIST})?|\[{_LIST}\](?:T\({_LIST}\))?)\))?"
+)
 _MESH = re.compile(rf"{_AXES}\{{(?P<group>[^{{}}]*)\}}")
-_AXIS = re.compile(r"['\"]([^'\"]+)['\"]=(\d+)")
-_REFERENCE = re.compile(r"['\"]([^'\"]+)['\"](?::\((\d+)\)(\d+))?")
-_IOTA = re.compile(r"\[([\d,]+)\](?:T\(([\d,]+)\))?")
+_AXIS = re.compile(r"['\"]([^'\"]*)['\"]=(\d+)")
+_REFERENCE = re.compile(r"['\"]([^'\"]*)['\"](?::\((\d+)\)(\d+))?")
+_IOTA = re.compile(rf"\[({_LIST})\](?:T\(({_LIST})\))?")
 
 
 def _match(text: str) -> re.Match[str]:
@@ -204,10 +209,10 @@ def _permuted(total: int, sizes: list[int], order: list[int]) -> Devices:
 
 _WORDS = frozenset({"replicated", "manual", "unknown", "unreduced", "maximal"})
 _PART = re.compile(
-    r"devices=\s*(?P<tile>\[[\d,\s]+\])\s*"
-    r"(?:<=\s*(?P<reshape>\[[\d,\s]+\])\s*(?:T\(\s*(?P<order>[\d,\s]+)\))?"
-    r"|(?P<list>\d+(?:\s*,\s*\d+)*))"
-    r"|last_tile_dims=\s*\{(?P<types>[a-z,\s]*)\}"
+    rf"devices=\s*\[\s*(?P<tile>{_LIST})\s*\]\s*"
+    rf"(?:<=\s*\[\s*(?P<reshape>{_LIST})\s*\]\s*(?:T\(\s*(?P<order>{_LIST})\s*\))?"
+    rf"|(?P<list>{_LIST}))"
+    r"|last_tile_dims=\s*\{(?P<types>\s*(?:[a-z]+\s*(?:,\s*[a-z]+\s*)*)?)\}"
     r"|metadata=(?P<metadata>\{(?:[^{}]++|\{[^{}]*+\})*+\})"
     r"|device=\s*(?P<device>\d+)"
     r"|(?P<group>shard_as|shard_like)\s+(?P<number>\d+)"
@@ -279,7 +284,7 @@ def _single(inner: str) -> str:
     if kinds:
         if (kinds == ["maximal"]) != ("device" in found):
             raise ValueError("a maximal sharding has one device: {maximal device=0}")
-        return kinds[0] + (f" device={found['device']}" if "device" in found else "") + tail
+        return kinds[0] + (f" device={int(found['device'])}" if "device" in found else "") + tail
     types = [word.strip() for word in found.get("types", "").split(",") if word.strip()]
     if "last_tile_dim_replicate" in words:
         types.append("replicated")

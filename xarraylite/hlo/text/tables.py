@@ -164,7 +164,9 @@ def _numbers(scan: Scanner, names: tuple[str, ...]) -> list[tuple[int, ...]]:
     found = []
     while (match := scan.match(_NUMBERS_ROW)) is not None:
         given = dict(_NUMBER.findall(match[1]))
-        if given.keys() != set(names):
+        if given.keys() != set(names) or _NUMBER.sub("", match[1]).strip(" \t\r\n,"):
             scan.fail(f"expected the fields {' '.join(names)}", match.start(1))
         found.append(tuple([int(given[name]) for name in names]))
+        if max(map(abs, found[-1])) >> 31:
+            scan.fail("a field has 32 bits", match.start(1))
     return found
