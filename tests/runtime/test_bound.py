@@ -28,7 +28,7 @@ def _in_pieces(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (writes, "PARALLEL_FROM"),
     ):
         monkeypatch.setattr(module, name, 0)
-    monkeypatch.setattr(direct, "PARALLEL_FROM", 1)
+    monkeypatch.setattr(direct.limits, "PARALLEL_FROM", 1)
     xl.cache_clear()
     yield
     xl.cache_clear()

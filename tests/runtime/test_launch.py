@@ -66,7 +66,7 @@ def test_one_thread_launches_what_several_would_share() -> None:
 
 def test_what_lies_in_a_row_has_a_second_kernel_for_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of bytes that are read twice it counts those once; here the second kernel subtracts."""
-    monkeypatch.setattr(direct, "STREAM_BYTES", 2400)
+    monkeypatch.setattr(direct.limits, "STREAM_BYTES", 2400)
     a, b = xl.asarray(np.arange(200.0)), xl.asarray(np.arange(200.0) * 3)
     few, made = [direct.fresh((a + b)._kind, short) for short in (True, False)]
     assert few is not None
@@ -92,8 +92,8 @@ def test_what_lies_in_a_row_has_a_second_kernel_for_many(monkeypatch: pytest.Mon
 
 def test_second_kernels_have_the_bits_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether they store past the caches or try first what most numbers take; and into memory."""
-    monkeypatch.setattr(direct, "STREAM_BYTES", 1 << 16)
-    monkeypatch.setattr(direct, "NEAR_FROM", 1 << 11)
+    monkeypatch.setattr(direct.limits, "STREAM_BYTES", 1 << 16)
+    monkeypatch.setattr(direct.limits, "NEAR_FROM", 1 << 11)
     v = np.random.default_rng(3).random((2, 1 << 14)) * 9 - 4
     v[0, 5::999] = [-800.0, np.inf, np.nan, -0.0] * 4 + [1e300]
     a, b = xl.asarray(v)
