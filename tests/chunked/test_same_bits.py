@@ -325,6 +325,15 @@ def test_rows_of_chunks_that_are_too_much_are_read_once(
         assert found.tobytes() == xl.eval(write(xl.asarray(values))).numpy().tobytes()
 
 
+@pytest.mark.usefixtures("compiled")
+def test_many_short_rows_are_folded_each_by_itself() -> None:
+    """What is cut out of rows of ten; of as many results of its own the engine folds across."""
+    values = np.random.default_rng(0).normal(size=(108, 390, 10))
+    e, found = xl.sum(xl.open(Kept(values, (64, 7, 4)))[..., 1:]), np.zeros(())
+    xl.store(e, found, memory=4_700_000)
+    assert found.tobytes() == xl.eval(xl.sum(xl.asarray(values)[..., 1:])).numpy().tobytes()
+
+
 _SOME: dict[str, Callable[[Any], Any]] = {
     "rows": lambda a: xl.sum(a, axis=2),
     "planes": lambda a: xl.sum(a[:, :, 3:] - 1, axis=(1, 2)),

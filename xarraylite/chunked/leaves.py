@@ -26,6 +26,7 @@ import numpy as np
 
 from ..codegen.emit.folding import FOLDED, Form
 from ..codegen.emit.reduction import ROWS
+from ..compiler.steps import WIDE
 from ..compiler.tree import Tree
 from ..dtypes.names import NumpyArray
 from ..ir import build
@@ -432,9 +433,11 @@ class _Short(_Leaf):
         """As of a leaf."""
         assert self._others is not None, "all values are there"
         ends = [*itertools.accumulate(rest_lengths(node, self.length))]
-        parts = np.split(self._others, ends[:-1], axis=1)
-        found = [build.reduce(undivided(node.op), leaf_of(x), (1,), False) for x in parts]
-        return np.stack(list(map(computed, found)), axis=1)
+        groups = range(WIDE - 1, len(self._others), WIDE - 1)  # more would be folded across them
+        rows = [np.split(part, groups) for part in np.split(self._others, ends[:-1], axis=1)]
+        folds = [[build.reduce(undivided(node.op), leaf_of(x), (1,), False) for x in part]
+                 for part in rows]  # fmt: skip
+        return np.stack([np.concatenate([*map(computed, part)]) for part in folds], axis=1)
 
 
 #: Where leaves begin and end, and how many values each comes to; these; those that are open.
