@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from .._tables import kept
 from ..ir.kind import Kind
 from ..memory.shield import Shield
 
@@ -22,9 +21,6 @@ _new = object.__new__
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 FRONTS: dict[str, Any] = {}
-
-#: Views of one attribute that are kept.
-_CAPACITY = 1024
 
 
 def namespace(version: str | None) -> ModuleType:
@@ -73,13 +69,6 @@ class ShieldedRecipe(ViewRecipe):
         made = super().__call__(arrays)
         made._buffer = Shield(made._buffer)
         return made
-
-
-def remember(attribute: str, of: Any, view: Any) -> None:
-    """Keep how a view is made that is an attribute of a container."""
-    key = (of.__class__, of._kind, of._shape)
-    recipe = ViewRecipe(view._kind, view._shape, view._start - of._start)
-    kept(FRONTS.setdefault(attribute, {}), key, recipe, _CAPACITY)
 
 
 def function_named(name: str) -> Any:
