@@ -230,17 +230,18 @@ def number(value: Any, kind: Kind) -> Any:
 def made_for(to: Any, value: XExpression, held: bool) -> tuple[XExpression, bool, Any]:
     """Return a lazy value as one of the dtype that stores it, whose kind says all there is to know.
 
-    Few elements that no kind makes so, or that are stretched, are computed.  With whether others
-    hold it, and the value itself if it is another one that nobody holds.
+    Few elements that no kind makes so, no kernel computes or that are stretched, are computed.
+    With whether others hold it, and the value itself if it is another one that nobody holds.
     """
     kind, dtype = value._kind, to._dtype
     cast, stretched = kind.dtype is not dtype, value._shape != to._shape
-    if not (cast or stretched) or not value.lasting or kind is NODE or tracing.is_active():
+    first = value.lasting and (stretched or kind.hosted)
+    if not (cast or first) or not value.lasting or kind is NODE or tracing.is_active():
         return value, held, None
     if cast and not can_cast(kind.dtype, dtype, "same_kind"):
         return value, held, None
     used = None if held else value
-    if stretched or kind.formed or folds_inside(kind):
+    if first or kind.formed or folds_inside(kind):
         made = results.evaluate(value) if to.size <= elements.FEW else None
         return (value, held, None) if made is None else (made, False, used)
     return converted_to(value, dtype), False, used

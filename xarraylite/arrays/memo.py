@@ -127,9 +127,10 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
         if several and not _VALUES.isdisjoint(map(type, args[0])):
             parts = [_in_memory(x) if x.__class__ in _VALUES else x for x in args[0]]
             args = (parts, *args[1:])
-        made = dispatch.recalled(known, args, options)
-        if made is None and isinstance(options.get("out"), XContainer) and "dtype" not in options:
+        if isinstance(options.get("out"), XContainer) and "dtype" not in options:
             made = _written_out(call, args, options)
+        else:
+            made = dispatch.recalled(known, args, options)
         return missed(args, options) if made is None else made
 
     made = functools.wraps(function)(call)
@@ -149,7 +150,7 @@ def _written_out(call: Callable[..., Any], args: tuple[Any, ...], options: dict[
     made = call(*args, **rest)
     if made.__class__ is not XExpression or made.dtype is not out.dtype or made.shape != out.shape:
         return None
-    out._store(..., made, False, False)
+    out[...] = made
     return out
 
 

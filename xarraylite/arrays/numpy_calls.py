@@ -12,6 +12,7 @@ function on the values, and its result NumPy's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..assignment.assign import check_update, check_writable
 from ..assignment.readers import protect
 from ..ir.kind import NODE
 from ..operands.dispatch import namespace
-from ..operands.nodes import HasNode, Lifted, OneValue, is_foreign, unwrapped
+from ..operands.nodes import NUMBERS, HasNode, Lifted, OneValue, is_foreign, unwrapped
 from ..operands.non_numeric import is_not_ours
 from ..operands.operators import ufunc_table
 
@@ -50,13 +51,8 @@ def call_function(
     """
     if not all([issubclass(kind, (HasNode, OneValue, Lifted, np.ndarray)) for kind in types]):
         return NotImplemented
-    own, name = _OWN.get(function), function.__name__
-    known = getattr(np, name, None) is function
-    if own is None and known and name not in _NUMPYS:
-        own = getattr(namespace(None), name, None)
-    elif function.__module__ in _SPACES:
-        own = getattr(getattr(namespace(None), _SPACES[function.__module__]), name, None)
-    if own is not None and own is not function:  # some of the namespace's are NumPy's
+    own = _of_function(function)
+    if own is not None:
         try:
             return own(*args, **options)
         except DTypeError:  # NumPy may know what to do with None, text or objects
@@ -65,6 +61,26 @@ def call_function(
     if any([issubclass(kind, Lifted) for kind in types]):
         return NotImplemented  # which has no values for NumPy
     return function(*_numpy_of(args), **_numpy_of(options))
+
+
+@lru_cache(1024)
+def _of_function(function: Callable[..., Any]) -> Any:
+    """Return our function for one of NumPy's; None where there is none."""
+    own, name = _OWN.get(function), function.__name__
+    known = getattr(np, name, None) is function
+    if own is None and known and name not in _NUMPYS:
+        own = getattr(namespace(None), name, None)
+    elif function.__module__ in _SPACES:
+        own = getattr(getattr(namespace(None), _SPACES[function.__module__]), name, None)
+    return None if own is function else own  # some of the namespace's are NumPy's
+
+
+@lru_cache(1024)
+def _of_ufunc(ufunc: np.ufunc) -> Any:
+    """Return our function for a ufunc that is an operation; None for all others."""
+    op = ufunc_table().get(ufunc)
+    name = "matmul" if ufunc is np.matmul else op.name if op is not None else None
+    return None if name is None else getattr(namespace(None), name, None)
 
 
 def _numpy_of(value: Any) -> Any:
@@ -88,6 +104,9 @@ def _read(value: Any) -> Any:
     return _numpy_of(value) if isinstance(value, (list, tuple, dict)) else value
 
 
+#: Classes of operands that are no other library's.
+_OURS: tuple[Any, ...] = (HasNode, *NUMBERS)
+
 #: Methods that write into ``out`` whatever its dtype.
 _FOLDS = ("accumulate", "reduce", "reduceat")
 
@@ -102,6 +121,9 @@ def call_ufunc(
     CastError, BroadcastError, ReadOnlyError
         If what ``out`` names cannot take the result.
     """
+    own = _of_ufunc(ufunc) if method == "__call__" else None
+    if own is not None and not options and all([isinstance(x, _OURS) for x in inputs]):
+        return own(*inputs)
     if any([is_foreign(x) for x in inputs]):
         return getattr(ufunc, method)(*_numpy_of(inputs), **options)
     outs = options.pop("out", None) or ()
@@ -109,9 +131,8 @@ def call_ufunc(
     if method == "at":
         return at(ufunc, *inputs)
     ours = any([isinstance(out, HasNode) for out in outs])
-    plain = method == "__call__" and not options and (ours or (not outs and where is True))
-    result = _lazily(ufunc, inputs) if plain else NotImplemented
-    if result is not NotImplemented:
+    if own is not None and not options and (ours or (not outs and where is True)):
+        result = own(*inputs)
         if not outs:
             return result
         (out,) = outs
@@ -139,13 +160,6 @@ def call_ufunc(
             _write(out, results[k], True, name, rule)
             results[k] = out
     return tuple(results) if isinstance(made, tuple) else results[0]
-
-
-def _lazily(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    op = ufunc_table().get(ufunc)
-    name = "matmul" if ufunc is np.matmul else op.name if op is not None else None
-    function = None if name is None else getattr(namespace(None), name, None)
-    return NotImplemented if function is None else function(*inputs)
 
 
 def _container(made: Any, order: str | None = None) -> Any:
