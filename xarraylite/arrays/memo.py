@@ -195,6 +195,8 @@ class _Calls:
 
     def missed(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return the result for arguments whose kinds were not known together."""
+        if len(args) == 1 and args[0].__class__ in _PLAIN:
+            return self._called(*args, **options)  # a number alone has no kind
         given = args
         args, made = self._of_memory(args, options)
         if made is None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..ir.kind import Kind
 from ..memory.shield import Shield
+from ..runtime.counting import count_use
 
 _new = object.__new__
 
@@ -81,6 +82,7 @@ def function_named(name: str) -> Any:
 
 def recalled(known: dict[Any, Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what a memoised function returns; None: only machine code beats a look-up."""
+    count_use()
     return None
 
 
