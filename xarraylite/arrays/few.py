@@ -27,6 +27,7 @@ from ..operands import tracing
 from ..operands.convert import listed
 from ..operands.gathers import FEW, copied_from, counted_from_front, in_place, is_index_array
 from ..operands.nodes import unwrapped
+from ..runtime.counting import count_use
 from . import ownership
 from .advanced_indexing import is_advanced
 from .expression import XExpression, handle
@@ -86,7 +87,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
     """
     if of._kind is NODE or tracing.running.value:
         return None
-    results.count_use()
+    count_use()
     if of.size > FEW:
         many = _gathered(of, key)
         return _of_part(of, key) if many is None else many
@@ -209,7 +210,7 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     """
     if to._kind is NODE or tracing.running.value:
         return False
-    results.count_use()
+    count_use()
     waits = readers.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
     found = _index(key, False, math.inf)
     values = None if found is None else ready(to, value)
@@ -261,7 +262,7 @@ def given(to: Any, key: Any, value: Any) -> Any:
     if several and to._dtype is bool_ and _left(to, key) == (0, True):
         return bool(value)  # as Python has it: an empty one is false, and `[0]` is true
     if several and not tracing.is_active():
-        results.count_use()
+        count_use()
         made = listed(value, to._dtype)
         value = value if made is None else made
     deep = _depth(value)

@@ -23,6 +23,7 @@ from ..memory.buffer import Buffer
 from ..operands import tracing
 from ..operands.nodes import Gathers
 from ..runtime import evaluate as engine
+from ..runtime.counting import count_use
 from . import ownership
 
 #: NumPy's own function, which takes strides for bytes.
@@ -44,7 +45,7 @@ def check_asker(frame: FrameType) -> None:
     LayoutError
         If that is `as_strided`, with such strides.
     """
-    results.count_use()
+    count_use()
     if frame.f_code is not _IN_BYTES:
         return
     strides = frame.f_locals["strides"]
