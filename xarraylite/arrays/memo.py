@@ -150,7 +150,10 @@ def _written_out(call: Callable[..., Any], args: tuple[Any, ...], options: dict[
     made = call(*args, **rest)
     if made.__class__ is not XExpression or made.dtype is not out.dtype or made.shape != out.shape:
         return None
-    out[...] = made
+    if made.size <= elements.FEW:
+        out[...] = made  # by machine code, where it is loaded
+    else:
+        out._store(..., made, False, False)
     return out
 
 

@@ -83,25 +83,19 @@ def _of_ufunc(ufunc: np.ufunc) -> Any:
     return None if name is None else getattr(namespace(None), name, None)
 
 
-def _numpy_of(value: Any) -> Any:
-    """Return arguments with NumPy's arrays in the place of ours, in nested sequences too."""
+def _numpy_of(value: Any, read: bool = False) -> Any:
+    """Return arguments with NumPy's arrays in the place of ours, in nested sequences too.
+
+    ``read``: NumPy only looks at them, and returns no view.
+    """
     if isinstance(value, (HasNode, OneValue)):
-        return np.asarray(value)
+        return value._as_numpy() if read else np.asarray(value)  # type: ignore[union-attr]
     if isinstance(value, (list, tuple)):
-        made = [_numpy_of(item) for item in value]
+        made = [_numpy_of(item, read) for item in value]
         return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
     if isinstance(value, dict):
-        return {key: _numpy_of(item) for key, item in value.items()}
+        return {key: _numpy_of(item, read) for key, item in value.items()}
     return value
-
-
-def _read(value: Any) -> Any:
-    """Return an argument that NumPy only looks at, of which it returns no view."""
-    if isinstance(value, (OneValue, HasNode)):
-        return value._as_numpy()  # type: ignore[union-attr]
-    if value.__class__ is tuple:
-        return tuple(map(_read, value))
-    return _numpy_of(value) if isinstance(value, (list, tuple, dict)) else value
 
 
 #: Classes of operands that are no other library's.
@@ -145,7 +139,7 @@ def call_ufunc(
     # NumPy computes of the values; what `outs` names, one of which is ours, is written then.
     if outs and "where" in options:  # elements that are not computed keep what is there
         options["out"] = tuple([None if out is None else np.array(out) for out in outs])
-    made = getattr(ufunc, method)(*map(_read, inputs), **options)
+    made = getattr(ufunc, method)(*_numpy_of(inputs, True), **options)
     items = made if isinstance(made, tuple) else (made,)
     results = [_container(item, options.get("order")) for item in items]
     name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
@@ -194,8 +188,8 @@ def _write(out: Any, values: Any, where: Any, operation: str, rule: Any = "same_
 def at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
     """Apply a ufunc at indices, one after another, in place."""
     array = unwrapped(array)
-    key = index if isinstance(index, list) else _read(index)
-    rest = [*map(_read, values)]
+    key = index if isinstance(index, list) else _numpy_of(index, True)
+    rest = _numpy_of(values, True)
     if not isinstance(array, HasNode):
         ufunc.at(array, key, *rest)
     elif not hasattr(array, "_buffer") or array._kind is NODE:
