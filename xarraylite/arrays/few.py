@@ -236,14 +236,15 @@ def made_for(to: Any, value: XExpression, held: bool) -> tuple[XExpression, bool
     """
     kind, dtype = value._kind, to._dtype
     cast, stretched = kind.dtype is not dtype, value._shape != to._shape
-    first = value.lasting and (stretched or kind.hosted)
+    few = to.size <= elements.FEW
+    first = value.lasting and (stretched or (kind.hosted and few))
     if not (cast or first) or not value.lasting or kind is NODE or tracing.is_active():
         return value, held, None
     if cast and not can_cast(kind.dtype, dtype, "same_kind"):
         return value, held, None
     used = None if held else value
     if first or kind.formed or folds_inside(kind):
-        made = results.evaluate(value) if to.size <= elements.FEW else None
+        made = results.evaluate(value) if few else None
         return (value, held, None) if made is None else (made, False, used)
     return converted_to(value, dtype), False, used
 
