@@ -207,7 +207,7 @@ def both_ways(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture
 def by_python(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Have no methods in machine code: for tests that change what those in Python do."""
-    monkeypatch.setattr("xarraylite.assignment.results._launches", itertools.repeat(0))
+    monkeypatch.setattr("xarraylite.runtime.counting._uses", itertools.repeat(0))
     installed = bool(natives._replaced)
     natives.remove()
     yield

@@ -454,3 +454,23 @@ def test_folds_again_and_again(dtype: str) -> None:
     kept = np.array(before)
     a[...] = 0
     assert np.array_equal(np.asarray(before), kept)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "bool", "complex64"])
+def test_rows_times_rows_have_the_bits_of_tensordot(dtype: str) -> None:
+    """Whoever says them: `inner`, and subscripts that turn the second operand."""
+    rng = np.random.default_rng(4)
+    for rows, inner, columns in ((3, 4, 3), (1, 4, 3), (3, 1, 2), (1, 1, 1), (3, 130, 1)):
+        p, q = [(3 * rng.standard_normal((n, inner))).astype(dtype) for n in (rows, columns)]
+        a, b = xl.asarray(p * (1 - 2j) if dtype[0] == "c" else p), xl.asarray(q)
+        a = a.astype(dtype)
+        matrix = xl.tensordot(a, b, axes=([-1], [-1]))
+        vector = xl.tensordot(a[0], b, axes=([0], [1]))
+        for _ in range(3):
+            for made in (xl.inner(a, b), xl.einsum("ij,kj->ik", a, b), xl.einsum("xy,zy", a, b)):
+                assert_same_bits(np.asarray(made), np.asarray(matrix))
+            assert_same_bits(np.asarray(xl.einsum("j,kj", a[0], b)), np.asarray(vector))
+    with pytest.raises(ValueError, match=r"inner|tensordot"):
+        xl.inner(a, xl.ones((2, 7), dtype))
+    with pytest.raises(ValueError, match="einsum"):
+        xl.einsum("ij,kj", a, xl.ones((2, 7), dtype))

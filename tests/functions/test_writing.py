@@ -359,3 +359,38 @@ def test_numbers_are_written_to_truth_values(name: str, values: Any) -> None:
             getattr(xp, name)(a if k else a[1:], mask if k else mask[1:], values)
         found.append(np.asarray(a))
     assert_same_bits(found[1], found[0])
+
+
+OUTS: dict[str, Callable[..., Any]] = {
+    "cumsum": lambda xp, a, out: xp.cumsum(a, axis=1, out=out),
+    "round": lambda xp, a, out: xp.round(a, 1, out=out),
+    "sin": lambda xp, a, out: xp.sin(a, out=out),
+    "multiply": lambda xp, a, out: xp.multiply(a, a, out=out),
+}
+
+
+@pytest.mark.parametrize("name", OUTS)
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
+def test_results_are_written_to_what_they_were_made_of(name: str, dtype: str) -> None:
+    """Over themselves, over a part, to another dtype, or not at all; old values stay where held."""
+    for _ in range(4):  # by what is known of the kinds
+        p = (np.arange(12.0).reshape(3, 4) / 7).astype(dtype)
+        a = xl.asarray(p)
+        wanted, old = OUTS[name](np, p, np.empty_like(p)), a + 0
+        assert OUTS[name](xl, a, a) is a
+        assert np.allclose(np.asarray(a), wanted, rtol=1e-6)
+        assert_same_bits(np.asarray(old), p)
+        b, q = xl.zeros((6, 4), dtype), xl.asarray(p)
+        OUTS[name](xl, q, b[::2])
+        assert np.allclose(np.asarray(b[::2]), wanted, rtol=1e-6)
+        assert not xl.any(b[1::2])
+        wide = xl.zeros((3, 4), "complex128")
+        OUTS[name](xl, q, wide)
+        assert np.allclose(np.asarray(wide), wanted, rtol=1e-6)
+        fixed = xl.asarray(p)
+        fixed.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            OUTS[name](xl, q, fixed)
+        with pytest.raises(ValueError, match=r"shape|stretch|broadcast"):
+            OUTS[name](xl, q, xl.zeros((2, 4), dtype))
+        assert_same_bits(np.asarray(fixed), p)

@@ -15,8 +15,8 @@ import xarraylite as xl
 from tests import references
 from tests.cases import together
 from xarraylite._config import settings
-from xarraylite.assignment import results
 from xarraylite.operands.operators import entries
+from xarraylite.runtime import counting
 from xarraylite.runtime import natives as loading
 from xarraylite.testing.counters import count_allocations
 from xarraylite.transforms import natives
@@ -407,7 +407,7 @@ def test_references_are_balanced() -> None:
 
 def test_a_process_that_launches_often_gets_them(monkeypatch: pytest.MonkeyPatch) -> None:
     natives.remove()
-    monkeypatch.setattr(results, "_launches", iter(range(results.OFTEN - 2, 1 << 30)))
+    monkeypatch.setattr(counting, "_uses", iter(range(counting.OFTEN - 2, 1 << 30)))
     a = xl.asarray(V)
     xl.eval(a + a)
     assert not isinstance(vars(xl.XExpression)["__add__"], type(str.join))

@@ -11,7 +11,6 @@ import numpy as np
 
 from .._errors import DTypeError, LayoutError, OverlapError
 from .._later import layouts, overlap, specs
-from ..assignment import results
 from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from ..layout.strided import DYNAMIC, Strided
@@ -20,6 +19,7 @@ from ..memory.block import byte_reach
 from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, layout_of
 from ..operands.nodes import HasNode, Lifted, borrowed, has_array
+from ..runtime.counting import count_use
 from .xarray import XArray
 
 
@@ -122,7 +122,7 @@ def _placed(
 
 def adapted(buffer: object) -> XArray | None:
     """Return a container over an ordinary array; None: only machine code beats `adapt`."""
-    results.count_use()
+    count_use()
     return None
 
 

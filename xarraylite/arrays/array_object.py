@@ -218,7 +218,7 @@ class ArrayObject(Methods):
         """Return the real (0) or the imaginary parts (1)."""
         if kind(self.dtype) != "c" and which == 0:
             return self
-        made = namespace(None).imag(self) if which else namespace(None).real(self)
+        made = function_named(("real", "imag")[which])(self)
         return made if self.shape else self._like(made)
 
     def _like(self, made: Any) -> Any:

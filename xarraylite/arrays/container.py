@@ -14,7 +14,7 @@ import numpy as np
 from .._config import settings
 from .._errors import LayoutError
 from .._later import assignment, labelled, products
-from ..assignment import elements, results, writes
+from ..assignment import elements, writes
 from ..assignment.assign import check_update, check_writable, node_of, write
 from ..assignment.readers import HELD_SETITEM, called, is_held, protect
 from ..dtypes.names import DType, NumpyArray
@@ -39,6 +39,7 @@ from ..operands.nodes import as_node, unwrapped
 from ..operands.representation import container_repr, html
 from ..operands.tracing import snapshot_of
 from ..ops.op import Op
+from ..runtime.counting import count_use
 from . import basic_indexing, few
 from .advanced_indexing import is_advanced, numpy_index, put, stretched, with_ints
 from .expression import XExpression, converted, operation
@@ -268,7 +269,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         if cls is int or (cls is tuple and key and key[-1].__class__ is int is key[0].__class__):
             one = elements.one(self, key)
             if one.__class__ is not _NumpyArray and not tracing.is_active():
-                results.count_use()
+                count_use()
                 return XFloat64(one) if one.__class__ is np.float64 else scalar_of(one)
         ints = with_ints(key)
         if ints is not key:
@@ -345,7 +346,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
         if number.__class__ not in self._kind.stored:
             number = elements.fitting(self._kind, number)
         if number is not None:
-            results.count_use()
+            count_use()
             if elements.stored(self, key, number):
                 return
         if key.__class__ is XExpression:

@@ -27,6 +27,7 @@ from ..operands import tracing
 from ..operands.convert import listed
 from ..operands.gathers import FEW, copied_from, counted_from_front, in_place, is_index_array
 from ..operands.nodes import unwrapped
+from ..runtime.counting import count_use
 from . import ownership
 from .advanced_indexing import is_advanced
 from .expression import XExpression, handle
@@ -86,7 +87,7 @@ def selected(of: Any, key: Any) -> XExpression | None:
     """
     if of._kind is NODE or tracing.running.value:
         return None
-    results.count_use()
+    count_use()
     if of.size > FEW:
         many = _gathered(of, key)
         return _of_part(of, key) if many is None else many
@@ -209,7 +210,7 @@ def placed(to: Any, key: Any, value: object, held: bool) -> bool:
     """
     if to._kind is NODE or tracing.running.value:
         return False
-    results.count_use()
+    count_use()
     waits = readers.own_of(to._buffer, value) if value.__class__ is XExpression and not held else 0
     found = _index(key, False, math.inf)
     values = None if found is None else ready(to, value)
@@ -230,18 +231,20 @@ def number(value: Any, kind: Kind) -> Any:
 def made_for(to: Any, value: XExpression, held: bool) -> tuple[XExpression, bool, Any]:
     """Return a lazy value as one of the dtype that stores it, whose kind says all there is to know.
 
-    Few elements that no kind makes so, or that are stretched, are computed.  With whether others
-    hold it, and the value itself if it is another one that nobody holds.
+    Few elements that no kind makes so, no kernel computes or that are stretched, are computed.
+    With whether others hold it, and the value itself if it is another one that nobody holds.
     """
     kind, dtype = value._kind, to._dtype
     cast, stretched = kind.dtype is not dtype, value._shape != to._shape
-    if not (cast or stretched) or not value.lasting or kind is NODE or tracing.is_active():
+    few = to.size <= elements.FEW
+    first = value.lasting and (stretched or (kind.hosted and few))
+    if not (cast or first) or not value.lasting or kind is NODE or tracing.is_active():
         return value, held, None
     if cast and not can_cast(kind.dtype, dtype, "same_kind"):
         return value, held, None
     used = None if held else value
-    if stretched or kind.formed or folds_inside(kind):
-        made = results.evaluate(value) if to.size <= elements.FEW else None
+    if first or kind.formed or folds_inside(kind):
+        made = results.evaluate(value) if few else None
         return (value, held, None) if made is None else (made, False, used)
     return converted_to(value, dtype), False, used
 
@@ -260,7 +263,7 @@ def given(to: Any, key: Any, value: Any) -> Any:
     if several and to._dtype is bool_ and _left(to, key) == (0, True):
         return bool(value)  # as Python has it: an empty one is false, and `[0]` is true
     if several and not tracing.is_active():
-        results.count_use()
+        count_use()
         made = listed(value, to._dtype)
         value = value if made is None else made
     deep = _depth(value)

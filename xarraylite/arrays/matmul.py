@@ -18,10 +18,8 @@ from .._tables import kept
 from ..assignment import elements, results
 from ..blas import calls
 from ..dtypes.promotion import result_type
-from ..ir.kind import NODE, owner_class, row_major
+from ..ir.kind import NODE, owner_class
 from ..ir.node import Node
-from ..layout.strided import ROW_MAJOR
-from ..memory.buffer import Buffer
 from ..operands import tracing
 from ..operands.learning import PRODUCT, is_learned, learn_product, learned_product, stretched_key
 from ..operands.nodes import as_node, unwrapped
@@ -170,13 +168,9 @@ def seen(plain: type[Any], name: str, option: Any, operands: Sequence[Any]) -> A
     recipe = left._kind.leads(key, (right._kind, left._shape, right._shape))
     if recipe is None or recipe.nbytes > settings.max_result_bytes:
         return None
-    buffer = Buffer.allocate(recipe.nbytes)
     places = (left._buffer, left._start), (right._buffer, right._start)
-    recipe.run(*recipe.arrays(*places), buffer, 0)
-    shape = recipe.place.shape
-    kind = row_major(recipe.dtype, len(shape))
-    made = results.container(plain._container, kind, shape, buffer, ROW_MAJOR)
-    buffer.made, buffer.special = recipe.made, True
+    made = _new(plain, recipe.kind, recipe.place.shape, recipe.made)
+    recipe.run(*recipe.arrays(*places), made._buffer, 0)
     return made
 
 
@@ -249,8 +243,7 @@ def _multiplied(
 ) -> Any:
     """Return the product of operands in memory, whose shape and kind are known."""
     shape, kind = result
-    buffer = Buffer.allocate(math.prod(shape) * kind.itemsize)
-    made = results.container(plain._container, kind, shape, buffer, ROW_MAJOR)
+    made = _new(plain, kind, shape, told)
     values = elements.array_of(made)
     if left._shape[-1] == 0 or 0 in shape:
         values[...] = 0
@@ -258,7 +251,14 @@ def _multiplied(
         dense = left._kind.strides is None and right._kind.strides is None
         call = calls.dot if dense else calls.strided
         call(elements.array_of(left), elements.array_of(right), values)
-    buffer.made, buffer.special = told, True
+    return made
+
+
+def _new(plain: type[Any], kind: Any, shape: tuple[int, ...], told: object) -> Any:
+    """Return a container for a product, which `explain` is told of; it is not filled."""
+    usual = kind.owned(shape) or plain._container
+    made = elements.new_container(usual, kind, shape, math.prod(shape))
+    made._buffer.made, made._buffer.special = told, True
     return made
 
 

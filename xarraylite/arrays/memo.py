@@ -117,9 +117,10 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
         if several and not _VALUES.isdisjoint(map(type, args[0])):
             parts = [_in_memory(x) if x.__class__ in _VALUES else x for x in args[0]]
             args = (parts, *args[1:])
-        made = dispatch.recalled(known, args, options)
-        if made is None and isinstance(options.get("out"), XContainer) and "dtype" not in options:
+        if isinstance(options.get("out"), XContainer) and "dtype" not in options:
             made = _written_out(call, args, options)
+        else:
+            made = dispatch.recalled(known, args, options)
         return missed(args, options) if made is None else made
 
     made = functools.wraps(function)(call)
@@ -139,7 +140,10 @@ def _written_out(call: Callable[..., Any], args: tuple[Any, ...], options: dict[
     made = call(*args, **rest)
     if made.__class__ is not XExpression or made.dtype is not out.dtype or made.shape != out.shape:
         return None
-    out._store(..., made, False, False)
+    if made.size <= elements.FEW:
+        out[...] = made  # by machine code, where it is loaded
+    else:
+        out._store(..., made, False, False)
     return out
 
 
@@ -184,6 +188,8 @@ class _Calls:
 
     def missed(self, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Return the result for arguments whose kinds were not known together."""
+        if len(args) == 1 and args[0].__class__ in _PLAIN:
+            return self._called(*args, **options)  # a number alone has no kind
         given = args
         args, made = self._of_memory(args, options)
         if made is None:

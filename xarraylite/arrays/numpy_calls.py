@@ -12,6 +12,7 @@ function on the values, and its result NumPy's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..assignment.assign import check_update, check_writable
 from ..assignment.readers import protect
 from ..ir.kind import NODE
 from ..operands.dispatch import namespace
-from ..operands.nodes import HasNode, Lifted, OneValue, is_foreign, unwrapped
+from ..operands.nodes import NUMBERS, HasNode, Lifted, OneValue, is_foreign, unwrapped
 from ..operands.non_numeric import is_not_ours
 from ..operands.operators import ufunc_table
 
@@ -50,13 +51,8 @@ def call_function(
     """
     if not all([issubclass(kind, (HasNode, OneValue, Lifted, np.ndarray)) for kind in types]):
         return NotImplemented
-    own, name = _OWN.get(function), function.__name__
-    known = getattr(np, name, None) is function
-    if own is None and known and name not in _NUMPYS:
-        own = getattr(namespace(None), name, None)
-    elif function.__module__ in _SPACES:
-        own = getattr(getattr(namespace(None), _SPACES[function.__module__]), name, None)
-    if own is not None and own is not function:  # some of the namespace's are NumPy's
+    own = _of_function(function)
+    if own is not None:
         try:
             return own(*args, **options)
         except DTypeError:  # NumPy may know what to do with None, text or objects
@@ -67,26 +63,43 @@ def call_function(
     return function(*_numpy_of(args), **_numpy_of(options))
 
 
-def _numpy_of(value: Any) -> Any:
-    """Return arguments with NumPy's arrays in the place of ours, in nested sequences too."""
+@lru_cache(1024)
+def _of_function(function: Callable[..., Any]) -> Any:
+    """Return our function for one of NumPy's; None where there is none."""
+    own, name = _OWN.get(function), function.__name__
+    known = getattr(np, name, None) is function
+    if own is None and known and name not in _NUMPYS:
+        own = getattr(namespace(None), name, None)
+    elif function.__module__ in _SPACES:
+        own = getattr(getattr(namespace(None), _SPACES[function.__module__]), name, None)
+    return None if own is function else own  # some of the namespace's are NumPy's
+
+
+@lru_cache(1024)
+def _of_ufunc(ufunc: np.ufunc) -> Any:
+    """Return our function for a ufunc that is an operation; None for all others."""
+    op = ufunc_table().get(ufunc)
+    name = "matmul" if ufunc is np.matmul else op.name if op is not None else None
+    return None if name is None else getattr(namespace(None), name, None)
+
+
+def _numpy_of(value: Any, read: bool = False) -> Any:
+    """Return arguments with NumPy's arrays in the place of ours, in nested sequences too.
+
+    ``read``: NumPy only looks at them, and returns no view.
+    """
     if isinstance(value, (HasNode, OneValue)):
-        return np.asarray(value)
+        return value._as_numpy() if read else np.asarray(value)  # type: ignore[union-attr]
     if isinstance(value, (list, tuple)):
-        made = [_numpy_of(item) for item in value]
+        made = [_numpy_of(item, read) for item in value]
         return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
     if isinstance(value, dict):
-        return {key: _numpy_of(item) for key, item in value.items()}
+        return {key: _numpy_of(item, read) for key, item in value.items()}
     return value
 
 
-def _read(value: Any) -> Any:
-    """Return an argument that NumPy only looks at, of which it returns no view."""
-    if isinstance(value, (OneValue, HasNode)):
-        return value._as_numpy()  # type: ignore[union-attr]
-    if value.__class__ is tuple:
-        return tuple(map(_read, value))
-    return _numpy_of(value) if isinstance(value, (list, tuple, dict)) else value
-
+#: Classes of operands that are no other library's.
+_OURS: tuple[Any, ...] = (HasNode, *NUMBERS)
 
 #: Methods that write into ``out`` whatever its dtype.
 _FOLDS = ("accumulate", "reduce", "reduceat")
@@ -102,6 +115,9 @@ def call_ufunc(
     CastError, BroadcastError, ReadOnlyError
         If what ``out`` names cannot take the result.
     """
+    own = _of_ufunc(ufunc) if method == "__call__" else None
+    if own is not None and not options and all([isinstance(x, _OURS) for x in inputs]):
+        return own(*inputs)
     if any([is_foreign(x) for x in inputs]):
         return getattr(ufunc, method)(*_numpy_of(inputs), **options)
     outs = options.pop("out", None) or ()
@@ -109,9 +125,8 @@ def call_ufunc(
     if method == "at":
         return at(ufunc, *inputs)
     ours = any([isinstance(out, HasNode) for out in outs])
-    plain = method == "__call__" and not options and (ours or (not outs and where is True))
-    result = _lazily(ufunc, inputs) if plain else NotImplemented
-    if result is not NotImplemented:
+    if own is not None and not options and (ours or (not outs and where is True)):
+        result = own(*inputs)
         if not outs:
             return result
         (out,) = outs
@@ -124,7 +139,7 @@ def call_ufunc(
     # NumPy computes of the values; what `outs` names, one of which is ours, is written then.
     if outs and "where" in options:  # elements that are not computed keep what is there
         options["out"] = tuple([None if out is None else np.array(out) for out in outs])
-    made = getattr(ufunc, method)(*map(_read, inputs), **options)
+    made = getattr(ufunc, method)(*_numpy_of(inputs, True), **options)
     items = made if isinstance(made, tuple) else (made,)
     results = [_container(item, options.get("order")) for item in items]
     name = f"{ufunc.__name__}.{method}".removesuffix(".__call__")
@@ -139,13 +154,6 @@ def call_ufunc(
             _write(out, results[k], True, name, rule)
             results[k] = out
     return tuple(results) if isinstance(made, tuple) else results[0]
-
-
-def _lazily(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    op = ufunc_table().get(ufunc)
-    name = "matmul" if ufunc is np.matmul else op.name if op is not None else None
-    function = None if name is None else getattr(namespace(None), name, None)
-    return NotImplemented if function is None else function(*inputs)
 
 
 def _container(made: Any, order: str | None = None) -> Any:
@@ -180,8 +188,8 @@ def _write(out: Any, values: Any, where: Any, operation: str, rule: Any = "same_
 def at(ufunc: np.ufunc, array: Any, index: Any, *values: Any) -> None:
     """Apply a ufunc at indices, one after another, in place."""
     array = unwrapped(array)
-    key = index if isinstance(index, list) else _read(index)
-    rest = [*map(_read, values)]
+    key = index if isinstance(index, list) else _numpy_of(index, True)
+    rest = _numpy_of(values, True)
     if not isinstance(array, HasNode):
         ufunc.at(array, key, *rest)
     elif not hasattr(array, "_buffer") or array._kind is NODE:

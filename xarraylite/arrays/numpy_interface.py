@@ -23,6 +23,7 @@ from ..memory.buffer import Buffer
 from ..operands import tracing
 from ..operands.nodes import Gathers
 from ..runtime import evaluate as engine
+from ..runtime.counting import count_use
 from . import ownership
 
 #: NumPy's own function, which takes strides for bytes.
@@ -30,7 +31,7 @@ _IN_BYTES = np.lib.stride_tricks.as_strided.__code__
 
 
 def check_asker(frame: FrameType) -> None:
-    """Refuse memory to NumPy's own `as_strided` where it is given strides of containers.
+    """Count a use, and refuse memory to NumPy's own `as_strided` with strides of containers.
 
     It does not dispatch and takes whatever it is given for bytes, so it would read elsewhere.
 
@@ -44,6 +45,7 @@ def check_asker(frame: FrameType) -> None:
     LayoutError
         If that is `as_strided`, with such strides.
     """
+    count_use()
     if frame.f_code is not _IN_BYTES:
         return
     strides = frame.f_locals["strides"]

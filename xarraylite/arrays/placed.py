@@ -18,7 +18,6 @@ from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, ElementStride, St
 from ..layout.tiled import Map, TiledMap
 from ..memory.buffer import Buffer
 from ..memory.shield import Shield
-from ..operands import dispatch
 from ..operands.convert import Policy
 from ..operands.dispatch import namespace
 from ..operands.non_numeric import dtype_of
@@ -95,15 +94,10 @@ class Placed:
             "spec, or copy it with to_layout('row_major')"
         )
 
-    def _complex_part(self, which: int) -> Any:
+    def _component(self, which: int) -> Any:
         """Return a view of the real (0) or the imaginary parts (1) of complex memory."""
-        if self._dtype.kind != "c":
-            return super()._complex_part(which)  # type: ignore[misc]
         own = np.dtype(f"f{self._dtype.itemsize // 2}")
-        part = self._view_class._wrap(self._buffer, self._map.part(2, which), own)
-        if isinstance(self._map, Strided):
-            dispatch.remember(("real", "imag")[which], self, part)
-        return part
+        return self._view_class._wrap(self._buffer, self._map.part(2, which), own)
 
     def view(self, dtype: object = None, type: builtins.type | None = None) -> Any:
         """Return the same memory with another dtype; see `ArrayObject.view`.

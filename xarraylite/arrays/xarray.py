@@ -36,6 +36,7 @@ from ..operands.convert import (
     values_node,
 )
 from ..runtime import evaluate as engine
+from ..runtime.counting import count_use
 from .container import XContainer
 from .expression import XExpression
 from .owner import Owner
@@ -415,5 +416,5 @@ def duplicated(of: XContainer) -> XArray | None:
 
 def zeros(extents: Any, dtype: DType) -> XArray | None:
     """Return few zeros of a dtype, by rows; None: only machine code beats `creation.zeros`."""
-    results.count_use()
+    count_use()
     return None

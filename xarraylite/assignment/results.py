@@ -8,7 +8,6 @@ extents (`runtime.launch`); large work is a plan (`runtime.bound`).
 
 from __future__ import annotations
 
-import itertools
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,6 @@ from typing import Any, TypeVar
 
 from .._config import settings
 from .._later import bound, launch, replay
-from .._lazy_import import imported
 from .._tables import kept
 from ..compiler.limits import CHUNK
 from ..ir.kind import NODE, Form, Kind, Operands, leaves_of, row_major, strides_of
@@ -26,7 +24,7 @@ from ..memory.buffer import Buffer
 from ..operands.convert import policy_of
 from ..ops.reductions import Reduction
 from ..runtime import tiers
-from ..runtime.counting import evaluations
+from ..runtime.counting import count_use, evaluations
 from ..runtime.evaluate import strided_layout, uses_reference
 from ..runtime.program import Direct, HostCall
 from . import elements, totals
@@ -44,10 +42,6 @@ T = TypeVar("T")
 
 _new = object.__new__
 
-#: Launches from which on a process is taken to make many.
-OFTEN = 256
-_launches = itertools.count(1)
-
 #: Stand for a plan that is not made before it is asked for once or twice more.
 ONCE, TWICE = "once", "twice"
 
@@ -58,14 +52,7 @@ _EXTENTS = 64
 def count_launch() -> None:
     """Count a launch, or what takes as long; where there are many, machine code takes over."""
     evaluations.value += 1
-    if next(_launches) == OFTEN:
-        imported(".transforms.natives").install()
-
-
-def count_use() -> None:
-    """Count what machine code does faster, and is no evaluation."""
-    if next(_launches) == OFTEN:
-        imported(".transforms.natives").install()
+    count_use()
 
 
 def evaluate(e: Any) -> Any:

@@ -23,6 +23,7 @@ from ..dtypes.names import (
     kind,
     uint8,
 )
+from ..ir.kind import Kind, row_major
 from ..layout.strided import Strided
 from ..memory.block import Memory
 from ..memory.buffer import Buffer
@@ -128,10 +129,10 @@ class Recipe:
         What it is given of the operands and the destination.
     place : Strided
         The destination, its first element at position 0.
-    dtype : numpy.dtype
-        Dtype of all of them.
+    kind : Kind
+        Of a result of its own, row-major: its dtype is that of all of them.
     nbytes : int
-        Bytes of a result of its own.
+        Bytes of such a result.
     made : object
         What `explain` is told of such a result.
     """
@@ -141,13 +142,19 @@ class Recipe:
     right: Window
     out: Window
     place: Strided
-    dtype: DType
+    kind: Kind
     nbytes: int
     made: object
 
+    @property
+    def dtype(self) -> DType:
+        """Dtype of all operands."""
+        return self.kind.dtype
+
     def arrays(self, left: Located, right: Located) -> tuple[NumpyArray, NumpyArray]:
         """Return what is multiplied of two operands."""
-        return self.left.array(self.dtype, *left), self.right.array(self.dtype, *right)
+        dtype = self.kind.dtype
+        return self.left.array(dtype, *left), self.right.array(dtype, *right)
 
     def reads(self, left: Located, right: Located, buffer: Buffer, first: int) -> bool:
         """Tell whether an operand may lie where a destination, ``first`` bytes into it, does."""
@@ -160,7 +167,7 @@ class Recipe:
 
     def run(self, left: NumpyArray, right: NumpyArray, buffer: Buffer, first: int) -> None:
         """Write the product to a destination that begins ``first`` bytes into a buffer."""
-        silently(self.function, left, right, self.out.array(self.dtype, buffer, first))
+        silently(self.function, left, right, self.out.array(self.kind.dtype, buffer, first))
 
 
 @record(frozen=True, slots=True)
@@ -204,7 +211,7 @@ class Product:
             Window.of(right.place, right.start, size, squeezed[1]),
             Window.of(out, 0, size, squeezed[2]),
             place,
-            self.dtype,
+            row_major(self.dtype, place.ndim),
             place.size * size,
             made,
         )

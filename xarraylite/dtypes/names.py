@@ -84,7 +84,9 @@ _STEMS = {
 class Named:
     """Base of what equals a dtype, hashes as it, and serves wherever one is expected."""
 
-    __slots__ = ()
+    __slots__ = ("dtype",)
+
+    dtype: DType
 
 
 def _stem_and_rest(dt: DType) -> tuple[str, str]:

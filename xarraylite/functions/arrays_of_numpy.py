@@ -233,6 +233,10 @@ def into(out: object, made: T, operation: str, fresh: bool = False, rule: str = 
     """
     if out is None or out is Ellipsis:  # dots are NumPy's word for an array, not a scalar
         return made
+    usual = isinstance(out, XContainer) and isinstance(made, XExpression) and not fresh
+    if usual and made.dtype is out.dtype and made.shape == out.shape:  # type: ignore[attr-defined]
+        out[...] = made  # type: ignore[index]  # by machine code where it is loaded
+        return cast("T", out)
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
     if not isinstance(out, (XExpression, np.ndarray)):

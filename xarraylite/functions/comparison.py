@@ -12,15 +12,13 @@ from .._later import jagged_joins
 from ..arrays.expression import XExpression
 from ..arrays.operand import as_array
 from ..index.broadcast import broadcast_shapes
-from ..ir import build
 from ..operands.moving import Parted
 from ..operands.nodes import as_node, values_in
 from ..operands.non_numeric import or_numpy
-from ..ops.table import OPS
 from . import reducers
 from .arguments import check_numbers
 from .composed import isclose
-from .elementwise import where
+from .elementwise import isnan, where
 from .groups import Lazy, any_jagged, is_jagged
 
 
@@ -51,22 +49,19 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> bool:
         if not jagged_joins.same_extents(a1, a2, "array_equal"):
             return False
         a1, a2 = [jagged_joins.as_jagged(x, "array_equal").flat for x in (a1, a2)]
-    if isinstance(a1, XExpression) and isinstance(a2, XExpression) and not equal_nan:
-        return a1.shape == a2.shape and bool(reducers.all(a1 == a2))
     if isinstance(a1, Parted) or isinstance(a2, Parted):
         return _same_parts(a1, a2, equal_nan)
     try:
-        left, right = as_node(a1, "array_equal"), as_node(a2, "array_equal")
+        left, right = as_array(a1, "array_equal"), as_array(a2, "array_equal")
     except (DTypeError, ShapeError):
         with suppress(TypeError):  # of records beside numbers
             return bool(np.array_equal(values_in(a1), values_in(a2), equal_nan))
         raise
     if left.shape != right.shape:
         return False
-    same = XExpression(build.elementwise(OPS["equal"], left, right))
+    same = left == right
     if equal_nan:
-        missing = [XExpression(build.elementwise(OPS["isnan"], x)) for x in (left, right)]
-        same = same | (missing[0] & missing[1])
+        same = same | (isnan(left) & isnan(right))
     return bool(reducers.all(same))
 
 

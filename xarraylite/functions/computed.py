@@ -19,6 +19,7 @@ import numpy as np
 from .._errors import DTypeError, XarrayliteError
 from ..arrays import xarray
 from ..arrays.at_once import COMMON
+from ..arrays.container import XContainer
 from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import as_dtype
@@ -192,6 +193,10 @@ class Invocation:
                     for x, f in zip(args, flags, strict=False)
                 ]
                 done = dispatch.handed(plan, (*given, *args[len(given) :]), kwargs)
+            if done is NotImplemented and isinstance(kwargs.get("out"), XContainer):
+                out = kwargs["out"]
+                done = dispatch.handed(plan, args, {k: x for k, x in kwargs.items() if k != "out"})
+                done = done if done is NotImplemented else into(out, done, name, rule=self._rule)
             if done is not NotImplemented:
                 return done
             writer = trace_writer()

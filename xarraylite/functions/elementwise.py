@@ -20,7 +20,6 @@ import numpy as np
 from .._errors import CastError, DTypeError
 from .._later import regular
 from ..arrays import expression, ownership
-from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
@@ -410,13 +409,12 @@ def _part(function: Unary, number: int) -> Unary:
     Of a lazy result it is what becomes a view, once one of them is written.
     """
 
+    @memoised
     @functools.wraps(function)
     def part_of(x: object, /, out: object = None, **options: Any) -> XExpression:
         plain = out is None and not options
         if plain and x.__class__ is np.ndarray and x.dtype in SUPPORTED:
             x = as_array(x, function.__name__)
-        if plain and isinstance(x, XContainer) and kind(x._dtype) == "c":
-            return x.imag if number else x.real  # type: ignore[no-any-return]
         if plain and not number and isinstance(x, XExpression) and kind(x.dtype) != "c":
             return x  # what is written to the real parts of real elements is written to these
         if plain and type(x) in (bool, int, float, complex):

@@ -23,7 +23,7 @@ from ..arrays.expression import XExpression, apply
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
-from ..assignment import elements, results
+from ..assignment import results
 from ..assignment.assign import check_cast
 from ..dtypes.names import DType, as_dtype, dtype_name, kind
 from ..ir import build
@@ -39,6 +39,7 @@ from ..ops.table import OPS
 from .arrays_of_numpy import into
 from .copied import with_memory
 from .data_types import astype
+from .factors import FEW, factors_of, in_memory, meet, turned, vectors_of
 from .lapack import conjugate_dot
 from .manipulation import reshape
 from .reducers import sum as total
@@ -102,7 +103,7 @@ def matmul(
         for node in (as_node(x1, "matmul"), as_node(x2, "matmul")):
             check_cast("matmul", partial(describe, node), node.dtype, as_dtype(dtype), "same_kind")
         x1, x2 = astype(x1, dtype), astype(x2, dtype)
-    x1, x2 = _in_memory(x1, x2)
+    x1, x2 = in_memory(x1, x2)
     if isinstance(x1, XExpression) and isinstance(x2, XExpression):
         return into(out, x1 @ x2, "matmul")  # type: ignore[no-any-return]
     nodes = as_node(x1, "matmul"), as_node(x2, "matmul")
@@ -154,7 +155,7 @@ def vecdot(
     if options:
         options |= {} if axis == -1 else {"axis": axis}
         return of_ufunc("vecdot")(x1, x2, out, **options)  # type: ignore[no-any-return]
-    numbers = _vectors_of(x1, x2) if axis.__class__ is int and axis == -1 else ""
+    numbers = vectors_of(x1, x2) if axis.__class__ is int and axis == -1 else ""
     if numbers == "real":
         return matmul(x1, x2, out)
     made: Any = conjugate_dot(x1, x2) if numbers else _values("vecdot", axis, x1, x2)
@@ -194,52 +195,6 @@ def _values(name: str, option: Any, *operands: Any) -> Any:
     return done
 
 
-#: Dtypes of products that are NumPy's, by their characters.
-_REAL, _COMPLEX = "efd?bBhHiIlLqQ", "FD"
-
-#: Products of two sizes up to which `@` is asked, which has the least to look at.
-_FEW = 1 << 14
-
-
-def _in_memory(a: object, b: object) -> tuple[object, object]:
-    """Return two operands, with containers for lists of numbers, of which products are learned."""
-    if a.__class__ is list:
-        a = elements.container_of(XArray, a)
-    return a, elements.container_of(XArray, b) if b.__class__ is list else b
-
-
-def _vectors_of(a: Any, b: Any) -> str:
-    """Tell whether two arrays are vectors as long as each other, of "real" numbers or "complex".
-
-    The product of real ones is `@`'s; complex ones are conjugated in memory.  Else "".
-    """
-    if not isinstance(a, XExpression) or not isinstance(b, XExpression):
-        return ""
-    dtype = a.dtype
-    if len(a._shape) != 1 or a._shape != b._shape or dtype != b.dtype:
-        return ""
-    if dtype.char in _REAL:
-        return "real"
-    in_memory = isinstance(a, XContainer) and isinstance(b, XContainer)
-    return "complex" if dtype.char in _COMPLEX and in_memory and not tracing.is_active() else ""
-
-
-def _meet(a: Any, b: Any, count: int) -> bool:
-    """Tell whether two arrays are vectors or small, and so many dimensions of them meet.
-
-    These are the last of the one and the first of the other, and the dtype is one that NumPy
-    multiplies; others have messages of their own function's.
-    """
-    if not isinstance(a, XExpression) or not isinstance(b, XExpression):
-        return False
-    left, right = a._shape, b._shape
-    small = len(left) == len(right) == 1 or a.size * b.size <= _FEW
-    first = len(left) - count
-    if not small or first < 0 or len(right) < count or left[first:] != right[:count]:
-        return False
-    return a.dtype.char in _REAL + _COMPLEX and a.dtype == b.dtype
-
-
 @or_numpy
 def tensordot(a: Any, b: Any, axes: int | tuple[Axes, Axes] = 2) -> XArray | XExpression:
     """Return the sum of products over pairs of dimensions.
@@ -276,7 +231,7 @@ def tensordot(a: Any, b: Any, axes: int | tuple[Axes, Axes] = 2) -> XArray | XEx
     XArray([[ 506, 1298],
             [1298, 3818]])
     """
-    if axes.__class__ is int and axes >= 0 and _meet(a, b, axes):
+    if axes.__class__ is int and axes >= 0 and meet(a, b, axes):
         kept, rest = a._shape[: len(a._shape) - axes], b._shape[axes:]
         inner = math.prod(b._shape[:axes])
         rows, columns = reshape(a, (math.prod(kept), inner)), reshape(b, (inner, math.prod(rest)))
@@ -341,9 +296,9 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     >>> int(xl.dot(xl.asarray([1, 2]), xl.asarray([3, 4])))
     11
     """
-    a, b = _in_memory(a, b)
+    a, b = in_memory(a, b)
     arrays = isinstance(a, XExpression) and isinstance(b, XExpression)
-    if arrays and a.ndim in (1, 2) and b.ndim in (1, 2):  # type: ignore[attr-defined]
+    if arrays and len(a._shape) in (1, 2) and len(b._shape) in (1, 2):  # type: ignore[attr-defined]
         return into(out, a @ b, "dot")  # type: ignore[no-any-return,operator]
     left, right = [build.convert(n, n.dtype) for n in (as_node(a, "dot"), as_node(b, "dot"))]
     if not left.shape or not right.shape:
@@ -364,9 +319,12 @@ def inner(a: object, b: object, /) -> XExpression:
     >>> xl.inner(xl.asarray([[1, 2], [3, 4]]), xl.asarray([1, 10]))
     XArray([21, 43])
     """
-    a, b = _in_memory(a, b)
-    if _vectors_of(a, b):
+    a, b = in_memory(a, b)
+    if vectors_of(a, b):
         return a @ b  # type: ignore[no-any-return,operator]
+    columns = turned(b)
+    if meet(a, columns, 1) and len(a._shape) == 2:  # type: ignore[attr-defined]
+        return a @ columns  # type: ignore[no-any-return]
     if not as_node(a, "inner").shape or not as_node(b, "inner").shape:
         return dot(a, b)
     return tensordot(a, b, axes=([-1], [-1]))
@@ -382,8 +340,8 @@ def vdot(a: object, b: object, /) -> XArray | XExpression:
     >>> complex(xl.vdot(xl.asarray([1j]), xl.asarray([1j])))
     (1+0j)
     """
-    a, b = _in_memory(a, b)
-    numbers = _vectors_of(a, b)
+    a, b = in_memory(a, b)
+    numbers = vectors_of(a, b)
     if numbers == "real":
         return a @ b  # type: ignore[no-any-return,operator]
     if numbers == "complex":
@@ -463,10 +421,9 @@ def einsum(
         )
     if dtype is None and len(operands) > 1:
         subscripts, operands = _summed_alone(subscripts, operands)
-    usual = dtype is casting is None and order == "K" and len(operands) == 2
-    ranks = labelling.ranks_of_matmul(subscripts) if usual else None
-    if ranks and _meet(operands[0], operands[1], 1) and tuple([x.ndim for x in operands]) == ranks:
-        return matmul(operands[0], operands[1], out)
+    pair = factors_of(subscripts, operands) if dtype is casting is None and order == "K" else None
+    if pair is not None:
+        return matmul(*pair, out)
     if dtype is None:
         made = _values("einsum", subscripts, *operands)
     else:
@@ -482,7 +439,7 @@ def _summed_alone(spec: str, operands: tuple[Any, ...]) -> tuple[str, tuple[Any,
         return spec, operands
     for x, (rank, _) in zip(operands, given, strict=True):
         plain = isinstance(x, XContainer) and x._kind is not NODE and x.dtype.char in "fdFD"
-        if not plain or x.size > _FEW or x.ndim != rank:
+        if not plain or x.size > FEW or x.ndim != rank:
             return spec, operands
     pairs = zip(operands, given, strict=True)
     return reduced, tuple([eval_(total(x, axes)) if axes else x for x, (_, axes) in pairs])

@@ -99,7 +99,7 @@ class ScalarType(Named):
     (True, 2)
     """
 
-    __slots__ = ("__numpy_dtype__", "dtype")
+    __slots__ = ("__numpy_dtype__",)
 
     def __init__(self, name: str) -> None:
         self.dtype = self.__numpy_dtype__ = as_dtype(name)  # as NumPy asks for it first

@@ -14,16 +14,23 @@ from .labelled import Labels
 
 
 @functools.lru_cache(256)
-def ranks_of_matmul(spec: str) -> tuple[int, int] | None:
-    """Return the ranks of vectors or matrices whose `@` a spec of `einsum` says; else None."""
+def ranks_of_matmul(spec: str) -> tuple[int, int, bool] | None:
+    """Return the ranks of vectors or matrices whose `@` a spec of `einsum` says; else None.
+
+    With whether that is the product with the second one transposed.
+    """
     given, arrow, result = spec.replace(" ", "").partition("->")
     left, _, right = given.partition(",")
-    if not (left + right).isalpha() or not (left and right) or left[-1] != right[0]:
+    if not (left + right).isalpha() or not (left and right):
+        return None
+    flipped = len(right) == 2 and left[-1] == right[1]
+    right = right[::-1] if flipped else right
+    if left[-1] != right[0]:
         return None
     kept = left[:-1] + right[1:]
     wanted = result if arrow else "".join(sorted(kept))
     plain = kept == wanted and len({*kept, left[-1]}) == len(kept) + 1
-    return (len(left), len(right)) if plain and max(len(left), len(right)) <= 2 else None
+    return (len(left), len(right), flipped) if plain and max(len(left), len(right)) <= 2 else None
 
 
 @functools.lru_cache(256)

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from .._tables import kept
 from ..ir.kind import Kind
 from ..memory.shield import Shield
+from ..runtime.counting import count_use
 
 _new = object.__new__
 
@@ -22,9 +22,6 @@ _new = object.__new__
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 FRONTS: dict[str, Any] = {}
-
-#: Views of one attribute that are kept.
-_CAPACITY = 1024
 
 
 def namespace(version: str | None) -> ModuleType:
@@ -75,13 +72,6 @@ class ShieldedRecipe(ViewRecipe):
         return made
 
 
-def remember(attribute: str, of: Any, view: Any) -> None:
-    """Keep how a view is made that is an attribute of a container."""
-    key = (of.__class__, of._kind, of._shape)
-    recipe = ViewRecipe(view._kind, view._shape, view._start - of._start)
-    kept(FRONTS.setdefault(attribute, {}), key, recipe, _CAPACITY)
-
-
 def function_named(name: str) -> Any:
     """Return a function of the namespace for the method of that name."""
     function = getattr(namespace(None), name)
@@ -92,6 +82,7 @@ def function_named(name: str) -> Any:
 
 def recalled(known: dict[Any, Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what a memoised function returns; None: only machine code beats a look-up."""
+    count_use()
     return None
 
 

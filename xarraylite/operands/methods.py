@@ -154,8 +154,7 @@ class Methods:
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """Return `xl.compress` of the array, whose first parameter is the condition."""
-        options = {} if out is None else {"out": out}
-        return namespace(None).compress(condition, self, axis=axis, **options)
+        return function_named("compress")(condition, self, axis, out)
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Set elements by their numbers in row-major order, in place; see `xl.put`."""

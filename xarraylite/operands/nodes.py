@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -255,15 +256,15 @@ def is_operand(value: object) -> bool:
     """
     if isinstance(value, _OPERANDS):
         return not (isinstance(value, np.ndarray) and is_foreign(value))
-    return _is_plain_array(value)
+    return _is_plain_array(type(value))  # type: ignore[arg-type]
 
 
-def _is_plain_array(value: object) -> bool:
-    kind = type(value)
-    if isinstance(value, Lifted | str | bytes) or hasattr(kind, "__array_ufunc__"):
+@lru_cache(256)
+def _is_plain_array(kind: type) -> bool:
+    if issubclass(kind, Lifted | str | bytes) or hasattr(kind, "__array_ufunc__"):
         return False
     priority = getattr(kind, "__array_priority__", 0)  # to be asked first, before there were ufuncs
-    plain = priority <= 0 and (has_array(kind) or isinstance(value, Sequence))
+    plain = priority <= 0 and (has_array(kind) or issubclass(kind, Sequence))
     return plain or hasattr(kind, "__dlpack__")
 
 
@@ -297,7 +298,8 @@ def as_operand(value: object, operation: str) -> Operand:
         return borrow_array(array_of_list(value, operation), operation)
     if has_own(value, operation) or isinstance(value, np.ndarray):
         raise DTypeError(f"{operation}: {type(value).__name__} has one of its own, which refused")
-    if has_array(type(value)) or hasattr(value, "__getitem__") or _is_plain_array(value):
+    kind: Any = type(value)
+    if has_array(kind) or hasattr(value, "__getitem__") or _is_plain_array(kind):
         with suppress(TypeError):  # of what is no array yet
             return borrow_array(array_of_object(value), operation, operation in VIEWS)
     raise DTypeError(

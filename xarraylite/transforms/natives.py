@@ -1,7 +1,7 @@
 """Operators, evaluations and assignments in machine code, for programs that use them often.
 
 A process that evaluates a few expressions never loads them.  Where launches are counted in hundreds
-(`results.OFTEN`) the methods of the classes are replaced by functions of `codegen.cpython`, which
+(`counting.OFTEN`) the methods of the classes are replaced by functions of `codegen.cpython`, which
 do what is known and call the methods they replace for everything else.
 """
 
@@ -32,7 +32,7 @@ from ..assignment.readers import HELD_ASSIGN, HELD_SETITEM
 from ..blas.calls import dot, strided
 from ..codegen.assembly import Assembly
 from ..codegen.cpython import words as w
-from ..dtypes.names import bool_, int64
+from ..dtypes.names import Named, bool_, int64
 from ..ir.kind import Kind, row_major
 from ..layout.strided import counted
 from ..memory.buffer import Buffer
@@ -216,6 +216,7 @@ _ATTRIBUTES = {
     "T": ("transpose", (), 0, False),
     "real": ("real", (), 0, False),
     "imag": ("imag", (), 0, False),
+    "mT": ("matrix_transpose", (), 0, False),
 }
 
 
@@ -223,7 +224,8 @@ _ATTRIBUTES = {
 _CLASSES = {
     cls.__name__: cls
     for cls in (
-        *(Buffer, Copy, Direct, HostCall, Jitted, Kind, Newest, NoAlias, Op, Owning, Pick, Quick),
+        *(Buffer, Copy, Direct, HostCall, Jitted, Kind, Named, Newest, NoAlias, Op, Owning, Pick),
+        Quick,
         *(Recipe, Recomputed, Reduction, Replay, Rewrite, ScalarKernel, Settings, Snapshot, Table),
         *(ValuesTable, ViewRecipe, XArray, XComplex128, XContainer, XDynamicView, XExpression),
         *(XFloat64, XHeld, XIndexView, XInteger, XTensor, XTensorFixed, XTensorView, XView),

@@ -364,7 +364,7 @@ def part(x: object, number: int) -> XContainer | XPicked | None:
     if not isinstance(x, XContainer):
         return None
     if kind(x.dtype) == "c":
-        made: XContainer = x.imag if number else x.real  # which is remembered
+        made: XContainer = x._component(number)
         return made
     return x._view_class._wrap(x.buffer, x.map, x.dtype) if number == 0 else None
 

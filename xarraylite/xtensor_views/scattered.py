@@ -42,6 +42,7 @@ from ..operands.learning import key_of
 from ..operands.nodes import Gathers, unwrapped
 from ..operands.operators import entries
 from ..ops.op import Op
+from ..runtime.counting import count_use
 from .items import Positions
 
 _new = object.__new__
@@ -165,7 +166,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
                 return None
             operands = [memory if item is None else item for item in known[1]]
             return results.evaluated(self._container, known[0], self._shape, operands)
-        results.count_use()
+        count_use()
         kind, shape = self._copied_kind(), self._shape
         cls = kind.owned(shape) or self._container
         made: XContainer = elements.new_container(cls, kind, shape, math.prod(shape))

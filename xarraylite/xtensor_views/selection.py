@@ -15,7 +15,6 @@ from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..arrays.memo import memoised
 from ..arrays.operand import as_array
-from ..assignment import results
 from ..dtypes.names import NumpyArray, int64
 from ..index.box import is_vector
 from ..index.broadcast import infer_extent
@@ -26,6 +25,7 @@ from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, as_order
 from ..operands.gathers import counted_from_front
 from ..operands.moving import moves
+from ..runtime.counting import count_use
 from .items import SHORT, Pick, Positions
 from .picked import XDynamicView, XIndexView, XPicked, leaf_of
 from .reshaped import XReshapeView
@@ -75,7 +75,7 @@ def view(x: object, /, *items: Any) -> XExpression:
 
 def _uncommon(x: object, what: Any) -> XIndexView | None:
     """Return None: there is a usual view, if there is one, only in machine code."""
-    results.count_use()
+    count_use()
     return None
 
 

@@ -17,7 +17,7 @@ from .evaluation import lazy_values
 from .indices import is_mask
 from .lazy_views import lazy_transposed
 from .picks import leaf_of, picked
-from .remembered import begun, is_described, is_noted, is_table, push, remade
+from .remembered import are_noted, begun, is_described, is_noted, is_table, push, remade
 from .reuse import is_used_again, kept_values
 from .scalars import value_of
 
@@ -243,50 +243,49 @@ def named(names: int, args: int, places: int) -> int:
     return made
 
 
-def handed_method(plan: int, thing: int, args: int, places: int, names: int) -> int:
+def handed_method(plan: int, thing: int, args: int, keywords: int, entry: int) -> int:
     """Return what a method's function returns that NumPy computes; 0 where Python has to call."""
-    count = load(args + SIZE)
-    options = named(names, args, places) if count > places else 0
-    if count > places and options == 0:
+    count, places = load(args + SIZE), c.PyLong_AsLongLong(py.item(entry, 2))
+    options = named(py.item(entry, 1), args, places) if count > places else 0
+    if count > places and (options == 0 or keywords != 0):
+        c.Py_DecRef(options)
         return 0
     made, given = 0, py.with_first(args, places if count > places else count, thing)
     if given != 0:
-        made = hand(plan, given, options)
+        made = hand(plan, given, options if keywords == 0 else keywords)
         c.Py_DecRef(given)
     c.Py_DecRef(options)
     return made
 
 
-def remembered_method(known: int, thing: int, args: int, entry: int) -> int:
+def remembered_method(known: int, thing: int, args: int, keywords: int, entry: int) -> int:
     """Return what a method's memoised function returns; 0 if it is not known."""
     names, places = py.item(entry, 1), c.PyLong_AsLongLong(py.item(entry, 2))
     state, count = begun(scratch()), load(args + SIZE)
-    usual = is_described(state, thing)
-    if py.item(entry, 3) == word(w.TRUE):
-        if count != 0:
-            push(state, py.keep(py.item(names, 0)))
-            usual = usual and is_noted(state, py.item(args, 0) if count == 1 else args)
-    else:
-        for k in range(count):
-            if k >= places and usual:
-                push(state, py.keep(py.item(names, k - places)))
-            usual = usual and is_noted(state, py.item(args, k))
-    if not usual:
-        store(state + 8, -1)  # so that the key is dropped
-    return remade(known, state)
+    usual, spread = is_described(state, thing), py.item(entry, 3) == word(w.TRUE)
+    for k in range(places if places < count else count):
+        usual = usual and is_noted(state, py.item(args, k))
+    usual = usual and are_noted(state, keywords)
+    if spread and count != 0:
+        push(state, py.keep(py.item(names, 0)))
+        usual = usual and is_noted(state, py.item(args, 0) if count == 1 else args)
+    for k in range(places, count if not spread else 0):
+        push(state, py.keep(py.item(names, k - places)))
+        usual = usual and is_noted(state, py.item(args, k))
+    return remade(known, state, usual)
 
 
 def method(thing: int, args: int, keywords: int, row: int) -> int:
     """``thing.method(*args)``: what the function that it is named after returns."""
     entry, count, made = word(row), load(args + SIZE), 0
-    front = c.PyDict_GetItemWithError(word(w.FRONTS), py.item(entry, 0)) if keywords == 0 else 0
+    front = c.PyDict_GetItemWithError(word(w.FRONTS), py.item(entry, 0))
     names, places = py.item(entry, 1), c.PyLong_AsLongLong(py.item(entry, 2))
     spread = py.item(entry, 3) == word(w.TRUE)
     if front != 0 and not py.is_traced() and (spread or count <= places + load(names + SIZE)):
         if is_table(front):
-            made = remembered_method(front, thing, args, entry)
+            made = remembered_method(front, thing, args, keywords, entry)
         elif not spread and load(front + CLASS) == word(w.TUPLE):
-            made = handed_method(front, thing, args, places, names)
+            made = handed_method(front, thing, args, keywords, entry)
     return made
 
 
@@ -300,11 +299,13 @@ def attribute(thing: int, row: int) -> int:
     if front == 0 or py.is_traced() or not is_table(front):
         return 0
     state = begun(scratch())
-    return remade(front, state) if is_described(state, thing) else 0
+    return remade(front, state, True) if is_described(state, thing) else 0
 
 
 def real_part(thing: int, row: int) -> int:
-    """``thing.real``: of real elements the container itself."""
+    """``thing.real``: of real elements, and values, the object itself."""
+    if load(thing + CLASS) == word(w.SCALAR_FLOAT) or load(thing + CLASS) == word(w.SCALAR_INTEGER):
+        return py.keep(thing)
     dtype = py.get(thing, w.OWN_DTYPE) if py.is_container(thing) else 0
     if dtype != 0 and (
         dtype == word(w.FLOAT64) or dtype == word(w.FLOAT32) or dtype == word(w.INT64)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from . import basics as py
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, load, store, word
+from .api import CLASS, SIZE, load, scratch, store, word
 from .calls import array_of, rows_in
 from .evaluation import begin_of, lazy_values
 from .reuse import kept_values
-from .scalars import with_ints
+from .scalars import int_of, is_whole
 from .views import is_plain
 
 #: Numbers in a list that are looked at one by one.
@@ -159,28 +159,45 @@ def plain_of_key(key: int) -> int:
 
     0 where it is one already.
     """
-    ints = position(key) if py.is_array(key) else with_ints(key)
-    arrays = with_arrays(key if ints == 0 else ints)
-    if arrays == 0:
-        return ints
-    c.Py_DecRef(ints)
-    return arrays
-
-
-def with_arrays(key: int) -> int:
-    """Return an index of several items with NumPy's arrays for ours and for lists, the caller's.
-
-    0 if it has none.
-    """
-    items = load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 0
-    ours = 0
-    for k in range(items):
+    if py.is_array(key):
+        return position(key)
+    if load(key + CLASS) != word(w.TUPLE):
+        return ints_of(key)
+    others = 0
+    for k in range(load(key + SIZE)):
         one = py.item(key, k)
-        ours += 1 if py.is_array(one) or load(one + CLASS) == word(w.LIST) else 0
-    made = py.tuple_of(items) if ours != 0 else 0
-    for k in range(items if made != 0 else 0):
-        array = array_for(py.item(key, k))
-        store(made + word(w.TUPLE_ITEMS) + 8 * k, array if array != 0 else py.keep(py.item(key, k)))
+        listed = py.is_array(one) or load(one + CLASS) == word(w.LIST)
+        others += 1 if listed or has_whole(one) else 0
+    made = py.tuple_of(load(key + SIZE)) if others != 0 else 0
+    for k in range(load(key + SIZE) if made != 0 else 0):
+        one = py.item(key, k)
+        other = ints_of(one)
+        if other == 0:
+            other = array_for(one)
+        store(made + word(w.TUPLE_ITEMS) + 8 * k, other if other != 0 else py.keep(one))
+    return made
+
+
+def has_whole(one: int) -> bool:
+    """Tell whether an item of an index is a whole value, or a slice with such a bound."""
+    if load(one + CLASS) != word(w.SLICE):
+        return is_whole(one)
+    return is_whole(load(one + 16)) or is_whole(load(one + 24)) or is_whole(load(one + 32))
+
+
+def ints_of(one: int) -> int:
+    """Return such an item with ints for its values, the caller's; 0 of all else."""
+    if load(one + CLASS) != word(w.SLICE) or not has_whole(one):
+        return int_of(one)
+    bounds = scratch()
+    for k in range(3):
+        bound = load(one + 16 + 8 * k)
+        number = int_of(bound)
+        store(bounds + 8 * k, number if number != 0 else py.keep(bound))
+    made = c.PySlice_New(load(bounds), load(bounds + 8), load(bounds + 16))
+    for k in range(3):
+        c.Py_DecRef(load(bounds + 8 * k))
+    c.PyErr_Clear()  # of no memory
     return made
 
 

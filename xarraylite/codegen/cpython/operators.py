@@ -273,9 +273,15 @@ def single(thing: int, row: int) -> int:
 
 def converted(thing: int, args: int, keywords: int, row: int) -> int:
     """``thing.astype(dtype)``, of a dtype, or what names one, that was given before."""
-    if keywords != 0 or load(args + SIZE) != 1 or py.is_traced():
+    # Where something is to convert, the result is a new one whether or not that is asked for.
+    alone_or_copied = keywords == 0 or (
+        c.PyDict_Size(keywords) == 1 and c.PyDict_Contains(keywords, word(w.COPY_NAME)) == 1
+    )
+    if not alone_or_copied or load(args + SIZE) != 1 or py.is_traced():
         return 0
     given, one, made = py.item(args, 0), operand(thing), 0
+    if c.PyType_IsSubtype(load(given + CLASS), word(w.NAMED)) != 0:
+        given = py.get(given, w.NAMED_DTYPE)
     cls = load(given + CLASS)
     named = cls == word(w.STR) or cls == word(w.TYPE)
     if one != 0 and (named or c.PyType_IsSubtype(cls, word(w.NUMPY_DTYPE)) != 0):

@@ -95,10 +95,20 @@ def is_noted(state: int, value: int) -> bool:
     return usual
 
 
-def new_key(state: int) -> int:
+def are_noted(state: int, options: int) -> bool:
+    """Append keywords, if there are any, and what stands for their values."""
+    at, usual = scratch(), True
+    store(at, 0)
+    while options != 0 and usual and c.PyDict_Next(options, at, at + 8, at + 16) != 0:
+        usual = load(state) <= MOST_KEYS and push(state, py.keep(load(at + 8)))
+        usual = usual and is_noted(state, load(at + 16))
+    return usual
+
+
+def new_key(state: int, usual: bool) -> int:
     """Return the key of a call; 0 where there is none, and its items are let go."""
     count = load(state)
-    key = py.tuple_of(count) if load(state + 8) >= 0 else 0
+    key = py.tuple_of(count) if usual else 0
     for k in range(count):
         if key != 0:
             store(key + word(w.TUPLE_ITEMS) + 8 * k, load(state + KEYS + 8 * k))
@@ -189,7 +199,7 @@ def called(recipe: int, state: int) -> int:
 
 def unseen(known: int, key: int, state: int) -> int:
     """Return the result of a call whose kinds are known with other extents; 0 of others."""
-    arrays = arrays_of(state) if load(known + CLASS) != word(w.DICT) else 0
+    arrays = arrays_of(state)
     made = py.call(py.get(known, w.UNSEEN), key, arrays, 2) if arrays != 0 else 0
     c.Py_DecRef(arrays)
     if made != word(w.NONE):
@@ -198,9 +208,9 @@ def unseen(known: int, key: int, state: int) -> int:
     return 0
 
 
-def remade(known: int, state: int) -> int:
-    """Return the result of a call like one that is kept; 0 if there is none."""
-    key, made = new_key(state), 0
+def remade(known: int, state: int, usual: bool) -> int:
+    """Return the result of a call like one that is kept; 0 if there is none, or no whole key."""
+    key, made = new_key(state, usual), 0
     if key == 0:
         return 0
     recipe = c.PyDict_GetItemWithError(known, key)
@@ -226,7 +236,7 @@ def remade(known: int, state: int) -> int:
 def is_table(front: int) -> bool:
     """Tell whether a front is what a memoised function remembers."""
     cls = load(front + CLASS)
-    return cls == word(w.CALLS_TABLE) or cls == word(w.VALUES_TABLE) or cls == word(w.DICT)
+    return cls == word(w.CALLS_TABLE) or cls == word(w.VALUES_TABLE)
 
 
 def with_standing(args: int) -> int:
@@ -263,18 +273,7 @@ def recall_of(known: int, args: int, options: int) -> int:
     state, usual = begun(scratch()), True
     for k in range(load(args + SIZE)):
         usual = usual and is_noted(state, py.item(args, k))
-    if usual and c.PyDict_Size(options) != 0:
-        at = state + 8 * 250
-        store(at, 0)
-        while c.PyDict_Next(options, at, at + 8, at + 16) != 0:
-            if usual and load(state) <= MOST_KEYS:
-                push(state, py.keep(load(at + 8)))
-                usual = is_noted(state, load(at + 16))
-            else:
-                usual = False
-    if not usual:
-        store(state + 8, -1)  # so that the key is dropped
-    return remade(known, state)
+    return remade(known, state, usual and are_noted(state, options))
 
 
 def recalled(items: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import basics as py
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, load, load_byte, load_double, scratch, store, word
+from .api import CLASS, load, load_byte, load_double, scratch, store, word
 from .evaluation import record_of
 from .launching import started
 from .words import CODE, WAYS
@@ -426,21 +426,6 @@ def alone_held(one: int, row: int) -> int:
             return long_of(~whole)
         return long_of(0 - whole if code == NEGATIVE or whole < 0 else whole)
     return by_way(word(row + WAYS), one, 0)
-
-
-def with_ints(key: int) -> int:
-    """Return an index with ints for the whole values in it, the caller's; 0 if it has none."""
-    if load(key + CLASS) != word(w.TUPLE):
-        return int_of(key)
-    values = 0
-    for k in range(load(key + SIZE)):
-        values += 1 if is_whole(py.item(key, k)) else 0
-    made = py.tuple_of(load(key + SIZE)) if values != 0 else 0
-    for k in range(load(key + SIZE) if made != 0 else 0):
-        one = py.item(key, k)
-        number = int_of(one)
-        store(made + word(w.TUPLE_ITEMS) + 8 * k, number if number != 0 else py.keep(one))
-    return made
 
 
 def is_whole(thing: int) -> bool:
