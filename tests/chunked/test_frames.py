@@ -108,3 +108,17 @@ def test_frames_that_are_cut_short_are_refused(tmp_path: Path, format: int, kept
         with pytest.raises(xl.StorageError, match=r"(?s)a\.zarr.*chunks? \(1, 0\)"):
             xl.eval(part)
     np.testing.assert_array_equal(xl.eval(a[:96]).numpy(), VALUES)
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_shard_that_is_empty_or_cut_short(tmp_path: Path, complete: bool) -> None:
+    """zarr takes chunks of an empty one for missing."""
+    zarr = pytest.importorskip("zarr")
+    made = zarr.create_array(tmp_path / "z", shape=(8, 6), chunks=(2, 3), shards=(4, 6), dtype="f8")
+    made[...] = np.ones((8, 6))
+    e, place = xl.open(tmp_path / "z", complete=complete) + 1, tmp_path / "z" / "c" / "1" / "0"
+    for left in (place.read_bytes()[:-1], b"abc", b""):
+        place.write_bytes(left)
+        np.testing.assert_array_equal(xl.eval(e[:4]), np.full((4, 6), 2.0))
+        with pytest.raises(xl.StorageError, match=r"^read: .*z float64\[8, 6\], elements \["):
+            xl.eval(e)

@@ -54,3 +54,23 @@ def test_parts_of_rows_are_put_together_though_the_last_block_is_narrower(slab: 
     with mock.patch.object(piece, "SLAB", slab):
         total = xl.sum(xl.open(Kept(values, (20, 1497)))[:, 1:])
         assert stored_in(total, (), 1).tobytes() == expected.tobytes()
+
+
+@pytest.mark.usefixtures("compiled")
+def test_many_short_rows_are_folded_each_by_itself() -> None:
+    """What is cut out of rows of ten; of as many results of its own the engine folds across."""
+    values = np.random.default_rng(0).normal(size=(108, 390, 10))
+    e, found = xl.sum(xl.open(Kept(values, (64, 7, 4)))[..., 1:]), np.zeros(())
+    xl.store(e, found, memory=4_700_000)
+    assert found.tobytes() == xl.eval(xl.sum(xl.asarray(values)[..., 1:])).numpy().tobytes()
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("shape", [(4, 12, 16), (2, 3000, 3)])
+def test_products_keep_the_signs_of_zeros(shape: tuple[int, ...]) -> None:
+    """Of complex numbers, which a product with 1 would change."""
+    values = np.random.default_rng(0).normal(size=shape).astype("c8") * 1.5
+    for axis in (None, 1, 2):
+        expected = xl.prod(xl.asarray(values), axis=axis).numpy()
+        found = xl.prod(xl.open(Kept(values, (2, 5, 7))), axis=axis)
+        assert stored_in(found, expected.shape, 1).tobytes() == expected.tobytes()

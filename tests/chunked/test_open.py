@@ -456,20 +456,6 @@ def test_a_chunk_that_is_missing_in_its_shard(
     np.testing.assert_array_equal(xl.eval(xl.open(made) + 1), values + 1)
 
 
-@pytest.mark.parametrize("complete", [False, True])
-def test_a_shard_that_is_empty_or_cut_short(tmp_path: Path, complete: bool) -> None:
-    """zarr takes chunks of an empty one for missing."""
-    zarr = pytest.importorskip("zarr")
-    made = zarr.create_array(tmp_path / "z", shape=(8, 6), chunks=(2, 3), shards=(4, 6), dtype="f8")
-    made[...] = np.ones((8, 6))
-    e, place = xl.open(tmp_path / "z", complete=complete) + 1, tmp_path / "z" / "c" / "1" / "0"
-    for left in (place.read_bytes()[:-1], b"abc", b""):
-        place.write_bytes(left)
-        np.testing.assert_array_equal(xl.eval(e[:4]), np.full((4, 6), 2.0))
-        with pytest.raises(xl.StorageError, match=r"^read: .*z float64\[8, 6\], elements \["):
-            xl.eval(e)
-
-
 @pytest.mark.parametrize("layout", [None, "column_major"])
 @pytest.mark.parametrize("again", [False, True])
 def test_what_was_stored_is_complete(tmp_path: Path, layout: str | None, again: bool) -> None:

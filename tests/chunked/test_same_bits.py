@@ -242,17 +242,6 @@ def test_folds_of_users_are_those_of_memory(engine: str) -> None:
         assert stored_in(found, expected.shape, 4_000_000).tobytes() == expected.tobytes()
 
 
-@pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("shape", [(4, 12, 16), (2, 3000, 3)])
-def test_products_keep_the_signs_of_zeros(shape: tuple[int, ...]) -> None:
-    """Of complex numbers, which a product with 1 would change."""
-    values = np.random.default_rng(0).normal(size=shape).astype("c8") * 1.5
-    for axis in (None, 1, 2):
-        expected = xl.prod(xl.asarray(values), axis=axis).numpy()
-        found = xl.prod(xl.open(Kept(values, (2, 5, 7))), axis=axis)
-        assert stored_in(found, expected.shape, 1).tobytes() == expected.tobytes()
-
-
 @pytest.mark.parametrize("shape", [(20000, 96), (10, 6000)])
 def test_many_results_of_a_fold_are_those_of_memory(shape: tuple[int, int], engine: str) -> None:
     """Results that do not fit the budget are folded some columns at a time."""
@@ -323,15 +312,6 @@ def test_rows_of_chunks_that_are_too_much_are_read_once(
         xl.store(e, found, memory=memory)
         assert told.read == kept.moved == values.nbytes
         assert found.tobytes() == xl.eval(write(xl.asarray(values))).numpy().tobytes()
-
-
-@pytest.mark.usefixtures("compiled")
-def test_many_short_rows_are_folded_each_by_itself() -> None:
-    """What is cut out of rows of ten; of as many results of its own the engine folds across."""
-    values = np.random.default_rng(0).normal(size=(108, 390, 10))
-    e, found = xl.sum(xl.open(Kept(values, (64, 7, 4)))[..., 1:]), np.zeros(())
-    xl.store(e, found, memory=4_700_000)
-    assert found.tobytes() == xl.eval(xl.sum(xl.asarray(values)[..., 1:])).numpy().tobytes()
 
 
 _SOME: dict[str, Callable[[Any], Any]] = {

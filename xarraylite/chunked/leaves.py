@@ -434,10 +434,13 @@ class _Short(_Leaf):
         assert self._others is not None, "all values are there"
         ends = [*itertools.accumulate(rest_lengths(node, self.length))]
         groups = range(WIDE - 1, len(self._others), WIDE - 1)  # more would be folded across them
-        rows = [np.split(part, groups) for part in np.split(self._others, ends[:-1], axis=1)]
-        folds = [[build.reduce(undivided(node.op), leaf_of(x), (1,), False) for x in part]
-                 for part in rows]  # fmt: skip
-        return np.stack([np.concatenate([*map(computed, part)]) for part in folds], axis=1)
+
+        def fold(part: NumpyArray) -> NumpyArray:
+            rows = [leaf_of(own) for own in np.split(part, groups)]
+            folds = [build.reduce(undivided(node.op), own, (1,), False) for own in rows]
+            return np.concatenate([*map(computed, folds)])
+
+        return np.stack([fold(x) for x in np.split(self._others, ends[:-1], axis=1)], axis=1)
 
 
 #: Where leaves begin and end, and how many values each comes to; these; those that are open.
