@@ -11,6 +11,8 @@ import math
 import numbers
 import operator
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import ml_dtypes
@@ -56,6 +58,16 @@ def test_every_dtype_has_values(dtype: Any) -> None:
         assert made.dtype == dtype
         assert_same_bits(np.asarray(made), values[1, 2])
     assert_same_bits(xl.eval(xl.asarray(x)), values[1, 2])
+
+
+def test_a_value_is_the_first_thing_that_a_process_meets() -> None:
+    """Workers of a pool are sent values before anything else of the package is imported there."""
+    sent = pickle.dumps([value_of(2, dtype) for dtype in ("f8", "f4", "i8", "c16", "bool", "int4")])
+    for first in (f"pickle.loads({sent!r})", "[xl.XScalar(np.float32(2)), xl.XScalar(2)]"):
+        script = f"import pickle, numpy as np, xarraylite as xl; x = {first}; print(x, x[0] + x[1])"
+        run = [sys.executable, "-c", script]
+        told = subprocess.run(run, capture_output=True, text=True, check=False)
+        assert told.stdout.endswith("] 4.0\n"), told.stderr
 
 
 def test_values_are_pythons_numbers_where_numpys_are() -> None:
