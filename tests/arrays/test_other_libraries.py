@@ -6,6 +6,7 @@ import array
 import collections
 import decimal
 import fractions
+import operator
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,20 @@ def test_pandas_keeps_its_index() -> None:
     assert (given.dtype, given.tolist()) == (np.float32, [1, 2, 3])
     assert np.shares_memory(a.to_numpy(), np.asarray(a))
     assert not np.shares_memory(a.to_numpy(copy=True), np.asarray(a))
+
+
+def test_sparse_arrays_say_what_comes_out() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    n, stored = np.array([[0.0, 1.0], [2.0, 3.0]]), sparse.csr_array([[0.0, 1.0], [4.0, 0.0]])
+    a = xl.asarray(n)
+    for ours, theirs in ((a, n), (a * 1, n), (a[1, 0], n[1, 0])):
+        for name in ("mul", "truediv", "eq", "ne", "lt", "ge") + ("add", "sub", "rsub") * ours.ndim:
+            op = getattr(operator, name, lambda x, y: y - x)
+            made, wanted = op(stored, ours), op(stored, theirs)
+            assert type(made) is type(wanted)
+            assert_same_bits(*[getattr(x, "toarray", lambda x=x: x)() for x in (made, wanted)])
+    assert_same_bits(a == stored, n == stored)
+    assert_same_bits(a @ stored, n @ stored)
 
 
 class Measured(np.lib.mixins.NDArrayOperatorsMixin):
