@@ -44,6 +44,19 @@ def test_pandas_keeps_its_index() -> None:
     assert not np.shares_memory(a.to_numpy(copy=True), np.asarray(a))
 
 
+def test_numpys_functions_of_ours_and_of_dasks_are_dasks() -> None:
+    da = pytest.importorskip("dask.array")
+    a, d = xl.asarray(V), da.from_array(V * 2, chunks=2)
+    with pytest.importorskip("dask").config.set(scheduler="synchronous"):
+        for ours, theirs in ((a, V), (a * 1, V)):
+            for one, two, other in ((ours, d, theirs), (d, ours, theirs)):
+                plain = [x if x is d else other for x in (one, two)]
+                for function in (np.isclose, np.dot, np.outer, lambda x, y: np.concatenate([x, y])):
+                    made, wanted = function(one, two), function(*plain)
+                    assert type(made) is type(wanted) is da.Array
+                    assert_same_bits(np.asarray(made), np.asarray(wanted))
+
+
 def test_sparse_arrays_say_what_comes_out() -> None:
     sparse = pytest.importorskip("scipy.sparse")
     n, stored = np.array([[0.0, 1.0], [2.0, 3.0]]), sparse.csr_array([[0.0, 1.0], [4.0, 0.0]])

@@ -46,13 +46,14 @@ def call_function(
 ) -> Any:
     """Return what one of NumPy's functions means of our arrays (``__array_function__``).
 
-    Arrays of other libraries (``types``) have the last word.
+    Arrays of other libraries (``types``) have the last word, and are given NumPy's for ours: few
+    take every class.
     """
-    if not all([issubclass(kind, (HasNode, OneValue, Lifted, np.ndarray)) for kind in types]):
-        return NotImplemented
     own, name = _OWN.get(function), function.__name__
     known = getattr(np, name, None) is function
-    if own is None and known and name not in _NUMPYS:
+    if not all([issubclass(kind, (HasNode, OneValue, Lifted, np.ndarray)) for kind in types]):
+        own = None
+    elif own is None and known and name not in _NUMPYS:
         own = getattr(namespace(None), name, None)
     elif function.__module__ in _SPACES:
         own = getattr(getattr(namespace(None), _SPACES[function.__module__]), name, None)
