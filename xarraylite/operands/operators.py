@@ -71,10 +71,11 @@ def by_operator(op: Op, one: Any, two: Any) -> Any:
     if op.name in _EQUALITY and not _TEXT.isdisjoint((type(one), type(two))):
         array, differs = two if type(one) in _TEXT else one, np.bool_(op.name == "not_equal")
         return namespace(None).full(array.shape, differs) if array.shape else differs
-    if any([_is_asked_first(type(x)) for x in (one, two)]):
+    made = with_strangers(op, one, two)
+    if made is NotImplemented and any([_is_asked_first(type(x)) for x in (one, two)]):
         name = next(name for name, entry in entries().items() if entry.op is op)
         return getattr(operator, name)(*map(_values, (one, two)))
-    return with_strangers(op, one, two)
+    return made
 
 
 def _is_asked_first(cls: type) -> bool:
