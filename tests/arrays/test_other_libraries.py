@@ -228,7 +228,7 @@ def test_dask_stays_lazy() -> None:
     da = pytest.importorskip("dask.array")
     a, d = xl.asarray(V), da.ones(3, chunks=2)
     assert isinstance(xl.sum(d), da.Array)
-    for made in (a + d, d + a, (a * 1) + d, np.add(a, d), xl.add(a, d)):
+    for made in (a + d, d + a, (a * 1) + d, np.add(a, d), xl.add(a, d), xl.astype(d, "f4") + a):
         assert isinstance(made, da.Array)
         assert made.compute(scheduler="synchronous").tolist() == [2, 3, 4]
     assert (a[1] * d).compute(scheduler="synchronous").tolist() == [2, 2, 2]
