@@ -241,6 +241,15 @@ def test_dask_stays_lazy() -> None:
     assert np.asarray(chunked.compute(scheduler="synchronous")).tolist() == [2, 4, 6]
 
 
+def test_arrows_arrays_are_made_of_ours() -> None:
+    pa = pytest.importorskip("pyarrow")
+    for dtype in ("i8", "u1", "f4", "f8", "bool"):
+        n = np.array([1, 0, 2], dtype)
+        for x in (xl.asarray(n), xl.asarray(n)[::-1], xl.asarray(n) | 0 if dtype == "i8" else n):
+            made = pa.array(x)
+            assert made.equals(pa.array(np.asarray(x)))
+
+
 def test_xarray_holds_containers() -> None:
     xr = pytest.importorskip("xarray")
     labelled = xr.DataArray(xl.asarray(V), dims="x") * 2

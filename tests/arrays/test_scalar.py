@@ -70,6 +70,22 @@ def test_a_value_is_the_first_thing_that_a_process_meets() -> None:
         assert told.stdout.endswith("] 4.0\n"), told.stderr
 
 
+def test_values_are_sympys_numbers() -> None:
+    sympy = pytest.importorskip("sympy")
+    x, n, k = sympy.Symbol("x"), value_of(3, "i8"), value_of(3, "u1")
+    assert [x**n, n * x, x + k, n**x] == [x**3, 3 * x, x + 3, 3**x]
+    assert sympy.binomial(5, k) == 10
+    assert sympy.sympify(value_of(True, "bool")) is sympy.true
+    assert sympy.sympify(value_of(1.5, "f4")) == sympy.Float(1.5)
+
+
+def test_setting_flags_of_values_does_nothing() -> None:
+    for x, theirs in ((value_of(2, "f8"), np.float64(2)), (value_of(2, "f4"), np.float32(2))):
+        x.setflags(write=True)
+        theirs.setflags(write=True)
+        assert x.flags.writeable is theirs.flags.writeable is False
+
+
 def test_values_are_pythons_numbers_where_numpys_are() -> None:
     """A float64 is a float to whatever asks for one, a complex128 a complex; others are neither."""
     for dtype in DTYPES:
