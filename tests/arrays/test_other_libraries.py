@@ -6,6 +6,7 @@ import array
 import collections
 import decimal
 import fractions
+import operator
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,33 @@ def test_pandas_keeps_its_index() -> None:
     assert (given.dtype, given.tolist()) == (np.float32, [1, 2, 3])
     assert np.shares_memory(a.to_numpy(), np.asarray(a))
     assert not np.shares_memory(a.to_numpy(copy=True), np.asarray(a))
+
+
+def test_numpys_functions_of_ours_and_of_dasks_are_dasks() -> None:
+    da = pytest.importorskip("dask.array")
+    a, d = xl.asarray(V), da.from_array(V * 2, chunks=2)
+    with pytest.importorskip("dask").config.set(scheduler="synchronous"):
+        for ours, theirs in ((a, V), (a * 1, V)):
+            for one, two, other in ((ours, d, theirs), (d, ours, theirs)):
+                plain = [x if x is d else other for x in (one, two)]
+                for function in (np.isclose, np.dot, np.outer, lambda x, y: np.concatenate([x, y])):
+                    made, wanted = function(one, two), function(*plain)
+                    assert type(made) is type(wanted) is da.Array
+                    assert_same_bits(np.asarray(made), np.asarray(wanted))
+
+
+def test_sparse_arrays_say_what_comes_out() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    n, stored = np.array([[0.0, 1.0], [2.0, 3.0]]), sparse.csr_array([[0.0, 1.0], [4.0, 0.0]])
+    a = xl.asarray(n)
+    for ours, theirs in ((a, n), (a * 1, n), (a[1, 0], n[1, 0])):
+        for name in ("mul", "truediv", "eq", "ne", "lt", "ge") + ("add", "sub", "rsub") * ours.ndim:
+            op = getattr(operator, name, lambda x, y: y - x)
+            made, wanted = op(stored, ours), op(stored, theirs)
+            assert type(made) is type(wanted)
+            assert_same_bits(*[getattr(x, "toarray", lambda x=x: x)() for x in (made, wanted)])
+    assert_same_bits(a == stored, n == stored)
+    assert_same_bits(a @ stored, n @ stored)
 
 
 class Measured(np.lib.mixins.NDArrayOperatorsMixin):
@@ -200,7 +228,7 @@ def test_dask_stays_lazy() -> None:
     da = pytest.importorskip("dask.array")
     a, d = xl.asarray(V), da.ones(3, chunks=2)
     assert isinstance(xl.sum(d), da.Array)
-    for made in (a + d, d + a, (a * 1) + d, np.add(a, d), xl.add(a, d)):
+    for made in (a + d, d + a, (a * 1) + d, np.add(a, d), xl.add(a, d), xl.astype(d, "f4") + a):
         assert isinstance(made, da.Array)
         assert made.compute(scheduler="synchronous").tolist() == [2, 3, 4]
     assert (a[1] * d).compute(scheduler="synchronous").tolist() == [2, 2, 2]
@@ -211,6 +239,15 @@ def test_dask_stays_lazy() -> None:
     assert_same_bits(xl.asarray(d), np.ones(3))
     chunked = da.from_array(a, chunks=2) * 2
     assert np.asarray(chunked.compute(scheduler="synchronous")).tolist() == [2, 4, 6]
+
+
+def test_arrows_arrays_are_made_of_ours() -> None:
+    pa = pytest.importorskip("pyarrow")
+    for dtype in ("i8", "u1", "f4", "f8", "bool"):
+        n = np.array([1, 0, 2], dtype)
+        for x in (xl.asarray(n), xl.asarray(n)[::-1], xl.asarray(n) | 0 if dtype == "i8" else n):
+            made = pa.array(x)
+            assert made.equals(pa.array(np.asarray(x)))
 
 
 def test_xarray_holds_containers() -> None:

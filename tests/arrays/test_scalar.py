@@ -11,6 +11,8 @@ import math
 import numbers
 import operator
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import ml_dtypes
@@ -56,6 +58,32 @@ def test_every_dtype_has_values(dtype: Any) -> None:
         assert made.dtype == dtype
         assert_same_bits(np.asarray(made), values[1, 2])
     assert_same_bits(xl.eval(xl.asarray(x)), values[1, 2])
+
+
+def test_a_value_is_the_first_thing_that_a_process_meets() -> None:
+    """Workers of a pool are sent values before anything else of the package is imported there."""
+    sent = pickle.dumps([value_of(2, dtype) for dtype in ("f8", "f4", "i8", "c16", "bool", "int4")])
+    for first in (f"pickle.loads({sent!r})", "[xl.XScalar(np.float32(2)), xl.XScalar(2)]"):
+        script = f"import pickle, numpy as np, xarraylite as xl; x = {first}; print(x, x[0] + x[1])"
+        run = [sys.executable, "-c", script]
+        told = subprocess.run(run, capture_output=True, text=True, check=False)
+        assert told.stdout.endswith("] 4.0\n"), told.stderr
+
+
+def test_values_are_sympys_numbers() -> None:
+    sympy = pytest.importorskip("sympy")
+    x, n, k = sympy.Symbol("x"), value_of(3, "i8"), value_of(3, "u1")
+    assert [x**n, n * x, x + k, n**x] == [x**3, 3 * x, x + 3, 3**x]
+    assert sympy.binomial(5, k) == 10
+    assert sympy.sympify(value_of(True, "bool")) is sympy.true
+    assert sympy.sympify(value_of(1.5, "f4")) == sympy.Float(1.5)
+
+
+def test_setting_flags_of_values_does_nothing() -> None:
+    for x, theirs in ((value_of(2, "f8"), np.float64(2)), (value_of(2, "f4"), np.float32(2))):
+        x.setflags(write=True)
+        theirs.setflags(write=True)
+        assert x.flags.writeable is theirs.flags.writeable is False
 
 
 def test_values_are_pythons_numbers_where_numpys_are() -> None:

@@ -47,11 +47,11 @@ def call_function(
 ) -> Any:
     """Return what one of NumPy's functions means of our arrays (``__array_function__``).
 
-    Arrays of other libraries (``types``) have the last word.
+    Arrays of other libraries (``types``) have the last word, and are given NumPy's for ours: few
+    take every class.
     """
-    if not all([issubclass(kind, (HasNode, OneValue, Lifted, np.ndarray)) for kind in types]):
-        return NotImplemented
-    own = _of_function(function)
+    ours = all([issubclass(kind, (HasNode, OneValue, Lifted, np.ndarray)) for kind in types])
+    own = _of_function(function) if ours else None
     if own is not None:
         try:
             return own(*args, **options)

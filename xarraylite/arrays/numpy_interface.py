@@ -164,6 +164,10 @@ class Described:
         values = e.numpy()
         return values if dtype is None else values.astype(dtype, copy=False)
 
+    def __arrow_array__(self, type: object = None) -> Any:
+        """Return the values as an array of Arrow's, whose package has asked for it."""
+        return sys.modules["pyarrow"].array(np.asarray(self), type=type)
+
     @property
     def __array_struct__(self) -> Any:
         """The memory of a result that was written, which NumPy asks for first; others have none."""

@@ -16,6 +16,7 @@ they are.  `CLASSES` has the class for each dtype.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from numbers import Complex, Integral, Number, Real
 from types import FunctionType
@@ -116,6 +117,16 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
         if made.size != 1:
             raise TypeError(f"XScalar: one element is needed, got the shape {made.shape}")
         return scalar_of(made.numpy().reshape(())[()])
+
+    #: It never changes, whatever `setflags` is told.
+    readonly = True
+
+    def _protect(self, readonly: bool) -> None:
+        """Do nothing, as NumPy's scalars do."""
+
+    def _sympy_(self) -> Any:
+        """Return the number as SymPy's, which has asked for it: it takes others for floats."""
+        return sys.modules["sympy"].sympify(self.item())
 
     # --- the array object ------------------------------------------------------------------------
 

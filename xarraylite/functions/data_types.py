@@ -15,7 +15,7 @@ from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
 from ..operands import non_numeric
 from ..operands.moving import maps
-from ..operands.nodes import HasNode, as_node, of_base
+from ..operands.nodes import HasNode, as_node, has_own, of_base
 from .groups import Lazy, is_jagged, takes_jagged
 
 
@@ -55,6 +55,8 @@ def astype(x: object, dtype: object, /, *, copy: bool = True, device: str | None
         raise ValueError(f"astype: the only device is 'cpu', got {device!r}")
     if is_jagged(x):
         return x.astype(dtype, copy=copy)
+    if has_own(x, "astype"):
+        return x.astype(dtype)  # type: ignore[attr-defined,no-any-return]
     array = x if isinstance(x, XExpression) else XExpression(as_node(x, "astype"))
     return array.astype(dtype, copy=copy)
 

@@ -7,6 +7,7 @@ so an operator is one call and looks nothing up.  `ufunc_table` finds the rows o
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from datetime import timedelta
 from numbers import Number
@@ -59,7 +60,7 @@ def with_strangers(op: Op, *operands: Any) -> Any:
     strange = any([is_foreign(x) or isinstance(x, stranger) for x in others])
     if not strange or not isinstance(ufunc, np.ufunc):
         return NotImplemented
-    values = [np.asarray(x) if isinstance(x, (HasNode, OneValue)) else x for x in operands]
+    values = [*map(_values, operands)]
     if any([getattr(x, "ndim", 0) for x in values]):  # an array of pandas' would have its objects
         values = [getattr(x, "to_timedelta64", lambda x=x: x)() for x in values]
     return ufunc(*values)
@@ -70,7 +71,23 @@ def by_operator(op: Op, one: Any, two: Any) -> Any:
     if op.name in _EQUALITY and not _TEXT.isdisjoint((type(one), type(two))):
         array, differs = two if type(one) in _TEXT else one, np.bool_(op.name == "not_equal")
         return namespace(None).full(array.shape, differs) if array.shape else differs
-    return with_strangers(op, one, two)
+    made = with_strangers(op, one, two)
+    if made is NotImplemented and any([_is_asked_first(type(x)) for x in (one, two)]):
+        name = next(name for name, entry in entries().items() if entry.op is op)
+        return getattr(operator, name)(*map(_values, (one, two)))
+    return made
+
+
+def _is_asked_first(cls: type) -> bool:
+    """Tell whether NumPy's arrays leave operators to a class, as they do to SciPy's sparse ones.
+
+    It has said so since before there were ufuncs, knows their class, and refuses any other.
+    """
+    return not hasattr(cls, "__array_ufunc__") and getattr(cls, "__array_priority__", 0) > 0
+
+
+def _values(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, (HasNode, OneValue)) else x
 
 
 def with_matmul(one: Any, two: Any) -> Any:
