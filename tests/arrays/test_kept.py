@@ -11,7 +11,8 @@ import pytest
 
 import xarraylite as xl
 from tests.threads import run_all
-from xarraylite.arrays import ownership
+from xarraylite.arrays import ownership, recomputed
+from xarraylite.memory.snapshots import Copy
 from xarraylite.testing import assert_same_bits
 
 VALUES = np.linspace(-1, 1, 12).reshape(3, 4)
@@ -22,6 +23,10 @@ pytestmark = pytest.mark.usefixtures("both_ways")
 def is_kept(e: Any) -> bool:
     """Tell whether a lazy result's values are kept."""
     return isinstance(getattr(e, "_used", None), tuple)
+
+
+def copied(item: object) -> bool:
+    return isinstance(item, Copy)
 
 
 def test_what_is_used_again_is_computed_once() -> None:
@@ -88,6 +93,40 @@ def test_late_is_late_in_a_loop_too() -> None:
         np.testing.assert_allclose(np.asarray(xl.eval(later)), now * now + now)
         np.testing.assert_allclose(np.asarray(xl.eval(z)), np.exp(b / -1.5) + k - 1)
         a[...], b[...] = VALUES, VALUES
+
+
+def test_elements_of_what_is_kept_say_what_they_are_of() -> None:
+    """Picks of lazy results, also of views of them and of other picks."""
+    a, at = xl.asarray(np.arange(6.0)), np.array([4, 0, -1])
+    for k in range(20):
+        y = xl.sin(a) * float(k)
+        picks = y[at], y[[1, 2]], y[1:][at], y[at][at[1:]], y[xl.asarray(at)]
+        later = [xl.late(pick * 1.0) for pick in picks]
+        for now in (np.arange(6.0), np.arange(6.0)[::-1]):
+            a[...] = now
+            x = np.sin(now) * k
+            expected = x[at], x[[1, 2]], x[1:][at], x[at][at[1:]], x[at]
+            for one, other in zip(later, expected, strict=True):
+                np.testing.assert_allclose(np.asarray(xl.eval(one)), other, rtol=1e-13)
+        a[...] = np.arange(6.0)
+        x = np.sin(np.arange(6.0)) * k
+        np.testing.assert_allclose(np.asarray(picks[0]), x[at], rtol=1e-13)
+        with pytest.raises(IndexError):
+            y[np.array([0, 6])]
+
+
+def test_elements_picked_in_a_loop_remember_a_few_steps() -> None:
+    part, at = xl.asarray(VALUES.ravel()), np.arange(12)[::-1].copy()
+    for _ in range(80):
+        part = (part * 0.9 + 0.1)[at]
+    steps, known = 0, part._operands[0]  # type: ignore[attr-defined]
+    while known is not None and steps < 80:
+        of = getattr(known, "made", None)
+        reads = getattr(of, "part", (0, 0, ()))[2]
+        known = of if isinstance(of, Copy) else next(filter(copied, reads), None)
+        steps += 1
+    assert steps < 60
+    assert recomputed.depth_of(part._operands[0]) <= recomputed.DEEP  # type: ignore[attr-defined]
 
 
 def test_one_cheap_operation_is_done_again() -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from . import outside as c
 from . import words as w
-from .api import SIZE, load, scratch, store, word
+from .api import CLASS, SIZE, load, scratch, store, word
 from .basics import (
     DIMENSIONS,
     LIST_ITEMS,
+    change,
     expression,
     get,
     give,
@@ -25,7 +26,7 @@ from .basics import (
     tuple_of,
 )
 from .indexing import get_item
-from .indices import is_by_values
+from .indices import is_by_values, selects_by_array
 from .picks import value_at
 from .reuse import LITTLE, OFTEN, STANDING, kept_values, noted, own_memory, settle
 from .views import (
@@ -174,8 +175,33 @@ def lazy_view(lazy: int, key: int) -> int:
     return related(lazy, made, list_of(key)) if made != 0 else 0
 
 
+def copy_in(thing: int) -> int:
+    """Return the copy that an expression is of, borrowed; 0 of all else."""
+    operands = get(thing, w.OPERANDS) if is_lazy(thing) else 0
+    first = item(operands, 0) if operands != 0 and load(operands + SIZE) == 2 else 0
+    return first if first != 0 and load(first + CLASS) == word(w.COPY) else 0
+
+
+def lazy_pick(lazy: int, key: int) -> int:
+    """Return few elements that one index array selects of a result that is computed; else 0.
+
+    As of the container of its values; the copy knows what computes these anew.
+    """
+    values = kept_values(lazy) if viewed_of(lazy) != 0 else 0
+    made = get_item(values, key) if values != 0 else 0
+    stands = noted(lazy, STANDING) if made != 0 else 0
+    copy = copy_in(made) if stands != 0 else 0
+    if copy != 0 and copy_in(stands) != 0:
+        change(copy, w.COPY_MADE, keep(copy_in(stands)))
+    else:  # Python makes it
+        c.Py_DecRef(made)
+        made = 0
+    c.Py_DecRef(values)
+    return made
+
+
 def lazy_item(thing: int, key: int) -> int:
-    """``thing[key]`` of a lazy result: an element, of values that it keeps, or a view."""
+    """``thing[key]`` of a lazy result: an element, of values that it keeps, a view, or a copy."""
     if not is_lazy(thing) or is_traced():
         return 0
     if get(thing, w.KIND) == word(w.NODE):
@@ -188,6 +214,8 @@ def lazy_item(thing: int, key: int) -> int:
         made = get_item(values, key) if values != 0 else 0
         c.Py_DecRef(values)
         return made
+    if selects_by_array(key):
+        return lazy_pick(thing, key)
     if not is_index(key, False) or given_of(key) != load(get(thing, w.SHAPE) + SIZE):
         return lazy_view(thing, key)
     values = kept_values(thing)

@@ -61,6 +61,8 @@ def depth_of(operand: int) -> int:
     if load(operand + CLASS) != word(w.COPY):
         return 0
     told = get(operand, w.COPY_MADE)
+    if load(told + CLASS) == word(w.COPY):  # elements of a result
+        told = get(told, w.COPY_MADE)
     known = load(told + CLASS) == word(w.RECOMPUTED)
     return c.PyLong_AsLongLong(get(told, w.DEPTH)) if known else 0
 
