@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, SupportsIndex, TypeAlias
 
+import numpy as np
+
 from .._errors import ShapeError
 from ..arrays import matmul as matmuls
 from ..arrays.container import XContainer
@@ -33,7 +35,7 @@ from ..ir.walk import source_of
 from ..labels import products
 from ..labels import subscripts as labelling
 from ..operands import tracing
-from ..operands.nodes import HasNode, as_node
+from ..operands.nodes import NUMBERS, HasNode, as_node, is_number
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arrays_of_numpy import into
@@ -345,6 +347,9 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     arrays = isinstance(a, XExpression) and isinstance(b, XExpression)
     if arrays and a.ndim in (1, 2) and b.ndim in (1, 2):  # type: ignore[attr-defined]
         return into(out, a @ b, "dot")  # type: ignore[no-any-return,operator]
+    one, other = [np.asarray(x)[()] if type(x) in NUMBERS else x for x in (a, b)]  # of a dtype
+    if is_number(one) ^ is_number(other) and isinstance(a if is_number(other) else b, XExpression):
+        return into(out, apply(OPS["multiply"], one, other), "dot")
     left, right = [build.convert(n, n.dtype) for n in (as_node(a, "dot"), as_node(b, "dot"))]
     if not left.shape or not right.shape:
         return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")
