@@ -119,14 +119,14 @@ def test_elements_picked_in_a_loop_remember_a_few_steps() -> None:
     part, at = xl.asarray(VALUES.ravel()), np.arange(12)[::-1].copy()
     for _ in range(80):
         part = (part * 0.9 + 0.1)[at]
-    steps, known = 0, part._operands[0]  # type: ignore[attr-defined]
+    steps, known = 0, part._operands[0]
     while known is not None and steps < 80:
         of = getattr(known, "made", None)
         reads = getattr(of, "part", (0, 0, ()))[2]
         known = of if isinstance(of, Copy) else next(filter(copied, reads), None)
         steps += 1
     assert steps < 60
-    assert recomputed.depth_of(part._operands[0]) <= recomputed.DEEP  # type: ignore[attr-defined]
+    assert recomputed.depth_of(part._operands[0]) <= recomputed.DEEP
 
 
 def test_one_cheap_operation_is_done_again() -> None:

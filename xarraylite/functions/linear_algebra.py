@@ -35,7 +35,7 @@ from ..ir.walk import source_of
 from ..labels import products
 from ..labels import subscripts as labelling
 from ..operands import tracing
-from ..operands.nodes import NUMBERS, HasNode, as_node, is_number
+from ..operands.nodes import NUMBERS, HasNode, as_node
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arrays_of_numpy import into
@@ -348,11 +348,10 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     if arrays and a.ndim in (1, 2) and b.ndim in (1, 2):  # type: ignore[attr-defined]
         return into(out, a @ b, "dot")  # type: ignore[no-any-return,operator]
     one, other = [np.asarray(x)[()] if type(x) in NUMBERS else x for x in (a, b)]  # of a dtype
-    if is_number(one) ^ is_number(other) and isinstance(a if is_number(other) else b, XExpression):
+    if () in [getattr(x, "shape", None) for x in (one, other)]:
+        one, other = [x if hasattr(x, "shape") else as_array(x, "dot") for x in (one, other)]
         return into(out, apply(OPS["multiply"], one, other), "dot")
-    left, right = [build.convert(n, n.dtype) for n in (as_node(a, "dot"), as_node(b, "dot"))]
-    if not left.shape or not right.shape:
-        return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")
+    left, right = as_node(a, "dot"), as_node(b, "dot")
     if len(left.shape) <= 2 and len(right.shape) <= 2:
         return into(out, matmul(a, b), "dot")
     axes = ([-1], [max(len(right.shape) - 2, 0)])
