@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, SupportsIndex, TypeAlias
 
-import numpy as np
-
 from .._errors import ShapeError
 from ..arrays import matmul as matmuls
 from ..arrays.container import XContainer
@@ -35,7 +33,7 @@ from ..ir.walk import source_of
 from ..labels import products
 from ..labels import subscripts as labelling
 from ..operands import tracing
-from ..operands.nodes import NUMBERS, HasNode, as_node
+from ..operands.nodes import HasNode, as_node
 from ..operands.non_numeric import or_numpy
 from ..ops.table import OPS
 from .arrays_of_numpy import into
@@ -347,15 +345,13 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     arrays = isinstance(a, XExpression) and isinstance(b, XExpression)
     if arrays and a.ndim in (1, 2) and b.ndim in (1, 2):  # type: ignore[attr-defined]
         return into(out, a @ b, "dot")  # type: ignore[no-any-return,operator]
-    one, other = [np.asarray(x)[()] if type(x) in NUMBERS else x for x in (a, b)]  # of a dtype
-    if () in [getattr(x, "shape", None) for x in (one, other)]:
-        one, other = [x if hasattr(x, "shape") else as_array(x, "dot") for x in (one, other)]
-        return into(out, apply(OPS["multiply"], one, other), "dot")
-    left, right = as_node(a, "dot"), as_node(b, "dot")
-    if len(left.shape) <= 2 and len(right.shape) <= 2:
-        return into(out, matmul(a, b), "dot")
-    axes = ([-1], [max(len(right.shape) - 2, 0)])
-    return into(out, tensordot(a, b, axes=axes), "dot")
+    a, b = [x if hasattr(x, "shape") else as_array(x, "dot") for x in (a, b)]
+    if () in (a.shape, b.shape):
+        return into(out, apply(OPS["multiply"], a, b), "dot")
+    ranks = [len(as_node(x, "dot").shape) for x in (a, b)]
+    axes = ([-1], [max(ranks[1] - 2, 0)])
+    made = matmul(a, b) if max(ranks) <= 2 else tensordot(a, b, axes=axes)
+    return into(out, made, "dot")
 
 
 @or_numpy
