@@ -42,8 +42,9 @@ from .views import (
     tuple_from,
 )
 
-#: Members of a family from which those that are gone are looked for (`arrays.ownership`).
-MANY_MEMBERS = 16
+#: Members of a family from which Python looks for those that are gone (`arrays.ownership`), and
+#: where a weak reference has the object, or None.
+MANY_MEMBERS, REFERENT = 16, 16
 
 
 def list_of(thing: int) -> int:
@@ -92,10 +93,23 @@ def family_of(lazy: int) -> int:
             return 0
         give(lazy, w.OWNING, its)
     alone = get(its, w.ROOT) == word(w.NONE) and load(get(its, w.PATH) + SIZE) == 0
-    if not alone or get(its, w.FAMILY_MEMORY) != word(w.NONE):
-        return 0
-    family = get(its, w.FAMILY)
-    return family if load(family + SIZE) < MANY_MEMBERS else 0
+    return get(its, w.FAMILY) if alone and get(its, w.FAMILY_MEMORY) == word(w.NONE) else 0
+
+
+def into_family(family: int, ref: int) -> bool:
+    """Add a weak reference to a family, in the place of one of a handle that is gone.
+
+    Where many are alive Python looks through all of them.
+    """
+    count = load(family + SIZE)
+    for k in range(count if count < MANY_MEMBERS else MANY_MEMBERS):
+        place = load(family + LIST_ITEMS) + 8 * k
+        gone = load(place)
+        if load(gone + REFERENT) == word(w.NONE):
+            store(place, keep(ref))
+            c.Py_DecRef(gone)
+            return True
+    return count < MANY_MEMBERS and c.PyList_Append(family, ref) == 0
 
 
 def related(of: int, made: int, step: int) -> int:
@@ -112,7 +126,7 @@ def related(of: int, made: int, step: int) -> int:
     store(path + word(w.TUPLE_ITEMS), step)
     mine = owned_by(keep(of), keep(get(of, w.SHAPE)), path, keep(family))
     member = c.PyWeakref_NewRef(made, 0) if mine != 0 else 0
-    done = member != 0 and c.PyList_Append(get(mine, w.FAMILY), member) == 0
+    done = member != 0 and into_family(family, member)
     c.Py_DecRef(member)
     if done:
         give(made, w.OWNING, mine)

@@ -140,6 +140,8 @@ def settle(lazy: int) -> bool:
     stands = standing(values, told) if by_rows else 0
     if not by_rows:
         c.Py_DecRef(told)
+        ordered = values != 0 and get(values, w.KIND) != word(w.NODE)
+        stands = keep(values) if ordered else 0  # as Python has it
     used = tuple_of(3) if stands != 0 else 0
     done = used != 0 and get(lazy, w.OPERANDS) == operands  # it was not written meanwhile
     if used != 0:
