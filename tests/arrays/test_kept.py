@@ -497,3 +497,31 @@ def test_masks_that_are_lazy_select_what_they_were_written_of(size: int) -> None
         np.testing.assert_allclose(np.asarray(z), y, 1e-12)
         a[0] = k  # what `e` is of keeps what it was
         np.testing.assert_array_equal(np.asarray(e[n]), c[m])
+
+
+def test_views_take_the_places_of_views_that_are_gone() -> None:
+    a = xl.asarray(VALUES)
+    for held in (2, 40):
+        for _ in range(12):
+            y = xl.exp(a) + 1
+            first, views = y[1:], [y[k % 3] for k in range(held)]
+            for k in range(60):
+                y[k % 3] + y.T[0, k % 3]
+            last = y.T
+            y[...] = 5.0
+            for view in (first, last, *views):
+                assert set(np.asarray(view).ravel().tolist()) == {5.0}
+            views[0][0] = 7.0
+            assert (y[0, 0], last[0, 0]) == (7.0, 7.0)
+
+
+def test_transposed_results_are_multiplied() -> None:
+    a, b = xl.asarray(VALUES), VALUES
+    for _ in range(20):
+        y, z = xl.tanh(a), np.tanh(b)
+        np.testing.assert_allclose(y.T @ y, z.T @ z, rtol=1e-13)
+        np.testing.assert_allclose(xl.dot(y.T, a), z.T @ b, rtol=1e-13)
+        later = xl.late(y.T * 1.0)
+        a *= 0.9
+        np.testing.assert_allclose(np.asarray(xl.eval(later)), np.tanh(np.asarray(a)).T, rtol=1e-13)
+        a[...] = VALUES
