@@ -11,7 +11,8 @@ import pytest
 
 import xarraylite as xl
 from tests.threads import run_all
-from xarraylite.arrays import ownership
+from xarraylite.arrays import ownership, recomputed
+from xarraylite.memory.snapshots import Copy
 from xarraylite.testing import assert_same_bits
 
 VALUES = np.linspace(-1, 1, 12).reshape(3, 4)
@@ -22,6 +23,10 @@ pytestmark = pytest.mark.usefixtures("both_ways")
 def is_kept(e: Any) -> bool:
     """Tell whether a lazy result's values are kept."""
     return isinstance(getattr(e, "_used", None), tuple)
+
+
+def copied(item: object) -> bool:
+    return isinstance(item, Copy)
 
 
 def test_what_is_used_again_is_computed_once() -> None:
@@ -88,6 +93,40 @@ def test_late_is_late_in_a_loop_too() -> None:
         np.testing.assert_allclose(np.asarray(xl.eval(later)), now * now + now)
         np.testing.assert_allclose(np.asarray(xl.eval(z)), np.exp(b / -1.5) + k - 1)
         a[...], b[...] = VALUES, VALUES
+
+
+def test_elements_of_what_is_kept_say_what_they_are_of() -> None:
+    """Picks of lazy results, also of views of them and of other picks."""
+    a, at = xl.asarray(np.arange(6.0)), np.array([4, 0, -1])
+    for k in range(20):
+        y = xl.sin(a) * float(k)
+        picks = y[at], y[[1, 2]], y[1:][at], y[at][at[1:]], y[xl.asarray(at)]
+        later = [xl.late(pick * 1.0) for pick in picks]
+        for now in (np.arange(6.0), np.arange(6.0)[::-1]):
+            a[...] = now
+            x = np.sin(now) * k
+            expected = x[at], x[[1, 2]], x[1:][at], x[at][at[1:]], x[at]
+            for one, other in zip(later, expected, strict=True):
+                np.testing.assert_allclose(np.asarray(xl.eval(one)), other, rtol=1e-13)
+        a[...] = np.arange(6.0)
+        x = np.sin(np.arange(6.0)) * k
+        np.testing.assert_allclose(np.asarray(picks[0]), x[at], rtol=1e-13)
+        with pytest.raises(IndexError):
+            y[np.array([0, 6])]
+
+
+def test_elements_picked_in_a_loop_remember_a_few_steps() -> None:
+    part, at = xl.asarray(VALUES.ravel()), np.arange(12)[::-1].copy()
+    for _ in range(80):
+        part = (part * 0.9 + 0.1)[at]
+    steps, known = 0, part._operands[0]
+    while known is not None and steps < 80:
+        of = getattr(known, "made", None)
+        reads = getattr(of, "part", (0, 0, ()))[2]
+        known = of if isinstance(of, Copy) else next(filter(copied, reads), None)
+        steps += 1
+    assert steps < 60
+    assert recomputed.depth_of(part._operands[0]) <= recomputed.DEEP
 
 
 def test_one_cheap_operation_is_done_again() -> None:
@@ -458,3 +497,31 @@ def test_masks_that_are_lazy_select_what_they_were_written_of(size: int) -> None
         np.testing.assert_allclose(np.asarray(z), y, 1e-12)
         a[0] = k  # what `e` is of keeps what it was
         np.testing.assert_array_equal(np.asarray(e[n]), c[m])
+
+
+def test_views_take_the_places_of_views_that_are_gone() -> None:
+    a = xl.asarray(VALUES)
+    for held in (2, 40):
+        for _ in range(12):
+            y = xl.exp(a) + 1
+            first, views = y[1:], [y[k % 3] for k in range(held)]
+            for k in range(60):
+                y[k % 3] + y.T[0, k % 3]
+            last = y.T
+            y[...] = 5.0
+            for view in (first, last, *views):
+                assert set(np.asarray(view).ravel().tolist()) == {5.0}
+            views[0][0] = 7.0
+            assert (y[0, 0], last[0, 0]) == (7.0, 7.0)
+
+
+def test_transposed_results_are_multiplied() -> None:
+    a, b = xl.asarray(VALUES), VALUES
+    for _ in range(20):
+        y, z = xl.tanh(a), np.tanh(b)
+        np.testing.assert_allclose(y.T @ y, z.T @ z, rtol=1e-13)
+        np.testing.assert_allclose(xl.dot(y.T, a), z.T @ b, rtol=1e-13)
+        later = xl.late(y.T * 1.0)
+        a *= 0.9
+        np.testing.assert_allclose(np.asarray(xl.eval(later)), np.tanh(np.asarray(a)).T, rtol=1e-13)
+        a[...] = VALUES

@@ -78,6 +78,18 @@ def texts_of_numbers(xp: Xp) -> Any:
     )
 
 
+def digits(xp: Xp) -> Any:
+    """Of a number that is written out."""
+    told = [str(n) for n in xp.asarray([12, 7])]
+    return (
+        [*"2357"] == xp.array([*"2357"]).tolist(),
+        int((xp.array([*"2357"]).astype(int) ** 2).sum()),
+        xp.array(("a", "bcd")).dtype,
+        xp.array(told),
+        xp.array(["1", b"2"]),
+    )
+
+
 def drawn_words(xp: Xp) -> Any:
     rng = xp.random.default_rng(5)
     return (
@@ -226,7 +238,7 @@ def rows_of_other_things(xp: Xp) -> Any:
     )
 
 
-PROGRAMS = [totals_by_name, chosen_words, records, dates, texts_of_numbers, drawn_words]
+PROGRAMS = [totals_by_name, chosen_words, records, dates, texts_of_numbers, digits, drawn_words]
 PROGRAMS += [moved_words, days_and_numbers, words_that_come_one_by_one, rows_of_other_things]
 PROGRAMS += [board, sums_of_time, masked_measurements, fractions_and_large_numbers]
 PROGRAMS += [written_in_numpys_memory, written_where_no_numbers_are]

@@ -196,6 +196,19 @@ def test_what_is_written_with_a_number_again_is_known(dtype: str, written: list[
         )
 
 
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
+def test_sums_of_products_with_numbers_are_known(dtype: str, written: list[str]) -> None:
+    """Numbers that are not what float32 makes of them."""
+    a, b = xl.asarray([1.0, 2.0], dtype=dtype), xl.asarray([3.0, -1.0], dtype=dtype)
+    x, y = np.asarray(a), np.asarray(b)
+    for _ in range(3):
+        written.clear()
+        made = xl.eval((0.9 * a + 0.1 * b) / 0.3)
+        np.testing.assert_array_equal(np.asarray(made), (0.9 * x + 0.1 * y) / 0.3)
+    assert not written
+
+
 def test_numbers_that_are_no_integers_where_a_truth_is_asked_for() -> None:
     a = xl.asarray(np.array([0.0, 2.0]))
     for number in (2, 0j, 1j, 2.5, True, float("nan"), 1j):

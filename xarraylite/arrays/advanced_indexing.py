@@ -19,16 +19,14 @@ import numpy as np
 
 from .._errors import BroadcastError, IndexRangeError, TracedValueError
 from ..dtypes.names import NumpyArray, as_dtype, is_narrow_int, kind
-from ..index.indices import parse_index
 from ..ir import build
-from ..ir.kind import NODE, owner_class, row_major
+from ..ir.kind import NODE, owner_class
 from ..ir.node import RANK, Node
-from ..memory.snapshots import Copy, Snapshot
+from ..memory.snapshots import Copy
 from ..operands import tracing
-from ..operands.gathers import FEW, gather, is_index_array, taken
+from ..operands.gathers import FEW, is_index_array, taken
 from ..operands.nodes import HasNode, OneValue, has_array, is_masked, unwrapped, values_in
 from . import ownership
-from .recomputed import Recomputed, outlined
 
 _FINAL = frozenset((int, type(None), type(Ellipsis), str))
 _BASIC = _FINAL | {slice}
@@ -191,32 +189,20 @@ def of_copy(e: Any, key: Any) -> Any:
         return None
     if not any([item.__class__ not in _BASIC and is_index_array(item) for item in items]):
         return None
-    e = ownership.to_view(e, e._shape)
-    own = e._kind
+    stands = ownership.to_view(e, e._shape)
+    own = stands._kind
     if own is NODE or own.op is not None or own.strides is not None or own.scalar:
         return None
-    snapshot, start = e._operands
-    if snapshot.__class__ is not Copy or start:
+    if stands._operands[0].__class__ is not Copy or stands._operands[1]:
         return None
-    index = numpy_index(items, "index")
-    index = tuple([np.array(x) if isinstance(x, np.ndarray) else x for x in index])
     try:
-        picked = snapshot.array(own.dtype, e._shape)[index]
+        made = ownership.values_of(e)[key]
     except IndexError:
         return None
-    if picked.size > FEW:
+    copy = made._operands[0]
+    if copy.__class__ is not Copy:
         return None
-
-    def lazily(node: Node) -> Node:
-        found = parse_index(index, node.shape, is_index_array)
-        return gather(build.view(node, found.transform), found)
-
-    part = own, e._shape, outlined(own, e._operands)
-    to = Snapshot.alone(picked.nbytes, Recomputed(part, lazily, own.dtype))
-    to.array(own.dtype, picked.shape)[...] = picked
-    made = object.__new__(e.__class__)
-    made._kind = row_major(own.dtype, picked.ndim, min(own.fixed, RANK))
-    made._shape, made._operands = picked.shape, (to, 0)
+    copy.made = stands._operands[0]  # which says what computes it anew
     return made
 
 

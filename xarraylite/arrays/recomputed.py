@@ -78,6 +78,7 @@ def node_of_part(part: Part) -> Node | None:
 def depth_of(item: object) -> int:
     """Return how many results, each computed of the one before, an operand was computed of."""
     made = item.made if isinstance(item, Copy) else None
+    made = made.made if isinstance(made, Copy) else made  # elements of a result
     return made.depth if isinstance(made, Recomputed) else 0
 
 

@@ -187,6 +187,8 @@ def _copied(values: Any, dtype: object, copy: bool | None) -> XContainer | None:
                 return xarray.owned(np.array(values)) if by_rows else None
             nested = {*map(type, values)} == {list}
             classes = {*map(type, chain(*values) if nested else values)}
+            if dtype is None and classes == {str} and not nested:
+                return cast("XContainer", np.array(values))  # as it is found to be in the end
             values = listed(values, wanted, classes <= _NUMBERS)
     elif isinstance(values, XContainer):
         wanted = pinned_dtype(dtype)

@@ -166,9 +166,10 @@ def round(a: object, decimals: int = 0, out: object = None) -> XExpression:
 
 
 def _rounded(x: object, decimals: int) -> XExpression:
-    node, decimals = as_node(x, "round"), whole(decimals, "round", "decimals")
+    decimals = whole(decimals, "round", "decimals")
     if not decimals:
         return applied(OPS["round"], x)
+    node = as_node(x, "round")
     if kind(node.dtype) in "iu" and decimals > 0:
         return XExpression(node)
     if kind(node.dtype) == "c":  # part by part, which no division of complex numbers is

@@ -300,13 +300,13 @@ def dot(a: object, b: object, out: object = None) -> XExpression:
     arrays = isinstance(a, XExpression) and isinstance(b, XExpression)
     if arrays and len(a._shape) in (1, 2) and len(b._shape) in (1, 2):  # type: ignore[attr-defined]
         return into(out, a @ b, "dot")  # type: ignore[no-any-return,operator]
-    left, right = [build.convert(n, n.dtype) for n in (as_node(a, "dot"), as_node(b, "dot"))]
-    if not left.shape or not right.shape:
-        return into(out, XExpression(build.elementwise(OPS["multiply"], left, right)), "dot")
-    if len(left.shape) <= 2 and len(right.shape) <= 2:
-        return into(out, matmul(a, b), "dot")
-    axes = ([-1], [max(len(right.shape) - 2, 0)])
-    return into(out, tensordot(a, b, axes=axes), "dot")
+    a, b = [x if hasattr(x, "shape") else as_array(x, "dot") for x in (a, b)]
+    if () in (a.shape, b.shape):
+        return into(out, apply(OPS["multiply"], a, b), "dot")
+    ranks = [len(as_node(x, "dot").shape) for x in (a, b)]
+    axes = ([-1], [max(ranks[1] - 2, 0)])
+    made = matmul(a, b) if max(ranks) <= 2 else tensordot(a, b, axes=axes)
+    return into(out, made, "dot")
 
 
 @or_numpy

@@ -239,8 +239,8 @@ class Copy(Snapshot):
 
     Attributes
     ----------
-    made : Gathers, or what `histories.held` returns
-        What the elements are of, or were picked from.
+    made : Gathers, Copy, or what `histories.held` returns
+        What the elements are of, or were picked from: a copy, where that is a lazy result.
     where : array of int64, int or None
         Positions of picked elements in the row-major order of what they were picked from.  An int
         is the dimension along which they are; the positions lie behind the elements then.

@@ -176,11 +176,12 @@ def gathered(copy: Copy) -> Node | None:
     if where is None:
         found: Node | None = copy.made.gathered()
         return found
-    buffer = still(copy.made)
-    if buffer is None:
+    of = still(copy.made)
+    if of is None:
         return None
     kind, shape = copy.kind, copy.shape
-    memory, size = node_of(kind, shape, (buffer.snapshot(), copy.start)), math.prod(shape)
+    snapshot = of.snapshot() if isinstance(of, Buffer) else of  # that a result was copied to
+    memory, size = node_of(kind, shape, (snapshot, copy.start)), math.prod(shape)
     if where.__class__ is bytes:
         where = np.frombuffer(where, int64)
     if where.__class__ is not int:

@@ -6,6 +6,7 @@ nothing like it was written before, where a number does not fit, or while a func
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
@@ -101,10 +102,17 @@ def _follow(operands: tuple[object, ...], made: HasNode) -> bool:
     rest = [*made.now()]
     for x in operands:
         own = x.now() if isinstance(x, HasNode) else rest[: x.__class__ in NUMBERS]
-        if not own or rest[: len(own)] != [*own]:
+        if not own or len(own) > len(rest) or not all(map(_is_item, own, rest)):
             return False
         del rest[: len(own)]
     return not rest
+
+
+def _is_item(own: Any, found: Any) -> bool:
+    """Tell whether an operand is another, or a number that float32 makes the other."""
+    if own.__class__ in (float, complex) and found.__class__ in (float, complex):
+        return own == found or cmath.isclose(own, found, rel_tol=2.0**-24, abs_tol=0.0)
+    return own is found or own == found
 
 
 def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:

@@ -225,6 +225,19 @@ def is_by_values(key: int) -> bool:
     return masks or arrays > 1
 
 
+def selects_by_array(key: int) -> bool:
+    """Tell whether an index, or an item of one, is an array of one dimension or more, or a list."""
+    several, found = load(key + CLASS) == word(w.TUPLE), False
+    for k in range(load(key + SIZE) if several else 1):
+        one = py.item(key, k) if several else key
+        if load(one + CLASS) == word(w.NDARRAY):
+            found = found or load(one + py.RANK) & 0xFFFFFFFF != 0
+        else:
+            ranked = py.is_array(one) and py.get(one, w.SHAPE) != word(w.EMPTY)
+            found = found or ranked or load(one + CLASS) == word(w.LIST)
+    return found
+
+
 def line_of(key: int) -> int:
     """Return which item of an index is its only array, all others ints and slices of ints.
 

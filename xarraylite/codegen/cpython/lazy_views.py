@@ -10,14 +10,15 @@ from . import basics as py
 from . import outside as c
 from . import views
 from . import words as w
-from .api import SIZE, load, scratch, store, word
+from .api import CLASS, SIZE, load, scratch, store, word
 from .indexing import get_item
-from .indices import is_by_values
+from .indices import is_by_values, selects_by_array
 from .picks import value_at
 from .reuse import LITTLE, OFTEN, STANDING, kept_values, noted, own_memory, settle
 
-#: Members of a family from which those that are gone are looked for (`arrays.ownership`).
-MANY_MEMBERS = 16
+#: Members of a family from which Python looks for those that are gone (`arrays.ownership`), and
+#: where a weak reference has the object, or None.
+MANY_MEMBERS, REFERENT = 16, 16
 
 
 def list_of(thing: int) -> int:
@@ -62,10 +63,23 @@ def family_of(lazy: int) -> int:
             return 0
         py.give(lazy, w.OWNING, its)
     alone = py.get(its, w.ROOT) == word(w.NONE) and load(py.get(its, w.PATH) + SIZE) == 0
-    if not alone or py.get(its, w.FAMILY_MEMORY) != word(w.NONE):
-        return 0
-    family = py.get(its, w.FAMILY)
-    return family if load(family + SIZE) < MANY_MEMBERS else 0
+    return py.get(its, w.FAMILY) if alone and py.get(its, w.FAMILY_MEMORY) == word(w.NONE) else 0
+
+
+def into_family(family: int, ref: int) -> bool:
+    """Add a weak reference to a family, in the place of one of a handle that is gone.
+
+    Where many are alive Python looks through all of them.
+    """
+    count = load(family + SIZE)
+    for k in range(count if count < MANY_MEMBERS else MANY_MEMBERS):
+        place = load(family + py.LIST_ITEMS) + 8 * k
+        gone = load(place)
+        if load(gone + REFERENT) == word(w.NONE):
+            store(place, py.keep(ref))
+            c.Py_DecRef(gone)
+            return True
+    return count < MANY_MEMBERS and c.PyList_Append(family, ref) == 0
 
 
 def related(of: int, made: int, step: int) -> int:
@@ -82,7 +96,7 @@ def related(of: int, made: int, step: int) -> int:
     store(path + word(w.TUPLE_ITEMS), step)
     mine = owned_by(py.keep(of), py.keep(py.get(of, w.SHAPE)), path, py.keep(family))
     member = c.PyWeakref_NewRef(made, 0) if mine != 0 else 0
-    done = member != 0 and c.PyList_Append(py.get(mine, w.FAMILY), member) == 0
+    done = member != 0 and into_family(family, member)
     c.Py_DecRef(member)
     if done:
         py.give(made, w.OWNING, mine)
@@ -142,8 +156,33 @@ def lazy_view(lazy: int, key: int) -> int:
     return related(lazy, made, list_of(key)) if made != 0 else 0
 
 
+def copy_in(thing: int) -> int:
+    """Return the copy that an expression is of, borrowed; 0 of all else."""
+    operands = py.get(thing, w.OPERANDS) if py.is_lazy(thing) else 0
+    first = py.item(operands, 0) if operands != 0 and load(operands + SIZE) == 2 else 0
+    return first if first != 0 and load(first + CLASS) == word(w.COPY) else 0
+
+
+def lazy_pick(lazy: int, key: int) -> int:
+    """Return few elements that one index array selects of a result that is computed; else 0.
+
+    As of the container of its values; the copy knows what computes these anew.
+    """
+    values = kept_values(lazy) if viewed_of(lazy) != 0 else 0
+    made = get_item(values, key) if values != 0 else 0
+    stands = noted(lazy, STANDING) if made != 0 else 0
+    copy = copy_in(made) if stands != 0 else 0
+    if copy != 0 and copy_in(stands) != 0:
+        py.change(copy, w.COPY_MADE, py.keep(copy_in(stands)))
+    else:  # Python makes it
+        c.Py_DecRef(made)
+        made = 0
+    c.Py_DecRef(values)
+    return made
+
+
 def lazy_item(thing: int, key: int) -> int:
-    """``thing[key]`` of a lazy result: an element, of values that it keeps, or a view."""
+    """``thing[key]`` of a lazy result: an element, of values that it keeps, a view, or a copy."""
     if not py.is_lazy(thing) or py.is_traced():
         return 0
     if py.get(thing, w.KIND) == word(w.NODE):
@@ -156,6 +195,8 @@ def lazy_item(thing: int, key: int) -> int:
         made = get_item(values, key) if values != 0 else 0
         c.Py_DecRef(values)
         return made
+    if selects_by_array(key):
+        return lazy_pick(thing, key)
     if not views.is_index(key, False) or views.given_of(key) != load(py.get(thing, w.SHAPE) + SIZE):
         return lazy_view(thing, key)
     values = kept_values(thing)

@@ -46,6 +46,8 @@ def depth_of(operand: int) -> int:
     if load(operand + CLASS) != word(w.COPY):
         return 0
     told = py.get(operand, w.COPY_MADE)
+    if load(told + CLASS) == word(w.COPY):  # elements of a result
+        told = py.get(told, w.COPY_MADE)
     known = load(told + CLASS) == word(w.RECOMPUTED)
     return c.PyLong_AsLongLong(py.get(told, w.DEPTH)) if known else 0
 
@@ -118,6 +120,8 @@ def settle(lazy: int) -> bool:
     stands = standing(values, told) if by_rows else 0
     if not by_rows:
         c.Py_DecRef(told)
+        ordered = values != 0 and py.get(values, w.KIND) != word(w.NODE)
+        stands = py.keep(values) if ordered else 0  # as Python has it
     used = py.few(operands, stands, values) if stands != 0 else 0
     done = used != 0 and py.get(lazy, w.OPERANDS) == operands  # it was not written meanwhile
     if done:
