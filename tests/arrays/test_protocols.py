@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import gc
 import operator
+import weakref
+from collections import UserList, deque
 from typing import Any
 
 import ml_dtypes
@@ -269,7 +272,19 @@ def test_arrays_of_other_libraries_have_the_last_word() -> None:
     made += [xl.add.reduce(x), xl.maximum.outer(x, a), xl.multiply.accumulate(x, axis=0)]
     made += [xl.gcd(a, x), xl.divmod(x, a), xl.float_power(a, x), xl.modf(x), xl.matmul(a, x)]
     made += [xl.vecdot(x, a), xl.logaddexp2(x, a), xl.ldexp(a, x)]
+    made += [np.concatenate(deque([a, x])), np.stack(UserList([x, a]))]
     assert made == ["theirs"] * len(made)
+
+
+def test_ufuncs_of_the_user_are_not_kept() -> None:
+    def same(value: float) -> float:
+        return value
+
+    kept = weakref.ref(same)
+    assert list(np.frompyfunc(same, 1, 1)(xl.asarray(V))) == V.tolist()
+    del same
+    gc.collect()
+    assert kept() is None
 
 
 def test_numpy_in_place_with_our_operand() -> None:
