@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import gc
 import operator
-import weakref
 from collections import UserList, deque
 from typing import Any
 
@@ -274,17 +272,6 @@ def test_arrays_of_other_libraries_have_the_last_word() -> None:
     made += [xl.vecdot(x, a), xl.logaddexp2(x, a), xl.ldexp(a, x)]
     made += [np.concatenate(deque([a, x])), np.stack(UserList([x, a]))]
     assert made == ["theirs"] * len(made)
-
-
-def test_ufuncs_of_the_user_are_not_kept() -> None:
-    def same(value: float) -> float:
-        return value
-
-    kept = weakref.ref(same)
-    assert list(np.frompyfunc(same, 1, 1)(xl.asarray(V))) == V.tolist()
-    del same
-    gc.collect()
-    assert kept() is None
 
 
 def test_numpy_in_place_with_our_operand() -> None:
