@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, SupportsIndex, TypeAlias
 
+import numpy as np
+
 from .._errors import ShapeError
 from ..arrays import matmul as matmuls
 from ..arrays.container import XContainer
@@ -420,9 +422,9 @@ def einsum(
         raise ShapeError(
             f"einsum({subscripts!r}, ...): takes a text of subscripts and an operand for each group"
         )
-    if dtype is None and getattr(out, "dtype", None) in SUPPORTED:
+    if dtype is None and isinstance(out, (XExpression, np.ndarray)) and out.dtype in SUPPORTED:
         own = promoted(*[as_node(x, "einsum").dtype for x in operands])
-        common = promoted(own, as_dtype(out.dtype))  # type: ignore[attr-defined]
+        common = promoted(own, as_dtype(out.dtype))
         dtype = None if common == own else common  # NumPy has one dtype for all, ``out`` among them
     if dtype is None and len(operands) > 1:
         subscripts, operands = _summed_alone(subscripts, operands)
