@@ -387,8 +387,8 @@ def _takes() -> int:
 
 def _makes_parts(dtype: str, told: int) -> bool:
     """Tell whether so many threads make parts as `_in_parts` does, as OpenBLAS's do on x86."""
-    x = np.cbrt(np.arange(8.0 * _SPREAD)).astype(dtype).reshape(8, -1)
-    found = np.empty(8, dtype)
+    x = np.cbrt(np.arange(4.0 * _SPREAD)).astype(dtype).reshape(4, -1)
+    found = np.empty(4, dtype)
     _in_parts(np.vecdot, told, x, x, found)
     return np.array_equal(found, np.vecdot(x, x))
 
