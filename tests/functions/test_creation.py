@@ -439,3 +439,13 @@ def test_a_long_list_that_another_thread_changes_is_read_again(
     monkeypatch.setattr(np, "fromiter", meanwhile)
     made = xl.asarray(lists if rows else values)
     assert made.tolist() == (lists if rows else values)
+
+
+@pytest.mark.parametrize("of", [np.uint64, lambda n: xl.XScalar(np.uint64(n))])
+def test_lists_of_values_beyond_a_dtype_are_refused(of: Callable[[int], Any]) -> None:
+    """Beside other numbers too, which together are floats to NumPy."""
+    for rest in ([], [1], [np.int64(-1)], [1.5], [np.True_]):
+        for dtype in ("int64", "int32", "uint8"):
+            with pytest.raises(OverflowError, match=f"integers do not fit {dtype}"):
+                xl.array([of(2**64 - 1), *rest], dtype)
+    assert xl.array([of(2**63 + 1), 1], "uint64").tolist() == [2**63 + 1, 1]

@@ -474,3 +474,15 @@ def test_rows_times_rows_have_the_bits_of_tensordot(dtype: str) -> None:
         xl.inner(a, xl.ones((2, 7), dtype))
     with pytest.raises(ValueError, match="einsum"):
         xl.einsum("ij,kj", a, xl.ones((2, 7), dtype))
+
+
+@pytest.mark.parametrize("spec", ["ij,kj->ik", "ij,ij->i", "ij,jk,kl->il"])
+@pytest.mark.parametrize(("dtype", "wide"), [("uint8", "float64"), ("bool", "int32")])
+def test_einsum_is_computed_in_the_dtype_that_out_has_too(spec: str, dtype: str, wide: str) -> None:
+    p = (np.arange(9) * 40 % 255).reshape(3, 3).astype(dtype)
+    operands = [p] * (spec.count(",") + 1)
+    wanted = np.einsum(spec, *operands, out=np.zeros(3 if spec[-2:] == ">i" else (3, 3), wide))
+    for kind in (xl.asarray, np.ndarray.tolist) if dtype == "bool" else (xl.asarray,):
+        out = xl.zeros(wanted.shape, wide)
+        assert xl.einsum(spec, *map(kind, operands), out=out) is out
+        assert np.asarray(out).tolist() == wanted.tolist()

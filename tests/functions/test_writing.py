@@ -394,3 +394,12 @@ def test_results_are_written_to_what_they_were_made_of(name: str, dtype: str) ->
         with pytest.raises(ValueError, match=r"shape|stretch|broadcast"):
             OUTS[name](xl, q, xl.zeros((2, 4), dtype))
         assert_same_bits(np.asarray(fixed), p)
+
+
+@pytest.mark.parametrize("name", ["sort", "argsort", "diff", "flip", "triu"])
+def test_functions_without_out_refuse_it(name: str) -> None:
+    a, out = xl.asarray([[3.0, 1.0], [0.0, 2.0]]), xl.ones((2, 2))
+    for _ in range(3):
+        with pytest.raises(TypeError, match="out"):
+            getattr(xl, name)(a, out=out)
+        assert np.all(np.asarray(out) == 1)

@@ -13,6 +13,7 @@ those of irregular elements which these are.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import operator
 from collections.abc import Callable
@@ -128,12 +129,17 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
     return cast("Callable[P, R]", made)
 
 
+@functools.cache
+def _takes_out(function: Callable[..., Any]) -> bool:
+    return "out" in inspect.signature(function).parameters
+
+
 def _written_out(call: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return the container that a lazy result is written to, which is of its shape and dtype.
 
     None of all others: what else may be written the function knows.
     """
-    if tracing.running.value:
+    if tracing.running.value or not _takes_out(call):
         return None
     rest = dict(options)
     out = rest.pop("out")

@@ -193,8 +193,8 @@ class Invocation:
                     for x, f in zip(args, flags, strict=False)
                 ]
                 done = dispatch.handed(plan, (*given, *args[len(given) :]), kwargs)
-            if done is NotImplemented and isinstance(kwargs.get("out"), XContainer):
-                out = kwargs["out"]
+            out = None if self._out is None else kwargs.get("out")
+            if done is NotImplemented and isinstance(out, XContainer):
                 done = dispatch.handed(plan, args, {k: x for k, x in kwargs.items() if k != "out"})
                 done = done if done is NotImplemented else into(out, done, name, rule=self._rule)
             if done is not NotImplemented:

@@ -25,7 +25,8 @@ from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..assignment import results
 from ..assignment.assign import check_cast
-from ..dtypes.names import DType, as_dtype, dtype_name, kind
+from ..dtypes.names import SUPPORTED, DType, as_dtype, dtype_name, kind
+from ..dtypes.promotion import result_type as promoted
 from ..ir import build
 from ..ir.build import describe
 from ..ir.kind import NODE
@@ -419,6 +420,10 @@ def einsum(
         raise ShapeError(
             f"einsum({subscripts!r}, ...): takes a text of subscripts and an operand for each group"
         )
+    if dtype is None and getattr(out, "dtype", None) in SUPPORTED:
+        own = promoted(*[as_node(x, "einsum").dtype for x in operands])
+        common = promoted(own, as_dtype(out.dtype))  # type: ignore[attr-defined]
+        dtype = None if common == own else common  # NumPy has one dtype for all, ``out`` among them
     if dtype is None and len(operands) > 1:
         subscripts, operands = _summed_alone(subscripts, operands)
     pair = factors_of(subscripts, operands) if dtype is casting is None and order == "K" else None

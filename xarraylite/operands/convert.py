@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from itertools import chain
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -299,14 +300,13 @@ def _checked_integers(
     if array.dtype.kind not in "iuO":
         return array
     items = array.ravel().tolist()
-    if not all(isinstance(item, (int, float, np.floating)) for item in items):
+    if not all(isinstance(item, (Real, np.bool_)) for item in items):
         return np.asarray(values)
-    floats = [item for item in items if not isinstance(item, int)]
-    items = [int(item) for item in items] if floats else items
+    wholes = [*map(int, items)]
     low, high = int_bounds(dtype)
-    if min(items) < low or max(items) > high:
+    if min(wholes) < low or max(wholes) > high:
         raise OverflowError(f"{operation}: some integers do not fit {dtype_name(dtype)}")
-    if floats:
+    if not all(isinstance(item, (Integral, np.bool_)) for item in items):
         return np.asarray(values)
     return array if array.dtype != np.dtype(object) else np.asarray(values, dtype=dtype)
 
