@@ -92,6 +92,7 @@ CASES: dict[str, Case] = {
     "put": (lambda: A.__setitem__(A > 0, [1, 2, 3, 4]), xl.BroadcastError, "cannot assign 4"),
     "put of arrays": (lambda: A.__setitem__(([0], [3]), 1), xl.IndexRangeError, "index 3"),
     "two names": (lambda: A.sum(0, axis=0), TypeError, "sum: got 'axis' by position and"),
+    "two axes": (lambda: A.transpose(1, 0, axes=(0, 1)), TypeError, "transpose: got 'axes' by po"),
     "arguments": (lambda: A.clip(0, 1, None, 3), TypeError, "clip: takes at most 3 arguments"),
     "copy order": (lambda: A.copy("X"), ValueError, "copy: order must be one of"),
     "format": (lambda: f"{A:.2f}", TypeError, "'.2f' formats one value, not XArray float64"),

@@ -7,6 +7,7 @@ import collections
 import decimal
 import fractions
 import operator
+import weakref
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,16 @@ def test_functions_ask_what_has_functions_of_its_own() -> None:
     assert (xl.where(a > 1, x, 0), xl.real(x)) == ("where of 3", "real of 1")
     for made in (a + x, x + a, xl.add(a, x)):
         assert np.asarray(made.values).tolist() == [2, 4, 6]
+
+
+def test_ufuncs_of_the_user_are_not_kept() -> None:
+    def same(value: float) -> float:
+        return value
+
+    kept = weakref.ref(same)
+    assert list(np.frompyfunc(same, 1, 1)(xl.asarray(V))) == V.tolist()
+    del same
+    assert kept() is None
 
 
 class Metres(np.ndarray):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import operator
+from collections import UserList, deque
 from typing import Any
 
 import ml_dtypes
@@ -269,6 +270,7 @@ def test_arrays_of_other_libraries_have_the_last_word() -> None:
     made += [xl.add.reduce(x), xl.maximum.outer(x, a), xl.multiply.accumulate(x, axis=0)]
     made += [xl.gcd(a, x), xl.divmod(x, a), xl.float_power(a, x), xl.modf(x), xl.matmul(a, x)]
     made += [xl.vecdot(x, a), xl.logaddexp2(x, a), xl.ldexp(a, x)]
+    made += [np.concatenate(deque([a, x])), np.stack(UserList([x, a]))]
     assert made == ["theirs"] * len(made)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from fractions import Fraction
 from threading import Thread
@@ -103,7 +104,11 @@ def test_neither_threads_nor_repeats_change_a_bit(blocks: int, times: int, dtype
         assert_same_bits(one, found[0])
 
 
-@pytest.mark.skipif(calls._takes() < 2, reason="BLAS has one thread")
+_alone = calls._takes() < 2 or calls._Cap.parts != "dD"
+_parts = pytest.mark.skipif(_alone, reason="BLAS has one thread, or makes other parts")
+
+
+@_parts
 @pytest.mark.parametrize(("dtype", "conjugate"), [("d", False), ("D", False), ("D", True)])
 @pytest.mark.parametrize(
     ("count", "step"), [(10_000, 1), (10_001, 1), (123_457, 2), (50_000, -1), (1_100_003, 1)]
@@ -137,7 +142,7 @@ def test_one_thread_adds_up_what_all_of_blas_do(
     np.testing.assert_allclose(found[0], np.vdot(x, y) if conjugate else x @ y)
 
 
-@pytest.mark.skipif(calls._takes() < 2, reason="BLAS has one thread")
+@_parts
 def test_callers_at_a_time_have_the_same_bits_and_leave_no_cap() -> None:
     x = RNG.standard_normal(50_001)
     found: list[Any] = []
@@ -154,6 +159,36 @@ def test_callers_at_a_time_have_the_same_bits_and_leave_no_cap() -> None:
     for one in found:
         assert_same_bits(one, found[0])
     assert calls._most() == calls._takes()
+
+
+@pytest.mark.parametrize(("dtype", "own"), [("f8", "c16"), ("c16", "f8"), ("f8", "f4")])
+def test_threads_change_no_bit_of_what_blas_does_not_read(dtype: str, own: str) -> None:
+    """Of records NumPy copies the numbers, or adds up their products itself."""
+    x = np.zeros(30_001, [("a", dtype), ("b", own)])["a"]
+    x[...] = RNG.standard_normal(x.shape)
+    found = [np.empty((), dtype) for _ in range(2)]
+    for threads, out in zip((1, calls._cores()), found, strict=True):
+        with xl.config(threads=threads):
+            calls.long_dot(x, x, out)
+    assert_same_bits(*found)
+
+
+@pytest.mark.parametrize("other", ["capped at first", "other parts"])
+def test_blas_as_it_is_elsewhere(other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told, found = calls._takes(), [np.empty(()) for _ in range(3)]
+    x = RNG.standard_normal(50_001)
+    with contextlib.ExitStack() as capped:
+        if other == "other parts":
+            assert not calls._makes_parts("d", told + 1)
+            monkeypatch.setattr(calls._Cap, "parts", "")
+        else:
+            monkeypatch.setattr(calls._Cap, "told", 0)
+            capped.enter_context(calls._controller().limit(limits=1))
+        calls.long_dot(x, x, found[0])
+    for threads, out in zip((1, calls._cores()), found[1:], strict=True):
+        with xl.config(threads=threads):
+            calls.long_dot(x, x, out)
+        assert_same_bits(out, found[0])
 
 
 def test_infinities_do_not_warn() -> None:

@@ -91,6 +91,15 @@ def test_a_history_of_the_same_shapes_becomes_an_expression() -> None:
     assert xl.eval(xl.concat([a, b])).tolist() == [7.0, 1.0, 2.0, 0.0, 1.0, 2.0, 3.0]
 
 
+def test_a_history_that_begins_again_is_copied_each_time() -> None:
+    for _ in range(14):
+        history, want = xl.asarray([1.0]), np.array([1.0])
+        for k in range(40):
+            history, want = xl.append(history, float(k)), np.append(want, float(k))
+        assert_same_bits(history, want)
+    assert isinstance(history._operands[0], Copy)
+
+
 def test_a_long_history_keeps_no_bytes_of_what_it_was() -> None:
     from xarraylite.memory.pool import counters
 

@@ -260,8 +260,10 @@ class _Calls:
         if key in known:
             if isinstance(rule, AnyLength) and rule.lazy:
                 known[key] = rule.recipe(arrays) or None
-            elif rule.__class__ is not AtOnce or not self._copies_again(key):
+            elif rule.__class__ is not AtOnce:
                 return None
+            elif not (rule.joins and any(map(_is_copied, arrays))) and not self._copies_again(key):
+                return None  # else a history grows, whose next join would compute what is lazy
         made = rule(arrays)
         if made is not None and key not in known:
             self._seen(key)

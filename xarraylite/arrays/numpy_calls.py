@@ -11,8 +11,9 @@ function on the values, and its result NumPy's.
 
 from __future__ import annotations
 
+from collections import UserList, deque
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -75,12 +76,16 @@ def _of_function(function: Callable[..., Any]) -> Any:
     return None if own is function else own  # some of the namespace's are NumPy's
 
 
-@lru_cache(1024)
 def _of_ufunc(ufunc: np.ufunc) -> Any:
     """Return our function for a ufunc that is an operation; None for all others."""
     op = ufunc_table().get(ufunc)
     name = "matmul" if ufunc is np.matmul else op.name if op is not None else None
-    return None if name is None else getattr(namespace(None), name, None)
+    return None if name is None else _named(name)
+
+
+@cache
+def _named(name: str) -> Any:
+    return getattr(namespace(None), name, None)
 
 
 def _numpy_of(value: Any, read: bool = False) -> Any:
@@ -90,7 +95,7 @@ def _numpy_of(value: Any, read: bool = False) -> Any:
     """
     if isinstance(value, (HasNode, OneValue)):
         return value._as_numpy() if read else np.asarray(value)  # type: ignore[union-attr]
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, deque, UserList)):
         made = [_numpy_of(item, read) for item in value]
         return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
     if isinstance(value, dict):

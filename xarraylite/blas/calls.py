@@ -85,6 +85,8 @@ class _Cap:
     told : int
         How many threads BLAS takes by itself, as it was before anything was capped here; 0 where
         nobody has asked.
+    parts : str
+        Dtypes of the dot products that its threads make as `_in_parts` does.
     late : int
         How many dot products are to be made by one thread, as BLAS's were late.
     pause : int
@@ -92,6 +94,7 @@ class _Cap:
     """
 
     told = 0
+    parts = ""
     late = 0
     pause = 1
     users = 0
@@ -117,7 +120,7 @@ def pieces_on_one_thread() -> Iterator[None]:
 def _one_thread() -> Iterator[None]:
     """Have BLAS take one thread, for any number of callers at a time."""
     with _lock.held:
-        if not _Cap.users:
+        if _most() > 1:  # nobody has capped it, or others have lifted that
             _Cap.undo.enter_context(_controller().limit(limits=1))
         _Cap.users += 1
     try:
@@ -196,25 +199,27 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bo
     somebody has capped them, or they were late, one thread adds up the same parts: none of this
     changes a bit.
     """
-    # Of vectors that go backwards or stand still NumPy adds up the products itself, one by one.
-    shared = left.dtype.char in "dD" and min(left.strides[-1], right.strides[-1]) > 0
-    told = _takes() if shared and not _alone.on else 1
     one = np.vecdot if conjugate or out.dtype.kind == "f" else _plain_dot
-    made = functools.partial(_in_pairs, left, right, out, _DOUBLE if shared else DOT)
-    if told == 1:
-        made(one, settings.threads)
+    made = functools.partial(_in_pairs, left, right, out)
+    # What goes backwards, stands still or steps by parts of elements, NumPy adds up one by one.
+    strides = left.strides[-1], right.strides[-1]
+    plain = min(strides) > 0 and not any([step % left.itemsize for step in strides])
+    told = _takes() if plain and left.dtype.char in "dD" and not _alone.on else 1
+    if told == 1 or left.dtype.char not in _Cap.parts:
+        made(DOT, one, settings.threads)
         return
     with _lock.held:
         if not _Cap.late and settings.threads >= min(told, _cores()) and _most() == told:
             start = perf_counter()
-            made(one, 1)
+            made(_DOUBLE, one, 1)
             late = perf_counter() - start > _LATE + (left.nbytes + right.nbytes) / _SLOW
             _Cap.pause = min(4 * _Cap.pause, _PAUSE) if late else max(_Cap.pause // 2, 1)
             _Cap.late = _Cap.pause if late else 0
-            return
+            if _most() == told:  # nobody has capped them meanwhile
+                return
         _Cap.late = max(_Cap.late - 1, 0)
     with _one_thread():
-        made(functools.partial(_in_parts, one, told), settings.threads)
+        made(_DOUBLE, functools.partial(_in_parts, one, told), settings.threads)
 
 
 def _plain_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray | None = None) -> NumpyArray:
@@ -374,8 +379,18 @@ def _takes() -> int:
     while not _Cap.told:
         with _lock.held:
             if not _Cap.users:  # who caps it has asked before
-                _Cap.told = _most()
+                told = _most()
+                _Cap.parts = "".join([dtype for dtype in "dD" if _makes_parts(dtype, told)])
+                _Cap.told = told
     return _Cap.told
+
+
+def _makes_parts(dtype: str, told: int) -> bool:
+    """Tell whether so many threads make parts as `_in_parts` does, as OpenBLAS's do on x86."""
+    x = np.cbrt(np.arange(4.0 * _SPREAD)).astype(dtype).reshape(4, -1)
+    found = np.empty(4, dtype)
+    _in_parts(np.vecdot, told, x, x, found)
+    return np.array_equal(found, np.vecdot(x, x))
 
 
 def _most() -> int:

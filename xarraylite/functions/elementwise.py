@@ -166,7 +166,9 @@ def round(a: object, decimals: int = 0, out: object = None) -> XExpression:
 
 
 def _rounded(x: object, decimals: int) -> XExpression:
-    decimals = whole(decimals, "round", "decimals")
+    if decimals.__class__ is not int:
+        as_node(x, "round")  # other libraries' are theirs, whatever the decimals
+        decimals = whole(decimals, "round", "decimals")
     if not decimals:
         return applied(OPS["round"], x)
     node = as_node(x, "round")

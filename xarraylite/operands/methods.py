@@ -45,19 +45,16 @@ def _method(name: str, order: str = "", *, inside: bool = False) -> Any:
         if inside and not (args or options):
             self[...] = function_named(name)(self)
             return None
-        if spread is not None:
-            if args:
-                options[spread] = args[0] if len(args) == 1 else args
-            given: tuple[Any, ...] = ()
-        else:
-            given, rest = args[: len(places)], args[len(places) :]
-            if len(rest) > len(names):
-                most = len(places) + len(names)
-                raise TypeError(f"{name}: takes at most {most} arguments, got {len(args)}")
-            for key, value in zip(names, rest, strict=False):
-                if key in options:
-                    raise TypeError(f"{name}: got {key!r} by position and by keyword")
-                options[key] = value
+        given, rest = args[: len(places)], args[len(places) :]
+        if spread is not None and rest:
+            rest = (rest[0] if len(rest) == 1 else rest,)
+        if len(rest) > len(names):
+            most = len(places) + len(names)
+            raise TypeError(f"{name}: takes at most {most} arguments, got {len(args)}")
+        for key, value in zip(keys, rest, strict=False):
+            if key in options:
+                raise TypeError(f"{name}: got {key!r} by position and by keyword")
+            options[key] = value
         result = function_named(name)(self, *given, **options)
         if not inside:
             one = isinstance(self, OneValue) and getattr(result, "shape", None) == ()

@@ -66,8 +66,10 @@ def give(thing: int, slot: int, value: int) -> int:
 
 def change(thing: int, slot: int, value: int) -> int:
     """Let a slot hold another object, whose reference was the caller's."""
-    c.Py_DecRef(get(thing, slot))
-    return give(thing, slot, value)
+    before = get(thing, slot)
+    given = give(thing, slot, value)
+    c.Py_DecRef(before)  # last: what ends with it may look at the slot
+    return given
 
 
 def swap(one: int, other: int, slot: int) -> int:
