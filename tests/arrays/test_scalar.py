@@ -367,3 +367,15 @@ def test_complex_values_meet_pythons_numbers_as_arrays_do(other: complex) -> Non
         np.testing.assert_array_equal([f(z) for z in array], np.asarray(f(array)))
         assert np.asarray(f(1 + other * 1j)).dtype == np.complex128
     assert xl.conj(array)[3] == array[3].conjugate()
+
+
+@pytest.mark.parametrize("dtypes", [("int64", "int64"), ("int8", "int64"), ("uint8", "int8")])
+def test_negative_powers_of_whole_values_are_refused(dtypes: tuple[str, str]) -> None:
+    two, three, less = [
+        xl.XScalar(n, t) for n, t in zip((2, 3, -1), (*dtypes, dtypes[1]), strict=True)
+    ]
+    for _ in range(400):  # by machine code, where it is loaded
+        assert two**three == 8
+        for base in (two, 2, np.dtype(dtypes[0]).type(1)):
+            with pytest.raises(ValueError, match="negative integer powers"):
+                base**less

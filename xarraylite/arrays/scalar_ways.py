@@ -11,6 +11,7 @@ import numpy as np
 
 from ..ir.simplify import POWER
 from ..ops.op import Op
+from ..ops.rules import refuse_negative_powers
 
 Way = Callable[..., Any]
 Ways = dict[tuple[type, ...], Way]
@@ -45,9 +46,13 @@ def _short_power(base: Any, exponent: Any) -> Any:
 
 
 def _whole_power(base: Any, exponent: Any) -> Any:
-    """Return a power of whole numbers, by an exponent that all of them can be."""
+    """Return a power of whole numbers, by an exponent that all of them can be; refuse others.
+
+    A negative exponent is known here, as one of Python's is to expressions.
+    """
     if 0 <= exponent < 128:
         return base**exponent
+    refuse_negative_powers("pow", (np.result_type(base, exponent),), {1: int(exponent)})
     raise KeyError
 
 
@@ -93,5 +98,8 @@ def of_numpy(op: Op) -> Ways:
         for weak in _WEAK[char]:
             ways[own, weak] = ways[weak, own] = function
     if op is POWER:
+        classes = [np.dtype(char).type for char in _WHOLE]
+        pairs = [(a, b) for a in classes for b in classes if np.result_type(a, b).kind in "iu"]
+        ways |= dict.fromkeys(pairs, _whole_power)
         ways |= dict.fromkeys([(np.float32, float), (np.float32, int)], _short_power)
     return ways

@@ -423,9 +423,7 @@ def einsum(
             f"einsum({subscripts!r}, ...): takes a text of subscripts and an operand for each group"
         )
     if dtype is None and isinstance(out, (XExpression, np.ndarray)) and out.dtype in SUPPORTED:
-        own = promoted(*[as_node(x, "einsum").dtype for x in operands])
-        common = promoted(own, as_dtype(out.dtype))
-        dtype = None if common == own else common  # NumPy has one dtype for all, ``out`` among them
+        dtype = _wider(operands, as_dtype(out.dtype))
     if dtype is None and len(operands) > 1:
         subscripts, operands = _summed_alone(subscripts, operands)
     pair = factors_of(subscripts, operands) if dtype is casting is None and order == "K" else None
@@ -437,6 +435,16 @@ def einsum(
         made = _einsum_in(as_dtype(dtype), subscripts, operands, casting or "unsafe")
     rule = casting or "same_kind"
     return ordered(made, order, out) if out is None else into(out, made, "einsum", rule=rule)
+
+
+def _wider(operands: tuple[Any, ...], dtype: DType) -> DType | None:
+    """Return the dtype that operands have with ``out``, as NumPy has one for all; None: their own.
+
+    It is what products are added up in.
+    """
+    own = promoted(*[as_node(x, "einsum").dtype for x in operands])
+    common = promoted(own, dtype)
+    return None if common == own else common
 
 
 def _summed_alone(spec: str, operands: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
