@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from fractions import Fraction
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -189,6 +190,33 @@ def test_blas_as_it_is_elsewhere(other: str, monkeypatch: pytest.MonkeyPatch) ->
         with xl.config(threads=threads):
             calls.long_dot(x, x, out)
         assert_same_bits(out, found[0])
+
+
+@_parts
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+@pytest.mark.filterwarnings("ignore:.*fork")
+@pytest.mark.parametrize("own", [False, True])
+def test_a_child_has_no_cap_of_other_threads(own: bool) -> None:
+    capped, forked = Event(), Event()
+
+    def cap() -> None:
+        with calls.pieces_on_one_thread():
+            capped.set()
+            forked.wait()
+
+    other = Thread(target=cap)
+    other.start()
+    capped.wait()
+    with calls.pieces_on_one_thread() if own else contextlib.nullcontext():
+        child = os.fork()
+        if not child:
+            inside = calls._most() == (1 if own else calls._takes())
+        forked.set()
+    if not child:
+        os._exit(not (inside and calls._most() == calls._takes()))
+    other.join()
+    assert os.waitpid(child, 0)[1] == 0
+    assert calls._most() == calls._takes()
 
 
 def test_infinities_do_not_warn() -> None:

@@ -21,7 +21,7 @@ import contextlib
 import functools
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from time import perf_counter
 from typing import Any
@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from .._config import available_cores, settings
-from .._locks import ForkLock
+from .._locks import ForkLock, in_children
 from ..dtypes.names import NumpyArray
 from ..runtime.floating_errors import silently
 from ..runtime.threads import pool
@@ -78,7 +78,7 @@ class _Alone(threading.local):
 
 
 class _Cap:
-    """How many threads need BLAS to take one thread, and what undoes that.
+    """Which threads need BLAS to take one thread, and what undoes that.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class _Cap:
     parts = ""
     late = 0
     pause = 1
-    users = 0
+    users: tuple[int, ...] = ()
     undo = contextlib.ExitStack()
 
 
@@ -122,14 +122,26 @@ def _one_thread() -> Iterator[None]:
     with _lock.held:
         if _most() > 1:  # nobody has capped it, or others have lifted that
             _Cap.undo.enter_context(_controller().limit(limits=1))
-        _Cap.users += 1
+        _Cap.users += (threading.get_ident(),)
     try:
         yield
     finally:
         with _lock.held:
-            _Cap.users -= 1
-            if not _Cap.users:
-                _Cap.undo.close()
+            users = [*_Cap.users]
+            users.remove(threading.get_ident())
+            _uncap(users)
+
+
+def _uncap(users: Iterable[int]) -> None:
+    _Cap.users = tuple(users)
+    if not _Cap.users:
+        _Cap.undo.close()
+
+
+@in_children
+def _forget() -> None:
+    """Let BLAS take all of its threads again, if those that needed one are not in this process."""
+    _uncap([one for one in _Cap.users if one == threading.get_ident()])
 
 
 def multiply(left: NumpyArray, right: NumpyArray, out: NumpyArray) -> None:
