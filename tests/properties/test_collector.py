@@ -56,6 +56,18 @@ def test_the_collector_may_read_in_the_middle_of_a_write(write: Any, often: Any)
         assert np.asarray(pending).tolist() == want.tolist()
 
 
+def test_the_collector_may_read_where_what_is_written_is_computed_apart(often: Any) -> None:
+    made: list[tuple[Any, Any]] = []
+    for k in range(1000):
+        n = 6 + k % 90  # extents that no plan is kept for
+        x = xl.asarray(np.arange(n + 8.0))
+        often(lambda x=x: made.append((x.copy(), x + 0)), 1 + k % 25)
+        x[1:n] = x[: n - 1] * 2 + x[1:n]
+    assert made
+    for want, pending in made:
+        assert np.asarray(pending).tolist() == want.tolist()
+
+
 def test_the_collector_may_write_in_the_middle_of_a_write(often: Any) -> None:
     x = xl.asarray(np.ones(6))
     for k in range(200):

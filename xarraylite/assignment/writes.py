@@ -165,8 +165,9 @@ def _written_again(
         return False
     if known is None or known is ONCE:
         remember(kind, key, ONCE if known is None else TWICE)
-        if readers.wrote(buffer, own, operands, _written_in_parts, to, kind, operands, near):
-            return True
+        with uncollected():  # as in `_written`
+            if readers.wrote(buffer, own, operands, _written_in_parts, to, kind, operands, near):
+                return True
         if known is None:
             return False
     if known in (ONCE, TWICE) and launch.can_launch():
