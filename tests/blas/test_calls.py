@@ -111,7 +111,7 @@ _parts = pytest.mark.skipif(_alone, reason="BLAS has one thread, or makes other 
 @_parts
 @pytest.mark.parametrize(("dtype", "conjugate"), [("d", False), ("D", False), ("D", True)])
 @pytest.mark.parametrize(
-    ("count", "step"), [(10_000, 1), (10_001, 1), (123_457, 2), (50_000, -1), (1_100_003, 1)]
+    ("count", "step"), [(10_001, 1), (123_457, 2), (50_000, -1), (1_100_003, 1)]
 )
 def test_one_thread_adds_up_what_all_of_blas_do(
     dtype: str, conjugate: bool, count: int, step: int, monkeypatch: pytest.MonkeyPatch

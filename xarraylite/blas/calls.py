@@ -204,7 +204,8 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bo
     # What goes backwards, stands still or steps by parts of elements, NumPy adds up one by one.
     strides = left.strides[-1], right.strides[-1]
     plain = min(strides) > 0 and not any([step % left.itemsize for step in strides])
-    told = _takes() if plain and left.dtype.char in "dD" and not _alone.on else 1
+    shared = plain and left.dtype.char in "dD" and left.shape[-1] >= _SPREAD
+    told = _takes() if shared and not _alone.on else 1
     if told == 1 or left.dtype.char not in _Cap.parts:
         made(DOT, one, settings.threads)
         return
