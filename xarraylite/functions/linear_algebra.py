@@ -422,8 +422,7 @@ def einsum(
         raise ShapeError(
             f"einsum({subscripts!r}, ...): takes a text of subscripts and an operand for each group"
         )
-    if dtype is None and isinstance(out, (XExpression, np.ndarray)) and out.dtype in SUPPORTED:
-        dtype = _wider(operands, as_dtype(out.dtype))
+    dtype = _wider(operands, out) if dtype is None else dtype
     if dtype is None and len(operands) > 1:
         subscripts, operands = _summed_alone(subscripts, operands)
     pair = factors_of(subscripts, operands) if dtype is casting is None and order == "K" else None
@@ -437,13 +436,15 @@ def einsum(
     return ordered(made, order, out) if out is None else into(out, made, "einsum", rule=rule)
 
 
-def _wider(operands: tuple[Any, ...], dtype: DType) -> DType | None:
+def _wider(operands: tuple[Any, ...], out: object) -> DType | None:
     """Return the dtype that operands have with ``out``, as NumPy has one for all; None: their own.
 
     It is what products are added up in.
     """
+    if not isinstance(out, (XExpression, np.ndarray)) or out.dtype not in SUPPORTED:
+        return None
     own = promoted(*[as_node(x, "einsum").dtype for x in operands])
-    common = promoted(own, dtype)
+    common = promoted(own, as_dtype(out.dtype))
     return None if common == own else common
 
 
