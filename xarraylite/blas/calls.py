@@ -231,8 +231,9 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bo
             if _most() == told:  # nobody has capped them meanwhile
                 return
         _Cap.late = max(_Cap.late - 1, 0)
-    with _one_thread():
-        made(_DOUBLE, functools.partial(_in_parts, one, told), settings.threads)
+        # OpenBLAS may not notice a cap that another thread lifts than the one that has set it.
+        with _controller().limit(limits=1) if _most() > 1 else contextlib.nullcontext():
+            made(_DOUBLE, functools.partial(_in_parts, one, told), 1)
 
 
 def _plain_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray | None = None) -> NumpyArray:
