@@ -43,15 +43,15 @@ _importer: int | None = None
 
 
 def _hold() -> bool:
-    """Wait until no other thread imports, or the one that does stands still."""
+    """Wait until no other thread imports, or the one that does stands still, or polls for ever."""
     place: tuple[FrameType, int] | None = None
-    since = monotonic()
+    begun = since = monotonic()
     while not _importing.held.acquire(timeout=PATIENCE / 20):
         frame = sys._current_frames().get(_importer or 0)
         now = frame and (frame, frame.f_lasti)
         if now != place:
             place, since = now, monotonic()
-        elif monotonic() - since > PATIENCE:
+        if since - begun > 30 * PATIENCE or monotonic() - since > PATIENCE:
             return False
     return True
 

@@ -54,9 +54,8 @@ _SPREAD = 10_001
 
 #: BLAS's threads wait for each other, milliseconds where other programs have the cores.  A call is
 #: late after so many seconds and one for so many bytes (a thread reads five times as many); then
-#: some dot products are made by one thread before the others are asked again, four and, the more
-#: often calls are late, up to so many.
-_LATE, _SLOW, _PAUSE = 1e-4, 1 << 34, 256
+#: as many dot products are made by one thread before the others are asked again.
+_LATE, _SLOW, _PAUSE = 1e-4, 1 << 34, 128
 
 #: Multiplications of a piece that one thread makes where no thread may change a bit.
 PIECE = 1 << 28
@@ -89,14 +88,11 @@ class _Cap:
         Dtypes of the dot products that its threads make as `_in_parts` does.
     late : int
         How many dot products are to be made by one thread, as BLAS's were late.
-    pause : int
-        How many these were when they were last.
     """
 
     told = 0
     parts = ""
     late = 0
-    pause = 1
     users: tuple[int, ...] = ()
     undo = contextlib.ExitStack()
 
@@ -226,8 +222,7 @@ def long_dot(left: NumpyArray, right: NumpyArray, out: NumpyArray, conjugate: bo
             start = perf_counter()
             made(_DOUBLE, one, 1)
             late = perf_counter() - start > _LATE + (left.nbytes + right.nbytes) / _SLOW
-            _Cap.pause = min(4 * _Cap.pause, _PAUSE) if late else max(_Cap.pause // 2, 1)
-            _Cap.late = _Cap.pause if late else 0
+            _Cap.late = _PAUSE if late else 0
             if _most() == told:  # nobody has capped them meanwhile
                 return
         _Cap.late = max(_Cap.late - 1, 0)
