@@ -24,6 +24,7 @@ from ..arrays.scalar import scalar_of
 from ..arrays.xarray import XArray
 from ..assignment import elements, readers
 from ..assignment.assign import check_cast, check_update
+from ..assignment.elements import FEW
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import (
     SUPPORTED,
@@ -116,7 +117,7 @@ def converted(values: NumpyArray, dtype: DType) -> NumpyArray:
     NumPy's conversion to float16 takes 60 ns for each element that overflows, a kernel's a tenth of
     one for all.
     """
-    if values.size > elements.FEW and values.flags.carray and not uses_reference():
+    if values.size > FEW and values.flags.carray and not uses_reference():
         made: NumpyArray = adapt(values).astype(dtype).numpy()
         return made
     if float16 in (values.dtype, dtype):  # as the others do, in fewer steps
@@ -201,7 +202,7 @@ def results(made: Any, narrow: Narrow) -> Any:
         if made.dtype not in SUPPORTED and (is_other(made.dtype) or made.dtype.hasobject):
             return made
         made = narrow.rounded(made)
-        if made.size <= elements.FEW and not FREE < narrow.fixed <= SHAPE:
+        if made.size <= FEW and not FREE < narrow.fixed <= SHAPE:
             # Machine code takes rows, and copies, so it need not be asked whose memory it is.
             few = xarray.owned(made if made.flags.c_contiguous else made.copy("C"))
             if few is not None:
