@@ -236,14 +236,17 @@ def is_array_of_numpy(thing: int) -> bool:
 def pin(buffer: int, array: int) -> bool:
     """Let a buffer own an array.
 
-    NumPy refuses to move memory of an array to which there are weak references.
+    NumPy refuses to move memory of an array to which there are weak references, or whose memory is
+    another object's.
     """
     root = array
     while is_array_of_numpy(load(root + py.BASE)):
         root = load(root + py.BASE)
+    py.give(buffer, w.LENT_BY, py.keep(array))
+    if load(root + py.FLAGS) & py.OWNS == 0:
+        return True
     ref = c.PyWeakref_NewRef(root, 0)
     if ref != 0:
-        py.give(buffer, w.LENT_BY, py.keep(array))
         py.give(buffer, w.PIN, ref)
     return ref != 0
 

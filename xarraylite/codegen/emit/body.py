@@ -88,8 +88,13 @@ class Body:
 
     @property
     def cost(self) -> int:
-        """What an element costs: operations by the table, 1 for all else."""
-        return sum([s.op.cost if isinstance(s, Apply) else 1 for s in self.instructions])
+        """What an element costs: operations by the table, 1 for all else.
+
+        What is gathered is read one by one, from anywhere: 0.8 ns of memory in the last cache.
+        """
+        return sum([s.op.cost if isinstance(s, Apply) else 1 for s in self.instructions]) + sum(
+            [_GATHER * len(s.gathers) for s in self.instructions if isinstance(s, Load)]
+        )
 
     @property
     def has_near(self) -> bool:
@@ -131,6 +136,9 @@ class Body:
         cost = max(1, self.cost - sum([isinstance(s, Const) for s in self.instructions]))
         return cost * max([4 if is_narrow_float(d) else min(8, d.itemsize) for d in dtypes])
 
+
+#: Cost of a gathered read beside that of one in order.
+_GATHER = 4
 
 #: Elements that `Body.vector_cost` is for: as many 8-bit numbers take the room of one of 64 bits.
 VECTOR = 8
