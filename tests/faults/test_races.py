@@ -17,9 +17,11 @@ import pytest
 
 import xarraylite as xl
 from tests.threads import run_all
+from xarraylite.arrays.expression import XExpression
 from xarraylite.assignment import elements, readers
 from xarraylite.memory import snapshots
 from xarraylite.memory.pool import counters
+from xarraylite.memory.snapshots import Snapshot
 from xarraylite.testing import assert_same_bits
 from xarraylite.transforms import natives
 
@@ -274,6 +276,24 @@ def test_an_expression_means_the_same_each_time(
     finally:
         sys.setswitchinterval(before)
         natives.remove()
+
+
+def test_a_write_that_begins_while_a_snapshot_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code, which waits for no lock, does not know of a reader that has no snapshot yet."""
+    x, of = xl.ones(8), Snapshot.of
+
+    def interrupted(memory: Any) -> Snapshot:
+        if memory is x._buffer and memory not in snapshots.writing[1:]:
+            snapshots.writing.append(memory)  # as another thread does, where nobody waits
+        return of(memory)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Snapshot, "of", staticmethod(interrupted))
+        e = XExpression(x.node)
+    x._buffer.run()[:] = 0
+    snapshots.writing.remove(x._buffer)
+    assert_same_bits(xl.eval(e), np.ones(8))
+    assert_same_bits(xl.eval(x * 1), np.zeros(8))
 
 
 def test_references_of_strangers_are_not_the_own_ones_of_what_is_written() -> None:

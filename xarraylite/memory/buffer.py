@@ -222,10 +222,18 @@ class Buffer(Memory):
                 return known
             try:
                 readers.writing.append(self)
-                return self._known() or self._fresh()
+                known = self._known()
+                if known is not None:
+                    return known
+                fresh = self._fresh()
             finally:
                 if self in readers.writing:
                     readers.writing.remove(self)
+            if not (readers.writing and readers.is_being_written(self)):
+                return fresh
+            # Machine code, which waits for no lock, has begun to write since it was asked above.
+            _let_go(fresh)
+            return Snapshot.of_copy(self)
 
     def _fresh(self) -> Snapshot:
         """Return a new snapshot, the current one from now on."""
