@@ -311,7 +311,7 @@ class AttributeReader:
     def value(self, opcode: str, name: str) -> Any:
         """The typed value of an attribute behind its equals sign."""
         kind = kind_of(opcode, name)
-        text, start = self.scan.value(kind in ("dictionary", "frontend"))
+        text, start = self.scan.value(kind in ("backend_config", "frontend_attributes"))
         if kind == "literal" and not text.startswith("("):
             text += f" {self.scan.value(False)[0]}"  # a shape, and then what has it
         return self.read(kind, text, start)

@@ -207,18 +207,18 @@ _ALGORITHMS: Final = (
 )
 # Words by kind: each kind is one of these.
 _WORDS: Final = {
-    "call_version": "API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING "
+    "api_version": "API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING "
     "API_VERSION_STATUS_RETURNING_UNIFIED API_VERSION_TYPED_FFI",
-    "call_schedule": "SCHEDULE_NONE SCHEDULE_LATEST SCHEDULE_EARLIEST",
-    "call_padding": "PADDING_INVALID PADDING_VALID PADDING_SAME",
-    "convolution": "unset fprop wgrad dgrad",
+    "schedule": "SCHEDULE_NONE SCHEDULE_LATEST SCHEDULE_EARLIEST",
+    "padding_type": "PADDING_INVALID PADDING_VALID PADDING_SAME",
+    "convolution_kind": "unset fprop wgrad dgrad",
     "direction": "EQ NE GE GT LE LT",
-    "order": "FLOAT TOTALORDER SIGNED UNSIGNED",
+    "type": "FLOAT TOTALORDER SIGNED UNSIGNED",
     "distribution": "rng_invalid rng_uniform rng_normal",
-    "transform": "FFT IFFT RFFT IRFFT",
-    "fusion": "kLoop kInput kOutput kCustom",
+    "fft_type": "FFT IFFT RFFT IRFFT",
+    "kind": "kLoop kInput kOutput kCustom",
     "mode": "cross_replica cross_partition cross_replica_and_partition flattened_id",
-    "transposition": "NO_TRANSPOSE TRANSPOSE ADJOINT TRANSPOSE_INVALID",
+    "transpose_a": "NO_TRANSPOSE TRANSPOSE ADJOINT TRANSPOSE_INVALID",
 }
 
 #: Readers and printers by kind.
@@ -228,14 +228,14 @@ KINDS: Final[dict[str, Kind]] = {
     "generator": Kind(one_of("rng_default rng_three_fry rng_philox", any_case=True), str),
     "bool": Kind(_read_bool, _print_bool),
     "bools": Kind(lambda text: _read_bools(text) or (False,), braced(_print_bool)),
-    "dictionary": Kind(_read_config, print_dictionary),
-    "float": Kind(_read_float32, print_float),
+    "backend_config": Kind(_read_config, print_dictionary),
+    "epsilon": Kind(_read_float32, print_float),
     "int": Kind(read_int, str),
     "ints": Kind(read_ints, print_ints),
     "lists": Kind(read_lists, braced(print_ints)),
-    "pairs": Kind(_read_pairs, braced(print_ints)),
-    "replication": Kind(_read_flags, braced(_print_bool)),
-    "precisions": Kind(_listed(one_of(_PRECISIONS, any_case=True)), braced()),
+    "source_target_pairs": Kind(_read_pairs, braced(print_ints)),
+    "parameter_replication": Kind(_read_flags, braced(_print_bool)),
+    "operand_precision": Kind(_listed(one_of(_PRECISIONS, any_case=True)), braced()),
     "string": Kind(read_string, print_string),
     "text": Kind(str.strip, str),
 }

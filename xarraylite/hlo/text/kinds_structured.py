@@ -277,16 +277,16 @@ def print_metadata(metadata: OpMetadata) -> str:
 
 #: Readers and printers by kind.
 KINDS: Final[dict[str, basic.Kind]] = {
-    "accuracy": basic.Kind(_read_accuracy, _print_accuracy),
+    "result_accuracy": basic.Kind(_read_accuracy, _print_accuracy),
     "domain": basic.Kind(_read_domain, _print_domain),
-    "frontend": basic.Kind(_read_frontend, print_frontend),
+    "frontend_attributes": basic.Kind(_read_frontend, print_frontend),
     "origin": basic.Kind(_read_origin, str),
     "literal": basic.Kind(read_typed_literal, print_typed_literal),
     "metadata": basic.Kind(read_metadata, print_metadata),
-    "shape": basic.Kind(lambda text: ArraySpec.parse(text.strip()), str),
-    "shapes": basic.Kind(_read_shapes, basic.braced(str, ", ")),
-    "sparsity": basic.Kind(_read_sparsity, str),
-    "signature": basic.Kind(_read_signature, _print_signature),
+    "outfeed_shape": basic.Kind(lambda text: ArraySpec.parse(text.strip()), str),
+    "operand_layout_constraints": basic.Kind(_read_shapes, basic.braced(str, ", ")),
+    "sparsity_config": basic.Kind(_read_sparsity, str),
+    "entry_computation_layout": basic.Kind(_read_signature, _print_signature),
     "statistics": basic.Kind(
         _read_statistics, basic.braced(lambda one: f"{one[0]}={basic.print_float(one[1])}")
     ),

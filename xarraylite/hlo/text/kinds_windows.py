@@ -261,13 +261,13 @@ def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:
 
 #: Readers and printers by kind.
 KINDS: Final[dict[str, basic.Kind]] = {
-    "labels": basic.Kind(_read_labels, _print_labels),
+    "dim_labels": basic.Kind(_read_labels, _print_labels),
     "padding": basic.Kind(_read_padding, _print_padding),
     "slice": basic.Kind(_read_slice, _print_slice),
     "window": basic.Kind(_read_window, _print_window),
-    "program_aliases": basic.Kind(_read_program_aliases, _print_program_aliases),
-    "aliases": basic.Kind(_read_plain_aliases, basic.braced(_print_alias, ", ")),
-    "donors": basic.Kind(_read_donors, _print_donors),
-    "groups": basic.Kind(_read_groups, _print_groups),
+    "input_output_alias": basic.Kind(_read_program_aliases, _print_program_aliases),
+    "output_to_operand_aliasing": basic.Kind(_read_plain_aliases, basic.braced(_print_alias, ", ")),
+    "buffer_donor": basic.Kind(_read_donors, _print_donors),
+    "replica_groups": basic.Kind(_read_groups, _print_groups),
     "sharding": basic.Kind(normalise_sharding, str),
 }
