@@ -12,6 +12,7 @@ from .scanner import NAME, STRING, escape, is_dictionary, unescape
 _INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")
 _ROW = re.compile(r"\{[^{}]*\}")
+_QUOTED = re.compile(STRING, re.DOTALL)
 _WORD = re.compile(rf"\s*({NAME})\s*")
 _FLOAT = re.compile(r"\s*(?:-?[0-9]+\.?[0-9]*|-\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*|\s*-?nan\s*")
 
@@ -21,6 +22,14 @@ class Kind(NamedTuple):
 
     read: Callable[[str], Any]
     show: Callable[[Any], str]
+
+
+def matched(pattern: re.Pattern[str], text: str, expected: str) -> re.Match[str]:
+    """Return the match of a whole text, or say what was expected."""
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise ValueError(f"expected {expected}")
+    return match
 
 
 def braced(show: Callable[[Any], str] = str, between: str = ",") -> Callable[[Iterable[Any]], str]:
@@ -34,10 +43,7 @@ print_ints = braced()
 
 def read_int(text: str) -> int:
     """Read an integer of 64 bits."""
-    match = _INT.fullmatch(text)
-    if match is None:
-        raise ValueError("expected an integer")
-    return bounded(match[1])
+    return bounded(matched(_INT, text, "an integer")[1])
 
 
 def bounded(digits: str) -> int:
@@ -49,10 +55,8 @@ def bounded(digits: str) -> int:
 
 def read_ints(text: str) -> tuple[int, ...]:
     """Read ``{1,0}``."""
-    match = _INTS.fullmatch(text)
-    if match is None:
-        raise ValueError("expected integers between braces, such as {1,0}")
-    return tuple([bounded(number) for number in match[1].split(",")]) if match[1] else ()
+    listed = matched(_INTS, text, "integers between braces, such as {1,0}")[1]
+    return tuple([bounded(number) for number in listed.split(",")]) if listed else ()
 
 
 def read_lists(text: str) -> tuple[tuple[int, ...], ...]:
@@ -128,9 +132,7 @@ def _read_bools(text: str) -> tuple[bool, ...]:
 
 
 def read_float(text: str) -> float:
-    if _FLOAT.fullmatch(text) is None:
-        raise ValueError("expected a number")
-    return float(text)
+    return float(matched(_FLOAT, text, "a number")[0])
 
 
 def print_float(value: float) -> str:
@@ -139,10 +141,7 @@ def print_float(value: float) -> str:
 
 
 def read_word(text: str) -> str:
-    match = _WORD.fullmatch(text)
-    if match is None:
-        raise ValueError("expected a word")
-    return match[1]
+    return matched(_WORD, text, "a word")[1]
 
 
 def one_of(words: str, any_case: bool = False) -> Callable[[str], str]:
@@ -162,10 +161,7 @@ def one_of(words: str, any_case: bool = False) -> Callable[[str], str]:
 
 def read_string(text: str) -> str:
     """Read a string between quotes."""
-    stripped = text.strip()
-    if re.fullmatch(STRING, stripped, re.DOTALL) is None:
-        raise ValueError("expected a string between quotes")
-    return unescape(stripped[1:-1])
+    return unescape(matched(_QUOTED, text.strip(), "a string between quotes")[0][1:-1])
 
 
 def print_string(value: str) -> str:
