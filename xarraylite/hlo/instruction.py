@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar
 
 from .._errors import HloError
 from .._records import record
+from ..xla.spec import ArraySpec
 from .nodes import ComputationNode, InstructionNode
 from .text.printer import computation_text, instruction_text
 from .text.styles import print_options
@@ -129,6 +130,13 @@ class HloComputation(ComputationNode[HloInstruction]):
 
     def __repr__(self) -> str:
         return f"<HloComputation {self.name}: {len(self.instructions)} instructions>"
+
+
+def parameter(name: str, spec: ArraySpec, number: int) -> HloInstruction:
+    """Return the parameter of a number."""
+    return HloInstruction(
+        name, "parameter", spec, (), MappingProxyType({"parameter_number": number})
+    )
 
 
 # Users and the computation follow from the others.
