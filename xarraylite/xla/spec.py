@@ -412,10 +412,8 @@ def _check_bytes(spec: ArraySpec) -> None:
 
 def _from_message(shape: Message) -> ArraySpec:
     """Make the spec of a decoded message, with the checks that text gets."""
-    kind, dimensions = (
-        ELEMENT_TYPES_BY_NUMBER.get(shape["element_type"]),
-        tuple(shape["dimensions"]),
-    )
+    kind = ELEMENT_TYPES_BY_NUMBER.get(shape["element_type"])
+    dimensions = tuple(shape["dimensions"])
     if kind is None:
         raise LayoutError(
             f"from_proto_bytes: element type {shape['element_type']}; XLA has no type of that "
