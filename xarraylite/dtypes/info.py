@@ -7,6 +7,7 @@ and ints.  ``eps`` is the distance from 1 to the next larger value.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -131,6 +132,11 @@ def _finfo(dt: DType) -> FInfo:
     names_of = ("eps", "max", "min", "smallest_normal", "smallest_subnormal")
     values: dict[str, Any] = {name: float(getattr(limits, name)) for name in names_of}
     return FInfo(bits=int(limits.bits), **values, dtype=dt)
+
+
+def mantissa_bits(dtype: DType) -> int:
+    """Return how many bits of a float's mantissa are stored."""
+    return round(-math.log2(float(finfo(dtype).eps)))
 
 
 def iinfo(x: object, /) -> IInfo:

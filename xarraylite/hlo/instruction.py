@@ -19,7 +19,8 @@ from typing import Any, Final, TypeVar
 
 from .._errors import HloError
 from .._records import record
-from .nodes import ComputationNode, InstructionNode
+from ..xla.spec import ArraySpec
+from .nodes import ComputationNode, InstructionNode, callees, signature_of
 from .text.printer import computation_text, instruction_text
 from .text.styles import print_options
 from .values import Signature
@@ -131,6 +132,13 @@ class HloComputation(ComputationNode[HloInstruction]):
         return f"<HloComputation {self.name}: {len(self.instructions)} instructions>"
 
 
+def parameter(name: str, spec: ArraySpec, number: int) -> HloInstruction:
+    """Return the parameter of a number."""
+    return HloInstruction(
+        name, "parameter", spec, (), MappingProxyType({"parameter_number": number})
+    )
+
+
 # Users and the computation follow from the others.
 M = TypeVar("M")
 _FIELDS: Final = tuple([field.name for field in fields(HloInstruction) if field.repr])
@@ -183,12 +191,9 @@ def edited(
     made: dict[HloComputation, HloComputation] = {}
     whole: Any = module
     for current in whole.computations:
-        stale = any(
-            [callee in made for i in current.instructions for callee in i.called_computations]
-        )
         if current is computation:
             made[current] = _copied(current, tuple(order), changes, uses, made)
-        elif stale:
+        elif any([callee in made for callee in callees(current)]):
             made[current] = _copied(current, current.instructions, {}, {}, made)
     names = [i.name for c in whole.computations for i in made.get(c, c).instructions]
     if len(set(names)) != len(names):
@@ -197,7 +202,7 @@ def edited(
     entry = made.get(whole.entry, whole.entry)
     computations = tuple([made.get(current, current) for current in whole.computations])
     attributes = whole.attributes
-    signature = Signature(tuple([p.shape for p in entry.parameters]), entry.root.shape)
+    signature = signature_of(entry)
     if not _fits(whole.signature, signature):
         attributes = MappingProxyType({**attributes, "entry_computation_layout": signature})
     changed: M = replace(whole, computations=computations, entry=entry, attributes=attributes)

@@ -14,7 +14,7 @@ from .cost.weigh import module_cost
 from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
 from .instruction import HloComputation, HloInstruction, edited, own_computation
-from .nodes import callees_first, named, no_attributes, unknown
+from .nodes import callees, callees_first, named, no_attributes, signature_of, unknown
 from .rules.inference import verify_module
 from .text.attributes import print_attribute
 from .text.printer import Part, Printer, is_one_operation
@@ -105,13 +105,8 @@ class HloModule:
     @property
     def signature(self) -> Signature:
         """Shapes and layouts in which the program takes its parameters and gives its result."""
-        given = self.attributes.get("entry_computation_layout")
-        if given is not None:
-            found: Signature = given
-            return found
-        return Signature(
-            tuple([parameter.shape for parameter in self.entry.parameters]), self.entry.root.shape
-        )
+        given: Signature | None = self.attributes.get("entry_computation_layout")
+        return given if given is not None else signature_of(self.entry)
 
     def __iter__(self) -> Iterator[HloComputation]:
         return iter(self.computations)
@@ -183,12 +178,7 @@ class HloModule:
 
     def post_order(self) -> tuple[HloComputation, ...]:
         """Return the computations in the order in which XLA prints them: callees first."""
-        called = {
-            callee
-            for computation in self.computations
-            for instruction in computation.instructions
-            for callee in instruction.called_computations
-        }
+        called = {callee for each in self.computations for callee in callees(each)}
         return tuple(callees_first([c for c in self.computations if c not in called]))
 
     def walk(self, *opcodes: str) -> Iterator[HloInstruction]:

@@ -16,7 +16,7 @@ from ..ir.walk import depth_first
 from ..xla.spec import ArraySpec
 from .text.attributes import DEFAULTS
 from .text.literals import HloLiteral
-from .values import OpMetadata
+from .values import OpMetadata, Signature
 
 T = TypeVar("T")
 
@@ -34,10 +34,11 @@ def _before(instruction: Any) -> Iterable[Any]:
 
 def callees_first(starts: Iterable[T]) -> list[T]:
     """Return computations and what they call, directly or not, callees before callers."""
-    return list(depth_first(starts, _calls))
+    return list(depth_first(starts, callees))
 
 
-def _calls(computation: Any) -> list[Any]:
+def callees(computation: Any) -> list[Any]:
+    """Return what a computation calls itself, once for each call."""
     return [
         callee
         for instruction in computation.instructions
@@ -50,6 +51,11 @@ _set = object.__setattr__
 
 C = TypeVar("C", bound="ComputationNode[Any]")
 N = TypeVar("N", bound="InstructionNode[Any]")
+
+
+def signature_of(computation: Any) -> Signature:
+    """Return the shapes of what a computation takes and gives."""
+    return Signature(tuple([p.shape for p in computation.parameters]), computation.root.shape)
 
 
 def unknown() -> Any:

@@ -29,7 +29,7 @@ class Opcode:
     name : str
         As in text: ``"get-tuple-element"``.
     arity : int or None
-        Number of operands; None where it depends.
+        Number of operands; None where there may be any number of them from ``least`` on.
     attributes : tuple of str
         Names of its attributes, in printing order.
     required : frozenset of str
@@ -42,6 +42,8 @@ class Opcode:
         its result (a kind of `rules.elementwise`).
     work : {"plain", "function", ""}
         What an element of its result counts as: an operation, or an elementary function.
+    least : int
+        How many operands there are at least.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Opcode:
     calls: tuple[str, ...]
     elements: str = ""
     work: str = ""
+    least: int = 1
 
 
 # operands | kind of their elements (`rules.elementwise`) | what an element counts as | names
@@ -81,22 +84,23 @@ _GROUPS = "channel_id replica_groups constrain_layout"
 _DOT = "lhs_batch_dims lhs_contracting_dims rhs_batch_dims rhs_contracting_dims"
 _TRANSFER = "channel_id is_host_transfer"
 
-# name | operands | attributes in printing order | attributes that name computations | counts as
+# name | operands, 1 or more unless it is said | attributes in printing order | attributes that name
+# computations | counts as
 _ROWS = f"""
-after-all||
+after-all|0+|
 all-gather||{_GROUPS} dimensions! use_global_device_ids
 all-gather-start||{_GROUPS} dimensions! use_global_device_ids
 all-reduce||{_GROUPS} use_global_device_ids|to_apply!
 all-reduce-start||{_GROUPS} use_global_device_ids|to_apply!
 all-to-all||{_GROUPS} dimensions
 async-done|1|async_execution_thread|calls
-async-start||async_execution_thread output_to_operand_aliasing|calls!
+async-start|0+|async_execution_thread output_to_operand_aliasing|calls!
 async-update|1|async_execution_thread|calls
 batch-norm-grad|5|epsilon! feature_index!
 batch-norm-inference|5|epsilon! feature_index!
 batch-norm-training|3|epsilon! feature_index!
 broadcast|1|dimensions!
-call||is_composite|to_apply!
+call|0+|is_composite|to_apply!
 cholesky|1|lower
 collective-broadcast||channel_id replica_groups
 collective-permute||channel_id source_target_pairs! slice_sizes
@@ -115,9 +119,9 @@ domain|1|domain!
 dot|2|{_DOT} operand_precision algorithm
 dynamic-reshape||
 dynamic-slice||dynamic_slice_sizes!
-dynamic-update-slice||
+dynamic-update-slice|2+|
 fft|1|fft_type! fft_length!
-fusion||kind! output_to_operand_aliasing|calls!
+fusion|0+|kind! output_to_operand_aliasing|calls!
 gather|2|offset_dims! collapsed_slice_dims! start_index_map! operand_batching_dims \
 start_indices_batching_dims index_vector_dim! slice_sizes! indices_are_sorted
 get-dimension-size|1|dimensions!
@@ -144,8 +148,8 @@ rng||distribution!
 rng-bit-generator||algorithm!
 rng-get-and-update-state|0|delta!
 scaled-dot|4|{_DOT} operand_precision algorithm
-scan||dimensions! num_carries! is_reverse is_associative|to_apply!
-scatter||update_window_dims! inserted_window_dims! scatter_dims_to_operand_dims! \
+scan|0+|dimensions! num_carries! is_reverse is_associative|to_apply!
+scatter|3+|update_window_dims! inserted_window_dims! scatter_dims_to_operand_dims! \
 input_batching_dims scatter_indices_batching_dims index_vector_dim! indices_are_sorted \
 unique_indices|to_apply!
 select-and-scatter|3|window|select! scatter!
@@ -157,7 +161,7 @@ sort||dimensions! is_stable|to_apply!
 topk|1|k! largest
 transpose|1|dimensions!
 triangular-solve|2|left_side lower unit_diagonal transpose_a
-tuple||
+tuple|0+|
 while|1||body! condition!
 """
 
@@ -175,12 +179,12 @@ def _read(line: str) -> Opcode:
     listed = [*names.split(), *calls.split()]
     return Opcode(
         name,
-        int(arity) if arity else None,
+        int(arity) if arity.isdigit() else None,
         tuple([attribute.rstrip("!") for attribute in names.split()]),
         frozenset([attribute.rstrip("!") for attribute in listed if attribute.endswith("!")]),
         tuple([attribute.rstrip("!") for attribute in calls.split()]),
-        "",
-        work,
+        work=work,
+        least=int(arity[:1] or 1),
     )
 
 

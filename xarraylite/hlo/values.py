@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class PadDimension(NamedTuple):
     high: int
     interior: int = 0
 
+    def padded(self, size: int) -> int:
+        """How many elements so many become; negative where more are taken away than there are."""
+        return self.low + self.high + size + max(size - 1, 0) * self.interior
+
 
 class WindowDimension(NamedTuple):
     """One dimension of a sliding window.
@@ -61,6 +65,22 @@ class WindowDimension(NamedTuple):
     base_dilation: int = 1
     window_dilation: int = 1
     reversal: bool = False
+
+    @property
+    def padding(self) -> PadDimension:
+        """What makes of a dimension the one that it slides over, place by place."""
+        return PadDimension(self.padding_low, self.padding_high, self.base_dilation - 1)
+
+    def places(self, padded: int) -> int:
+        """How many places it has among so many elements, with all that is padded."""
+        reach = (self.size - 1) * self.window_dilation + 1
+        return (padded - reach) // self.stride + 1 if padded >= reach else 0
+
+
+def window_of(owner: Any, rank: int) -> tuple[WindowDimension, ...]:
+    """Return the window of an instruction or a call; one that is not given covers one element."""
+    window: tuple[WindowDimension, ...] = owner.get("window")
+    return window or (WindowDimension(1),) * rank
 
 
 class ConvolutionLabels(NamedTuple):

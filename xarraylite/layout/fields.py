@@ -14,14 +14,16 @@ more minor one, and both are tiled as one.  A marker in the last place has nothi
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from operator import index
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from .._errors import LayoutError
 from .._records import record
 from ..dtypes.element_types import ElementType, element_type
+
+T = TypeVar("T")
 
 #: The tile size that merges a dimension into the next more minor one; printed as ``*``.
 COMBINE: Final[int] = -(2**63)
@@ -58,10 +60,15 @@ def as_ints(values: Iterable[Any], what: str) -> tuple[int, ...]:
     """Return integers of 64 bits as a tuple of Python ints, with the checks of `as_int`."""
     if isinstance(values, str):
         raise LayoutError(f"{what}: {values!r} is text; expected a sequence of integers")
+    return _each(values, lambda value: as_int(value, what), f"{what}:", "integers")
+
+
+def _each(values: Iterable[Any], convert: Callable[[Any], T], what: str, of: str) -> tuple[T, ...]:
+    """Return what values become; say what is no sequence of what."""
     try:
-        return tuple([as_int(value, what) for value in values])
+        return tuple([convert(value) for value in values])
     except TypeError:
-        raise LayoutError(f"{what}: {values!r} is not a sequence of integers") from None
+        raise LayoutError(f"{what} {values!r} is not a sequence of {of}") from None
 
 
 @record(frozen=True, slots=True)
@@ -98,12 +105,8 @@ class Tile:
         elif isinstance(dimensions, str):
             raise LayoutError(f"Tile: {dimensions!r} is text; expected a sequence of sizes")
         else:
-            try:
-                marked = [COMBINE if size == "*" else size for size in dimensions]
-            except TypeError:
-                raise LayoutError(
-                    f"Tile: {dimensions!r} is not a sequence of sizes, such as (8, 128)"
-                ) from None
+            expected = "sizes, such as (8, 128)"
+            marked = _each(dimensions, lambda x: COMBINE if x == "*" else x, "Tile:", expected)
             sizes = as_ints(marked, "Tile")
             check_tile(sizes)
         object.__setattr__(self, "dimensions", sizes)
@@ -264,20 +267,16 @@ def as_tiles(tiles: Iterable[Any]) -> tuple[Tile, ...]:
     """Return tiles, each given as one or as a sequence of sizes."""
     if isinstance(tiles, Tile):
         raise LayoutError(f"Layout: tiles is the one tile {tiles}; expected a sequence of tiles")
-    try:
-        return tuple([tile if isinstance(tile, Tile) else Tile(tile) for tile in tiles])
-    except TypeError:
-        raise LayoutError(f"Layout: tiles {tiles!r} is not a sequence of tiles") from None
+    return _each(tiles, Tile, "Layout: tiles", "tiles")
 
 
 def as_splits(splits: Iterable[Any]) -> tuple[SplitConfig, ...]:
     """Return split configs, each given as one or as a dimension and its indices."""
-    try:
-        return tuple([s if isinstance(s, SplitConfig) else SplitConfig(*s) for s in splits])
-    except TypeError:
-        raise LayoutError(
-            f"Layout: split_configs {splits!r} is not a sequence of (dimension, indices)"
-        ) from None
+    return _each(splits, _as_split, "Layout: split_configs", "(dimension, indices)")
+
+
+def _as_split(split: Any) -> SplitConfig:
+    return split if isinstance(split, SplitConfig) else SplitConfig(*split)
 
 
 def as_index_type(name: str, value: object) -> ElementType | None:

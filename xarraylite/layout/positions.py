@@ -112,10 +112,7 @@ class Positions(specs.SpecFields):
         ((2, 3), None)
         """
         tiled = geometry(self, "multi_index")
-        at = operator.index(position)
-        size = count_positions(self, "multi_index")
-        if not 0 <= at < size:
-            raise IndexRangeError(f"multi_index: position {at} is out of range for {self} ({size})")
+        at = _checked(position, count_positions(self, "multi_index"), self, "multi_index")
         return tiled.multi_index(at) if at < tiled.physical_size else None
 
     def memory_order(self) -> list[int | None]:
@@ -177,12 +174,7 @@ class Positions(specs.SpecFields):
         """
         spec = specs.require_bounded(self, "linear_index_to_multidimensional_index")
         room = _room(spec)
-        rest, size = operator.index(position), math.prod(room)
-        if not 0 <= rest < size:
-            raise IndexRangeError(
-                f"linear_index_to_multidimensional_index: position {rest} is out of range for "
-                f"{spec} ({size} elements)"
-            )
+        rest = _checked(position, math.prod(room), spec, "linear_index_to_multidimensional_index")
         order = specs.layout_of(spec).minor_to_major[::-1]
         return compose(unravel_index(rest, compose(room, order)), inverse(order))
 
@@ -301,12 +293,9 @@ class Positions(specs.SpecFields):
         spec = specs.require_array(self, "delinearize_index_for_nested_tiling")
         if not spec.dimensions:
             return ()
-        tiled, rest = _nested(spec, "delinearize_index_for_nested_tiling"), operator.index(position)
-        if not 0 <= rest < tiled.physical_size:
-            raise IndexRangeError(
-                f"delinearize_index_for_nested_tiling: position {rest} is out of range for {spec} "
-                f"({tiled.physical_size})"
-            )
+        operation = "delinearize_index_for_nested_tiling"
+        tiled = _nested(spec, operation)
+        rest = _checked(position, tiled.physical_size, spec, operation)
         index: Sequence[int] = unravel_index(rest, tiled.physical_dimensions)
         for level in reversed(tiled.levels):
             index = level.whole(index)
@@ -383,6 +372,15 @@ def count_positions(spec: specs.SpecFields, operation: str) -> int:
         geometry(spec, operation).physical_size,
         specs.layout_of(spec).tail_padding_alignment_in_elements,
     )
+
+
+def _checked(position: int, size: int, spec: specs.SpecFields, operation: str) -> int:
+    """Return a position as a plain integer, one of so many."""
+    at = operator.index(position)
+    if not 0 <= at < size:
+        room = f"{spec} ({size} elements of memory)"
+        raise IndexRangeError(f"{operation}: position {at} is out of range for {room}")
+    return at
 
 
 def _room(spec: specs.SpecFields) -> tuple[int, ...]:

@@ -449,8 +449,6 @@ class Nested(ShapeBase):
         return hash((self._layers, None if self._shape is None else self._shape._hash()))
 
     def __repr__(self) -> str:
-        return (
-            "Nested.null()"
-            if self._shape is None
-            else f"Nested({list(self._layers)}, {self._shape!r})"
-        )
+        if self._shape is None:
+            return "Nested.null()"
+        return f"Nested({list(self._layers)}, {self._shape!r})"

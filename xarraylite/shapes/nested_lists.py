@@ -42,9 +42,8 @@ def space_of_items(items: Any) -> Ragged:
         if not items_below or any([isinstance(item, ShapeBase) for item in items_below]):
             break
         level = [children(item) for item in items_below]
-    if (
-        not items_below
-    ):  # only empty lists: the last mode is a mode of smooth slices without elements
+    # Of empty lists alone, the last mode is one of smooth slices without elements.
+    if not items_below:
         return Ragged.checked(counts[:-1], counts[-1:], [None] * len(counts))
     leaves = _slices(items_below)
     return Ragged.checked(
@@ -172,9 +171,7 @@ def lengths(values: Any, operation: str) -> Ints:
             f"{values.shape}"
         )
     else:
-        values = np.asarray(
-            values
-        ).copy()  # copied first, checked then: another thread may write to it
+        values = np.asarray(values).copy()  # before it is checked: another thread may write to it
     plain = kind is None
     least = min(values, default=0) if plain else int(np.min(values, initial=0))
     largest = max(values, default=0) if plain else int(np.max(values, initial=0))

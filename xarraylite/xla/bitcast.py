@@ -183,10 +183,8 @@ class Bitcasts(Edits, Sizes):
             )
         if not _same_element_type(spec, dst, ignore_element_type):
             return False
-        return (
-            compose(order, specs.layout_of(dst).minor_to_major)
-            == specs.layout_of(spec).minor_to_major
-        )
+        moved = compose(order, specs.layout_of(dst).minor_to_major)
+        return moved == specs.layout_of(spec).minor_to_major
 
     def reshape_is_bitcast(self, dst: Self, ignore_element_type: bool = False) -> bool:
         """Tell whether a reshape moves nothing, as XLA decides it: tiles are ignored.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from operator import index
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from .._errors import IndexRangeError, LayoutError
 from ..index.radix import compose, inverse
@@ -83,17 +83,9 @@ class Edits(specs.SpecFields):
         )
         layout = specs.layout_of(spec)
         found = spec.permute_dimensions(layout.minor_to_major[::-1])
-        if layout.split_configs or layout.dynamic_shape_metadata_prefix_bytes:
-            # XLA copies tiles, element size, tail padding and memory space, and no more.
-            made = replace(
-                specs.layout_of(found), split_configs=(), dynamic_shape_metadata_prefix_bytes=0
-            )
-            return specs.rebuild(found, layout=made)
-        return (
-            found
-            if found.layout is not None
-            else specs.rebuild(found, layout=specs.layout_of(found))
-        )
+        # XLA copies tiles, element size, tail padding and memory space, and no more.
+        dropped: dict[str, Any] = {"split_configs": (), "dynamic_shape_metadata_prefix_bytes": 0}
+        return specs.rebuild(found, layout=replace(specs.layout_of(found), **dropped))
 
     def insert_dimensions_at_index(self, dimension: int, bounds: Sequence[int]) -> Self:
         """Return the spec with dimensions inserted; tiles are dropped.

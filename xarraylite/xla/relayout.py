@@ -103,13 +103,8 @@ class Relayouts(specs.SpecFields):
     def device_shape_is_host_shape(self) -> bool:
         """Tell whether `device_shape_to_host_shape` changes nothing."""
         layouts = [leaf.layout for leaf in specs.leaves(self) if leaf.layout is not None]
-        return all(
-            [
-                layout == replace(layout, **_HOST)
-                and layout.dynamic_shape_metadata_prefix_bytes == 0
-                for layout in layouts
-            ]
-        )
+        prefixes = [layout.dynamic_shape_metadata_prefix_bytes for layout in layouts]
+        return not any(prefixes) and all([x == replace(x, **_HOST) for x in layouts])
 
     def get_with_default_layout(self) -> Self:
         """Return the spec with its dimensions in default order; tiles and the like stay."""

@@ -310,15 +310,10 @@ class ArraySpec(Making, Bitcasts, Reshapes, Suggestions, Relayouts, Comparisons,
     def __repr__(self) -> str:
         if self.layout is not None and self.layout.padded_dimensions is None:
             return f"ArraySpec.parse({str(self)!r})"
-        shown = [repr(self.element_type.name)]
-        if self.dimensions:
-            shown.append(repr(self.dimensions))
-        if self.layout is not None:
-            shown.append(f"layout={self.layout!r}")
-        if True in self.dynamic:
-            shown.append(f"dynamic={self.dynamic}")
-        if self.tuple_shapes:
-            shown.append(f"tuple_shapes={self.tuple_shapes!r}")
+        dynamic = self.dynamic if True in self.dynamic else ()
+        said = {"layout": self.layout, "dynamic": dynamic, "tuple_shapes": self.tuple_shapes}
+        shown = [repr(value) for value in (self.element_type.name, self.dimensions) if value]
+        shown += [f"{name}={value!r}" for name, value in said.items() if value]
         return f"ArraySpec({', '.join(shown)})"
 
 
@@ -417,10 +412,8 @@ def _check_bytes(spec: ArraySpec) -> None:
 
 def _from_message(shape: Message) -> ArraySpec:
     """Make the spec of a decoded message, with the checks that text gets."""
-    kind, dimensions = (
-        ELEMENT_TYPES_BY_NUMBER.get(shape["element_type"]),
-        tuple(shape["dimensions"]),
-    )
+    kind = ELEMENT_TYPES_BY_NUMBER.get(shape["element_type"])
+    dimensions = tuple(shape["dimensions"])
     if kind is None:
         raise LayoutError(
             f"from_proto_bytes: element type {shape['element_type']}; XLA has no type of that "

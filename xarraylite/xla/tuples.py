@@ -46,13 +46,17 @@ class Members(specs.SpecFields):
         path : sequence of int
             Member numbers from the root.
         """
+        return self._member(path) is not None
+
+    def _member(self, path: Sequence[int]) -> Self | None:
+        """Return the member at a path; None where there is none."""
         spec = self
         for number in path:
             inner = specs.members(spec)
             if not 0 <= number < len(inner):
-                return False
+                return None
             spec = inner[number]
-        return True
+        return spec
 
     def get_subshape(self, path: Sequence[int]) -> Self:
         """Return the member at a path.
@@ -67,12 +71,10 @@ class Members(specs.SpecFields):
         IndexRangeError
             If no member is there.
         """
-        if not self.index_is_valid(path):
+        found = self._member(path)
+        if found is None:
             raise IndexRangeError(f"get_subshape: path {tuple(path)} leads to no member of {self}")
-        spec = self
-        for number in path:
-            spec = specs.members(spec)[number]
-        return spec
+        return found
 
     def slice_tuple(self, start: int, limit: int) -> Self:
         """Return the tuple of some neighbouring members.

@@ -34,10 +34,8 @@ class Difference(NamedTuple):
             only = self.after or self.before
             assert only is not None
             return f"{marks[self.kind]} {only.name} = {only.shape} {only.opcode}"
-        one, other = self.before, self.after
-        return (
-            f"~ {one.name} ({self.kind}): {one.shape} {one.opcode} -> {other.shape} {other.opcode}"
-        )
+        one, other = [f"{made.shape} {made.opcode}" for made in (self.before, self.after)]
+        return f"~ {self.before.name} ({self.kind}): {one} -> {other}"
 
 
 def differences(

@@ -30,7 +30,7 @@ from ..instruction import HloComputation, HloInstruction
 from ..nodes import callees_first
 from ..opcodes import BATCH_NORMS, OPCODES
 from ..rules.inference import verify_instruction
-from ..values import ConvolutionLabels, WindowDimension
+from ..values import ConvolutionLabels, WindowDimension, window_of
 from .memory import stored_bytes, stored_spec, timeline
 from .report import SUMS, InstructionCost, ModuleCost
 
@@ -66,10 +66,8 @@ def _dot(instruction: HloInstruction) -> Work:
 
 def _pairs(size: int, window: WindowDimension) -> int:
     """Count the pairs of a place and an element of the window that meet an element."""
-    reach = (window.size - 1) * window.window_dilation + 1
-    spread = (size - 1) * window.base_dilation + 1 if size else 0
-    padded = spread + window.padding_low + window.padding_high
-    places = (padded - reach) // window.stride + 1 if padded >= reach else 0
+    padded = window.padding.padded(size)
+    places, spread = window.places(padded), padded - window.padding_low - window.padding_high
     count = 0
     for k in range(window.size):
         offset = k * window.window_dilation - window.padding_low
@@ -88,7 +86,7 @@ def _convolution(instruction: HloInstruction) -> Work:
     if instruction.get("sparsity_config") != "{}":
         return Work()  # how much is stored of a sparse operand is not said
     labels: ConvolutionLabels = instruction.get("dim_labels")
-    window = instruction.get("window") or (WindowDimension(1),) * labels.spatial
+    window = window_of(instruction, labels.spatial)
     image, kernel = [operand.shape.dimensions for operand in instruction.operands]
     spatial = [image[axis] for axis in labels.dimensions("input", "bf")[2:]]
     met = math.prod([_pairs(size, part) for size, part in zip(spatial, window, strict=True)])

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dtypes.info import finfo
+from ...dtypes.info import finfo, mantissa_bits
 from ...dtypes.names import NumpyArray
 from ..instruction import HloInstruction
 from ..opcodes import by_opcode
@@ -24,10 +24,6 @@ from .values import Evaluator, Runner, Value, array, container, dtype_of, refuse
 
 def _raw(values: NumpyArray) -> NumpyArray:
     return np.ascontiguousarray(values).reshape(values.shape).view(f"u{values.itemsize}")
-
-
-def _mantissa(dtype: np.dtype[Any]) -> int:
-    return round(-math.log2(float(finfo(dtype).eps)))
 
 
 def total_order(values: NumpyArray) -> NumpyArray:
@@ -58,7 +54,7 @@ def reduce_precision(values: NumpyArray, exponent: int, mantissa: int) -> NumpyA
         wide = values.astype(np.float32 if "e8m0" in values.dtype.name else np.float16)
         return reduce_precision(wide, exponent, mantissa).astype(values.dtype)
     width = 8 * values.itemsize
-    have = _mantissa(values.dtype)
+    have = mantissa_bits(values.dtype)
     have_exponent = width - 1 - have
     bits = _raw(values)
     word: Any = bits.dtype.type
@@ -82,7 +78,7 @@ def stochastic_convert(values: NumpyArray, random: NumpyArray, target: np.dtype[
     digits = 8 * random.itemsize
     if target.kind not in "iu" and "int" not in target.name:
         # The lost bits plus random ones carry into those that stay.
-        drop = 23 - (_mantissa(target) if target.itemsize < 4 else 23)
+        drop = 23 - (mantissa_bits(target) if target.itemsize < 4 else 23)
         bits = _raw(values.astype(np.float32))
         lost = random >> random.dtype.type(digits - drop) if drop else random & 0
         rounded = (bits + lost.astype(np.uint32)) & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)

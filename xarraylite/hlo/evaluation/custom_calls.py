@@ -24,9 +24,10 @@ from .ordering import top
 from .values import TOKEN, Evaluator, Runner, Value, array, container, dtype_of, fits, refuse
 
 _Settings: TypeAlias = dict[str, int]
-# Takes SciPy's routines by name, the call's settings, and one matrix of each operand.
+# SciPy's routine, for an element type.
+_Scipy: TypeAlias = Callable[..., Any]
+# Takes that, the call's settings, and one matrix of each operand.
 _Routine: TypeAlias = Callable[..., tuple[Any, ...]]
-_Find: TypeAlias = Callable[[str], Callable[..., Any]]
 
 _SETTING = re.compile(r"(\w+) = (-?[0-9]+|true|false)")
 
@@ -35,8 +36,8 @@ def _is(settings: _Settings, name: str, letter: str) -> bool:
     return settings.get(name) == ord(letter)
 
 
-def _trsm(find: _Find, given: _Settings, a: NumpyArray, b: NumpyArray) -> tuple[Any, ...]:
-    x = find("trsm")(
+def _trsm(scipy: _Scipy, given: _Settings, a: NumpyArray, b: NumpyArray) -> tuple[Any, ...]:
+    x = scipy(
         1,
         a,
         b,
@@ -48,57 +49,52 @@ def _trsm(find: _Find, given: _Settings, a: NumpyArray, b: NumpyArray) -> tuple[
     return (x,)
 
 
-def _potrf(find: _Find, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
-    return tuple(find("potrf")(a, lower=_is(given, "uplo", "L"), clean=0))
+def _potrf(scipy: _Scipy, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
+    return tuple(scipy(a, lower=_is(given, "uplo", "L"), clean=0))
 
 
-def _getrf(find: _Find, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
-    factors, pivots, info = find("getrf")(a)
+def _getrf(scipy: _Scipy, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
+    factors, pivots, info = scipy(a)
     return factors, pivots + 1, info
 
 
-def _geqrf(find: _Find, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
-    return tuple(find("geqrf")(a)[:2])
+def _geqrf(scipy: _Scipy, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
+    return tuple(scipy(a)[:2])
 
 
-def _geqp3(find: _Find, given: _Settings, a: NumpyArray, fixed: NumpyArray) -> tuple[Any, ...]:
+def _geqp3(scipy: _Scipy, given: _Settings, a: NumpyArray, fixed: NumpyArray) -> tuple[Any, ...]:
     if fixed.any():
         raise ValueError("columns that are fixed in front")
-    return tuple(find("geqp3")(a)[:3])
+    return tuple(scipy(a)[:3])
 
 
-def _orgqr(find: _Find, given: _Settings, a: NumpyArray, tau: NumpyArray) -> tuple[Any, ...]:
-    name = "ungqr" if np.iscomplexobj(a) else "orgqr"
-    return (find(name)(a, tau)[0],)
+def _orgqr(scipy: _Scipy, given: _Settings, a: NumpyArray, tau: NumpyArray) -> tuple[Any, ...]:
+    return (scipy(a, tau)[0],)
 
 
 def _ormqr(
-    find: _Find, given: _Settings, a: NumpyArray, tau: NumpyArray, c: NumpyArray
+    scipy: _Scipy, given: _Settings, a: NumpyArray, tau: NumpyArray, c: NumpyArray
 ) -> tuple[Any, ...]:
-    name, turned = ("unmqr", "C") if np.iscomplexobj(a) else ("ormqr", "T")
+    turned = "C" if np.iscomplexobj(a) else "T"
     side, trans = "L" if given["left"] else "R", turned if given["transpose"] else "N"
-    return (find(name)(side, trans, a, tau, c, 64 * max(c.shape))[0],)
+    return (scipy(side, trans, a, tau, c, 64 * max(c.shape))[0],)
 
 
-def _singular_values(name: str) -> _Routine:
-    def routine(find: _Find, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
-        full, vectors = _is(given, "mode", "A"), not _is(given, "mode", "N")
-        u, s, vt, info = find(name)(a, compute_uv=int(vectors), full_matrices=int(full))
-        return (0, s, u, vt, info) if vectors else (0, s, 0, 0, info)
-
-    return routine
+def _singular_values(scipy: _Scipy, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
+    full, vectors = _is(given, "mode", "A"), not _is(given, "mode", "N")
+    u, s, vt, info = scipy(a, compute_uv=int(vectors), full_matrices=int(full))
+    return (0, s, u, vt, info) if vectors else (0, s, 0, 0, info)
 
 
-def _syevd(find: _Find, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
-    name = "heevd" if np.iscomplexobj(a) else "syevd"
+def _syevd(scipy: _Scipy, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
     vectors = int(_is(given, "mode", "V"))
-    w, v, info = find(name)(a, compute_v=vectors, lower=int(_is(given, "uplo", "L")))
+    w, v, info = scipy(a, compute_v=vectors, lower=int(_is(given, "uplo", "L")))
     return v if vectors else 0, w, info
 
 
-def _geev(find: _Find, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
+def _geev(scipy: _Scipy, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
     sides = [_is(given, name, "V") for name in ("compute_left", "compute_right")]
-    *values, left, right, info = find("geev")(a, compute_vl=int(sides[0]), compute_vr=int(sides[1]))
+    *values, left, right, info = scipy(a, compute_vl=int(sides[0]), compute_vr=int(sides[1]))
     vectors = [
         _unpacked(values, v) if side else 0 for v, side in zip((left, right), sides, strict=True)
     ]
@@ -116,78 +112,69 @@ def _unpacked(values: list[NumpyArray], packed: NumpyArray) -> NumpyArray:
     return made
 
 
-def _gees(find: _Find, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
+def _gees(scipy: _Scipy, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
     vectors = int(_is(given, "mode", "V"))
-    t, selected, *values, v, _, info = find("gees")(lambda *_: None, a, compute_v=vectors)
+    t, selected, *values, v, _, info = scipy(lambda *_: None, a, compute_v=vectors)
     return t, v if vectors else 0, *values, selected, info
 
 
-def _gehrd(find: _Find, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
-    return tuple(find("gehrd")(a, given["low"] - 1, given["high"] - 1))
+def _gehrd(scipy: _Scipy, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
+    return tuple(scipy(a, given["low"] - 1, given["high"] - 1))
 
 
-def _sytrd(find: _Find, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
-    name = "hetrd" if np.iscomplexobj(a) else "sytrd"
-    return tuple(find(name)(a, lower=int(_is(given, "uplo", "L"))))
+def _sytrd(scipy: _Scipy, given: _Settings, a: NumpyArray) -> tuple[Any, ...]:
+    return tuple(scipy(a, lower=int(_is(given, "uplo", "L"))))
 
 
 def _gtsv(
-    find: _Find, given: _Settings, low: NumpyArray, d: NumpyArray, up: NumpyArray, b: NumpyArray
+    scipy: _Scipy, given: _Settings, low: NumpyArray, d: NumpyArray, up: NumpyArray, b: NumpyArray
 ) -> tuple[Any, ...]:
-    x, info = find("gtsv")(low[1:], d, up[:-1], b)[-2:]
+    x, info = scipy(low[1:], d, up[:-1], b)[-2:]
     return 0, 0, 0, x, info
 
 
-#: Routines, and how many dimensions one of their first operand has.
-_ROUTINES: Final[dict[str, tuple[_Routine, int]]] = {
-    "geev": (_geev, 2), "gees": (_gees, 2), "gehrd": (_gehrd, 2), "geqp3": (_geqp3, 2),
-    "geqrf": (_geqrf, 2), "gesdd": (_singular_values("gesdd"), 2),
-    "gesvd": (_singular_values("gesvd"), 2), "getrf": (_getrf, 2), "gtsv": (_gtsv, 1),
-    "heevd": (_syevd, 2), "hetrd": (_sytrd, 2), "orgqr": (_orgqr, 2), "ormqr": (_ormqr, 2),
-    "potrf": (_potrf, 2), "syevd": (_syevd, 2), "sytrd": (_sytrd, 2), "trsm": (_trsm, 2),
-    "ungqr": (_orgqr, 2), "unmqr": (_ormqr, 2),
+#: Routines by name, and for which letters of element types, of how many dimensions, they are.
+_ROUTINES: Final[dict[tuple[str, int], dict[str, _Routine]]] = {
+    ("sdcz", 1): {"gtsv": _gtsv},
+    ("sdcz", 2): {
+        "geev": _geev, "gees": _gees, "gehrd": _gehrd, "geqp3": _geqp3, "geqrf": _geqrf,
+        "gesdd": _singular_values, "gesvd": _singular_values, "getrf": _getrf, "potrf": _potrf,
+        "trsm": _trsm,
+    },
+    ("sd", 2): {"orgqr": _orgqr, "ormqr": _ormqr, "syevd": _syevd, "sytrd": _sytrd},
+    ("cz", 2): {"ungqr": _orgqr, "unmqr": _ormqr, "heevd": _syevd, "hetrd": _sytrd},
 }  # fmt: skip
 
 
-def _on_matrices(letter: str, routine: _Routine, rank: int) -> Callable[..., Any]:
-    def call(instruction: HloInstruction, *operands: NumpyArray) -> Any:
-        find = _finder(instruction, letter)
-        given = {
-            name: int(value) if value[-1].isdigit() else int(value == "true")
-            for name, value in _SETTING.findall(str(instruction.get("backend_config") or ""))
-        }
-        shape = instruction.shape
-        batch = operands[0].shape[: operands[0].ndim - rank]
-        results = [
-            np.zeros(part.dimensions, part.dtype)
-            for part in (shape.tuple_shapes if shape.is_tuple else (shape,))
-        ]
-        # LAPACK refuses matrices without elements; what is to be found of them has none either.
-        for place in np.ndindex(batch) if operands[0].size else ():
-            try:
-                found = routine(find, given, *[operand[place] for operand in operands])
-                for result, part in zip(results, found, strict=False):
-                    result[place] = part
-            except (IndexError, KeyError, TypeError, ValueError) as error:
-                raise refuse(instruction, f"operands or settings do not fit: {error!r}") from error
-        return tuple(results) if shape.is_tuple else results[0]
-
-    return call
-
-
-def _finder(instruction: HloInstruction, letter: str) -> _Find:
-    """Return what finds SciPy's routines for an element type."""
+def _on_matrices(
+    name: str, routine: _Routine, rank: int, instruction: HloInstruction, *operands: NumpyArray
+) -> Any:
+    """Return what a routine makes of stacks, of matrices or of vectors."""
     try:
         import scipy.linalg  # noqa: PLC0415
     except ImportError as error:
         raise refuse(instruction, "calls LAPACK, for which SciPy is needed") from error
-    places = scipy.linalg.blas, scipy.linalg.lapack
-
-    def find(name: str) -> Callable[..., Any]:
-        found: Callable[..., Any] = getattr(places[name != "trsm"], letter + name)
-        return found
-
-    return find
+    found_in = scipy.linalg.blas if routine is _trsm else scipy.linalg.lapack
+    given = {
+        key: int(value) if value[-1].isdigit() else int(value == "true")
+        for key, value in _SETTING.findall(str(instruction.get("backend_config") or ""))
+    }
+    shape = instruction.shape
+    batch = operands[0].shape[: operands[0].ndim - rank]
+    results = [
+        np.zeros(part.dimensions, part.dtype)
+        for part in (shape.tuple_shapes if shape.is_tuple else (shape,))
+    ]
+    # LAPACK refuses matrices without elements; what is to be found of them has none either.
+    for place in np.ndindex(batch) if operands[0].size else ():
+        try:
+            matrices = [operand[place] for operand in operands]
+            found = routine(getattr(found_in, name), given, *matrices)
+            for result, part in zip(results, found, strict=False):
+                result[place] = part
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise refuse(instruction, f"operands or settings do not fit: {error!r}") from error
+    return tuple(results) if shape.is_tuple else results[0]
 
 
 CustomCall = Callable[..., Any]
@@ -205,9 +192,10 @@ CUSTOM_CALLS: Final[dict[str, CustomCall]] = {
     **dict.fromkeys(_ANNOTATIONS, lambda instruction, x: x),
     "TopK": lambda made, x: top(array(x), made.shape.tuple_shapes[0].dimensions[-1], True),
     **{
-        f"lapack_{letter}{name}_ffi": _on_matrices(letter, routine, rank)
-        for name, (routine, rank) in _ROUTINES.items()
-        for letter in "sdcz"
+        f"lapack_{letter}{name}_ffi": partial(_on_matrices, letter + name, routine, rank)
+        for (letters, rank), routines in _ROUTINES.items()
+        for name, routine in routines.items()
+        for letter in letters
     },
 }
 

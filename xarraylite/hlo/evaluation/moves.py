@@ -227,10 +227,9 @@ def pad(x: XExpression, value: Value, padding: Sequence[PadDimension]) -> XExpre
         One for each dimension.
     """
     shape, here, there = [], [], []
-    for size, (low, high, interior) in zip(x.shape, padding, strict=True):
-        step = interior + 1
-        whole = low + high + size + max(size - 1, 0) * interior
-        shape.append(max(whole, 0))
+    for size, part in zip(x.shape, padding, strict=True):
+        low, step = part.low, part.interior + 1
+        shape.append(max(part.padded(size), 0))
         first = max(0, -(low // step)) if low < 0 else 0
         last = min(size, (shape[-1] - 1 - low) // step + 1) if shape[-1] else 0
         there.append(slice(first, max(last, first)))

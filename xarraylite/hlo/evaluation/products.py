@@ -25,7 +25,7 @@ from ...layout.strided import ROW_MAJOR
 from ...memory.buffer import Buffer
 from ..instruction import HloInstruction
 from ..opcodes import by_opcode
-from ..values import ConvolutionLabels, WindowDimension
+from ..values import ConvolutionLabels, WindowDimension, window_of
 from .reductions import pad_negative, sliding
 from .values import (
     Evaluator,
@@ -257,7 +257,7 @@ def _convolution(run: Runner, instruction: HloInstruction, x: Value, kernel: Val
     if instruction.get("sparsity_config") != "{}":
         raise refuse(instruction, "sparse operands are not known here")
     labels: ConvolutionLabels = instruction.get("dim_labels")
-    window = instruction.get("window") or (WindowDimension(1),) * labels.spatial
+    window = window_of(instruction, labels.spatial)
     groups = instruction.get("feature_group_count")
     batches = instruction.get("batch_group_count")
     lie = labels.dimensions("input", "bf")

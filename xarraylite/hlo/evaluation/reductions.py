@@ -28,7 +28,7 @@ from ...dtypes.names import NumpyArray
 from ...functions import reducers
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import by_opcode
-from ..values import PadDimension, WindowDimension
+from ..values import WindowDimension, window_of
 from .elementwise import ELEMENTWISE
 from .moves import broadcast, pad
 from .values import Evaluator, Runner, Value, array, container, packed
@@ -242,8 +242,7 @@ def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray
     """
     places, strides = [], []
     for size, stride, part in zip(values.shape, values.strides, window, strict=True):
-        reach = (part.size - 1) * part.window_dilation + 1
-        places.append(max(0, (size - reach) // part.stride + 1) if size >= reach else 0)
+        places.append(part.places(size))
         strides.append(stride * part.stride)
     dilation = [part.window_dilation for part in window]
     inner = [stride * far for stride, far in zip(values.strides, dilation, strict=True)]
@@ -253,13 +252,7 @@ def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray
 
 def set_apart(x: Value, value: Value, window: Sequence[WindowDimension]) -> Value:
     """Pad x as a window says, with elements set apart by its base dilation."""
-    padding = [PadDimension(w.padding_low, w.padding_high, w.base_dilation - 1) for w in window]
-    return pad(x, value, padding)
-
-
-def _window(instruction: HloInstruction, rank: int) -> tuple[WindowDimension, ...]:
-    found: tuple[WindowDimension, ...] = instruction.get("window")
-    return found or (WindowDimension(1),) * rank
+    return pad(x, value, [part.padding for part in window])
 
 
 def _growing_axis(window: Sequence[WindowDimension], shape: tuple[int, ...]) -> int | None:
@@ -277,7 +270,7 @@ def _growing_axis(window: Sequence[WindowDimension], shape: tuple[int, ...]) -> 
 
 def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     half = len(operands) // 2
-    window = _window(instruction, operands[0].ndim)
+    window = window_of(instruction, operands[0].ndim)
     if half == 1:
         known = _known_window(run, instruction, operands[0], operands[1], window)
         if known is not None:
@@ -331,7 +324,7 @@ def _select_and_scatter(
 ) -> Value:
     """Add each element of the source to the place in its window that a computation selects."""
     select, scatter = [run.batched(part) for part in instruction.called_computations]
-    window = _window(instruction, x.ndim)
+    window = window_of(instruction, x.ndim)
     values, given = array(x), array(source)
     numbers = np.arange(values.size).reshape(values.shape)
     outside = np.array(-1)

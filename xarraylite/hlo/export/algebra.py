@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -207,7 +208,13 @@ _DIVIDED: Final = MappingProxyType({"backward": 0.0, "ortho": 0.5, "forward": 1.
 
 
 def _transformed(
-    export: Export, opcode: str, x: Any, n: Any, axis: Any, norm: str | None, front: str = ""
+    opcode: str,
+    export: Export,
+    x: Any,
+    n: Any = None,
+    axis: Any = -1,
+    norm: str | None = None,
+    front: str = "",
 ) -> Any:
     """Write the transform of one dimension; the opcode is its ``fft_type``.
 
@@ -246,70 +253,53 @@ def _cut(line: Any, count: int) -> Any:
     return pad(line, [(0, 0)] * (line.ndim - 1) + [(0, missing)])
 
 
-def _one(opcode: str) -> Callable[..., Any]:
-    def written(
-        export: Export, x: Any, n: Any = None, axis: Any = -1, norm: str | None = None
-    ) -> Any:
-        return _transformed(export, opcode, x, n, axis, norm)
-
-    return written
-
-
-def _several(opcode: str, usual: tuple[int, int] | None = None) -> Callable[..., Any]:
-    """Return what writes a transform of some dimensions, of all or the usual ones without axes."""
+def _several(
+    opcode: str,
+    export: Export,
+    x: Any,
+    s: Sequence[Any] | None = None,
+    axes: Sequence[Any] | None = None,
+    norm: str | None = None,
+) -> Any:
+    """Write a transform of some dimensions, of all without axes."""
     plain = "IFFT" if opcode[0] == "I" else "FFT"
-
-    def written(
-        export: Export,
-        x: Any,
-        s: Sequence[Any] | None = None,
-        axes: Sequence[Any] | None = usual,
-        norm: str | None = None,
-    ) -> Any:
-        found = as_array(x, "fft")
-        shape = found.shape
-        if axes is None:
-            axes = range(found.ndim) if s is None else range(-len(s), 0)
-        # Sizes are those of the operand, whatever becomes of a dimension that is named twice.
-        sizes = [-1] * len(axes) if s is None else s
-        pairs = zip(sizes, axes, strict=True)
-        steps = [(plain, shape[axis] if n == -1 else n, axis) for n, axis in pairs]
-        if opcode != plain:  # what is real, or becomes it, is the last dimension
-            _, size, axis = steps[-1]
-            steps[-1] = (opcode, None if s is None and opcode == "IRFFT" else size, axis)
-        # It is transformed first or last.
-        for step in steps if opcode == "IRFFT" else steps[::-1]:
-            found = _transformed(export, step[0], found, step[1], step[2], norm)
-        return found
-
-    return written
+    found = as_array(x, "fft")
+    shape = found.shape
+    if axes is None:
+        axes = range(found.ndim) if s is None else range(-len(s), 0)
+    # Sizes are those of the operand, whatever becomes of a dimension that is named twice.
+    sizes = [-1] * len(axes) if s is None else s
+    pairs = zip(sizes, axes, strict=True)
+    steps = [(plain, shape[axis] if n == -1 else n, axis) for n, axis in pairs]
+    if opcode != plain:  # what is real, or becomes it, is the last dimension
+        _, size, axis = steps[-1]
+        steps[-1] = (opcode, None if s is None and opcode == "IRFFT" else size, axis)
+    # It is transformed first or last.
+    for kind_of_step, size, axis in steps if opcode == "IRFFT" else steps[::-1]:
+        found = _transformed(kind_of_step, export, found, size, axis, norm)
+    return found
 
 
-def _hermitian(opcode: str) -> Callable[..., Any]:
-    """Return what writes a transform of, or to, a signal whose spectrum is real."""
-    other = {"backward": "forward", "forward": "backward"}
-    front = "hfft" if opcode == "IRFFT" else "ihfft"
-
-    def written(
-        export: Export, x: Any, n: Any = None, axis: Any = -1, norm: str | None = None
-    ) -> Any:
-        rule = other.get(norm or "backward", norm)
-        given = apply(OPS["conj"], as_array(x, "fft")) if opcode == "IRFFT" else x
-        made = _transformed(export, opcode, given, n, axis, rule, front)
-        return made if opcode == "IRFFT" else apply(OPS["conj"], made)
-
-    return written
+_OTHER_NORM: Final = MappingProxyType({"backward": "forward", "forward": "backward"})
 
 
-def _shifted(sign: int) -> Callable[..., Any]:
-    def written(export: Export, x: Any, axes: Any = None) -> Any:
-        array = as_array(x, "fftshift")
-        single = isinstance(axes, int | np.integer)
-        given = range(array.ndim) if axes is None else (axes,) if single else axes
-        along = tuple([check_axis(axis, array.ndim, "fftshift") for axis in given])
-        return roll(array, tuple([sign * (array.shape[axis] // 2) for axis in along]), along)
+def _hermitian(
+    opcode: str, export: Export, x: Any, n: Any = None, axis: Any = -1, norm: str | None = None
+) -> Any:
+    """Write a transform of, or to, a signal whose spectrum is real."""
+    rule = _OTHER_NORM.get(norm or "backward", norm)
+    if opcode == "RFFT":
+        return apply(OPS["conj"], _transformed(opcode, export, x, n, axis, rule, "ihfft"))
+    given = apply(OPS["conj"], as_array(x, "fft"))
+    return _transformed(opcode, export, given, n, axis, rule, "hfft")
 
-    return written
+
+def _shifted(sign: int, export: Export, x: Any, axes: Any = None) -> Any:
+    array = as_array(x, "fftshift")
+    single = isinstance(axes, int | np.integer)
+    given = range(array.ndim) if axes is None else (axes,) if single else axes
+    along = tuple([check_axis(axis, array.ndim, "fftshift") for axis in given])
+    return roll(array, tuple([sign * (array.shape[axis] // 2) for axis in along]), along)
 
 
 def _as_computed(name: str, written: Callable[..., Any]) -> Callable[..., Any]:
@@ -334,13 +324,13 @@ TRANSFORMS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
         name: _as_computed(name, written)
         for name, written in {
-            **{name: _one(name.upper()) for name in _DIRECTIONS},
-            **{f"{name}2": _several(name.upper(), (-2, -1)) for name in _DIRECTIONS},
-            **{f"{name}n": _several(name.upper()) for name in _DIRECTIONS},
-            "fftshift": _shifted(1),
-            "hfft": _hermitian("IRFFT"),
-            "ifftshift": _shifted(-1),
-            "ihfft": _hermitian("RFFT"),
+            **{name: partial(_transformed, name.upper()) for name in _DIRECTIONS},
+            **{f"{name}2": partial(_several, name.upper(), axes=(-2, -1)) for name in _DIRECTIONS},
+            **{f"{name}n": partial(_several, name.upper()) for name in _DIRECTIONS},
+            "fftshift": partial(_shifted, 1),
+            "hfft": partial(_hermitian, "IRFFT"),
+            "ifftshift": partial(_shifted, -1),
+            "ihfft": partial(_hermitian, "RFFT"),
         }.items()
     }
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -92,45 +93,42 @@ def _argsort(export: Export, x: Any, axis: Any = -1, descending: bool = False, *
     return export.result(_sorted(export, [term, numbers], along, descending)[1])
 
 
-def _growing(opcode: str) -> Callable[..., Any]:
-    """Return what writes the folds of all beginnings of a line."""
+def _growing(
+    opcode: str,
+    export: Export,
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    include_initial: bool = False,
+) -> Any:
+    """Write the folds of all beginnings of a line."""
+    array, along = _line(x, axis, "cumulative fold")
+    source = np.dtype(array.dtype if dtype is None else dtype)
+    end = source if dtype is not None or kind(source) in "fc" else _summed(source)
+    wide = np.dtype(float32) if is_narrow_float(end) else end
+    term = export.term(array).cast(wide)
+    writer, shape = export.writer, term.shape
+    window = [WindowDimension(1)] * len(shape)
+    window[along] = WindowDimension(shape[along], padding_low=shape[along] - 1)
+    start = writer.constant(np.asarray(int(opcode == "multiply")).astype(wide))
+    if shape[along]:
+        term = writer.fold("reduce-window", opcode, shape, term, start, window=tuple(window))
+    grown = export.result(term.cast(end))
+    if not include_initial:
+        return grown
+    before = list(shape)
+    before[along] = 1
+    first = export.result(start.cast(end).stretched(before))
+    return concat([first, grown], axis=along)
 
-    def written(
-        export: Export, x: Any, axis: Any = None, dtype: Any = None, include_initial: bool = False
-    ) -> Any:
-        array, along = _line(x, axis, "cumulative fold")
-        source = np.dtype(array.dtype if dtype is None else dtype)
-        end = source if dtype is not None or kind(source) in "fc" else _summed(source)
-        wide = np.dtype(float32) if is_narrow_float(end) else end
-        term = export.term(array).cast(wide)
-        writer, shape = export.writer, term.shape
-        window = [WindowDimension(1)] * len(shape)
-        window[along] = WindowDimension(shape[along], padding_low=shape[along] - 1)
-        start = writer.constant(np.asarray(int(opcode == "multiply")).astype(wide))
-        if shape[along]:
-            term = writer.fold("reduce-window", opcode, shape, term, start, window=tuple(window))
-        grown = export.result(term.cast(end))
-        if not include_initial:
-            return grown
-        before = list(shape)
-        before[along] = 1
-        first = export.result(start.cast(end).stretched(before))
-        return concat([first, grown], axis=along)
 
-    return written
-
-
-def _without_nan(opcode: str) -> Callable[..., Any]:
-    """Return what writes the same of elements of which NaN change nothing."""
-
-    def written(export: Export, a: Any, axis: Any = None, dtype: Any = None) -> Any:
-        array = as_array(a, "cumulative fold")
-        if kind(array.dtype) in "fc":
-            missing = apply(OPS["isnan"], array)
-            array = elementwise.where(missing, int(opcode == "multiply"), array)
-        return _growing(opcode)(export, array, axis, dtype)
-
-    return written
+def _without_nan(opcode: str, export: Export, a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    """Write the same of elements of which NaN change nothing."""
+    array = as_array(a, "cumulative fold")
+    if kind(array.dtype) in "fc":
+        missing = apply(OPS["isnan"], array)
+        array = elementwise.where(missing, int(opcode == "multiply"), array)
+    return _growing(opcode, export, array, axis, dtype)
 
 
 def _summed(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -138,16 +136,12 @@ def _summed(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype("uint64" if kind(dtype) == "u" else "int64")
 
 
-def _standard(opcode: str) -> Callable[..., Any]:
-    """The same as the array API has it: without an axis for vectors alone."""
-
-    def written(export: Export, x: Any, axis: Any = None, **options: Any) -> Any:
-        rank = as_array(x, "cumulative fold").ndim
-        if axis is None and rank != 1:
-            raise AxisError(f"cumulative fold: an axis is needed for rank {rank}")
-        return _growing(opcode)(export, x, -1 if axis is None else axis, **options)
-
-    return written
+def _standard(opcode: str, export: Export, x: Any, axis: Any = None, **options: Any) -> Any:
+    """Write the same as the array API has it: without an axis for vectors alone."""
+    rank = as_array(x, "cumulative fold").ndim
+    if axis is None and rank != 1:
+        raise AxisError(f"cumulative fold: an axis is needed for rank {rank}")
+    return _growing(opcode, export, x, -1 if axis is None else axis, **options)
 
 
 def _searchsorted(export: Export, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
@@ -198,14 +192,17 @@ def _shares(
     return stack(found) if np.ndim(q) else found[0]
 
 
-def _quantile(scale: int) -> Callable[..., Any]:
-    def written(
-        export: Export, a: Any, q: Any, axis: Any = None, keepdims: bool = False, **options: Any
-    ) -> Any:
-        share = q / scale if isinstance(q, int | float) else np.asarray(q) / scale
-        return _shares(export, a, share, axis, keepdims, options)
-
-    return written
+def _quantile(
+    scale: int,
+    export: Export,
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    **rest: Any,
+) -> Any:
+    share = q / scale if isinstance(q, int | float) else np.asarray(q) / scale
+    return _shares(export, a, share, axis, keepdims, rest)
 
 
 def _median(export: Export, a: Any, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
@@ -218,15 +215,15 @@ def _median(export: Export, a: Any, axis: Any = None, keepdims: bool = False, **
 CALLS: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
         "argsort": _argsort,
-        "cumprod": _growing("multiply"),
-        "cumsum": _growing("add"),
-        "cumulative_prod": _standard("multiply"),
-        "cumulative_sum": _standard("add"),
+        "cumprod": partial(_growing, "multiply"),
+        "cumsum": partial(_growing, "add"),
+        "cumulative_prod": partial(_standard, "multiply"),
+        "cumulative_sum": partial(_standard, "add"),
         "median": _median,
-        "nancumprod": _without_nan("multiply"),
-        "nancumsum": _without_nan("add"),
-        "percentile": _quantile(100),
-        "quantile": _quantile(1),
+        "nancumprod": partial(_without_nan, "multiply"),
+        "nancumsum": partial(_without_nan, "add"),
+        "percentile": partial(_quantile, 100),
+        "quantile": partial(_quantile, 1),
         "searchsorted": _searchsorted,
         "sort": _sort,
         **ALGEBRA,

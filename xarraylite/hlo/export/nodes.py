@@ -324,14 +324,7 @@ class _Export:
 
     def picked(self, term: Term, step: Transform) -> Term:
         """Gather elements by their numbers in row-major order."""
-        strides = [math.prod(term.shape[k + 1 :]) for k in range(len(term.shape))]
-        weights = [0] * len(step.shape)
-        offset = 0
-        for stride, (start, pace, axis) in zip(strides, step.maps, strict=True):
-            offset += stride * start
-            if axis != FIXED:
-                weights[axis] += stride * pace
-        numbers = self.numbered(step.shape, Strided(step.shape, tuple(weights), offset))
+        numbers = self.numbered(step.shape, Strided.row_major(term.shape).apply(step))
         flat = term.reshaped([math.prod(term.shape)])
         return self.gathered(flat, 0, numbers)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -152,7 +153,7 @@ def _complex_quotient(x: Term, y: Term) -> Term:
         (source,) = source.operands
     if source.opcode != "constant" or source.get("literal").values.any():
         return x / y
-    return (x.real / 0).apply("complex", x.imag / 0, dtype=x.dtype)
+    return _complex(x.real / 0, x.imag / 0, x)
 
 
 def _power(x: Term, y: Term) -> Term:
@@ -205,15 +206,11 @@ def _reciprocal(x: Term) -> Term:
     return (x == 0).where(x.like(zero), x.like(1) / x)
 
 
-def _logarithm(base: float) -> Formula:
-    def formula(x: Term) -> Term:
-        natural = x.apply("log")
-        if x.kind != "c":
-            return natural / math.log(base)
-        parts = [part / math.log(base) for part in (natural.real, natural.imag)]
-        return parts[0].apply("complex", parts[1], dtype=x.dtype)
-
-    return formula
+def _logarithm(base: float, x: Term) -> Term:
+    natural, scale = x.apply("log"), math.log(base)
+    if x.kind != "c":
+        return natural / scale
+    return _complex(natural.real / scale, natural.imag / scale, x)
 
 
 def _shift_right(x: Term, count: Term) -> Term:
@@ -232,8 +229,8 @@ _FORMULAS: Final[dict[str, tuple[str, Formula]]] = {
     "divide": ("c", _complex_quotient),
     "exp2": ("fc", lambda x: x.like(2).apply("power", x)),
     "hypot": ("f", _hypot),
-    "log10": ("fc", _logarithm(10)),
-    "log2": ("fc", _logarithm(2)),
+    "log10": ("fc", partial(_logarithm, 10)),
+    "log2": ("fc", partial(_logarithm, 2)),
     "logaddexp": ("f", _logaddexp),
     "nextafter": ("f", _nextafter),
     "pow": ("iufc", _power),

@@ -17,7 +17,7 @@ from ...arrays.expression import XExpression
 from ...dtypes.info import finfo
 from ...dtypes.names import DType, bool_, float8_e8m0fnu, float32, kind, uint4
 from ...xla.spec import ArraySpec
-from ..instruction import HloComputation, HloInstruction
+from ..instruction import HloComputation, HloInstruction, parameter
 from ..text.literals import HloLiteral
 
 _INT32 = np.dtype(np.int32)
@@ -126,17 +126,8 @@ class Writer:
         if known is None:
             spec = default_spec(dtype, ())
             name = f"{opcode}_{spec.element_type.name}"
-            pair = [
-                HloInstruction(
-                    f"{name}.{letter}",
-                    "parameter",
-                    spec,
-                    (),
-                    MappingProxyType({"parameter_number": k}),
-                )
-                for k, letter in enumerate("xy")
-            ]
-            root = HloInstruction(f"{name}.{opcode}", opcode, spec, tuple(pair))
+            pair = tuple([parameter(f"{name}.{side}", spec, k) for k, side in enumerate("xy")])
+            root = HloInstruction(f"{name}.{opcode}", opcode, spec, pair)
             known = self.regions[opcode, dtype] = HloComputation(name, (*pair, root))
         return known
 

@@ -88,11 +88,17 @@ class Call:
         self.require(result.is_array, "gives an array")
         return result
 
-    def one_dimension(self, rank: int) -> int:
-        """Return the dimension that the attribute ``dimensions`` names."""
-        named = self.ints("dimensions")
-        self.require(len(named) == 1 and 0 <= named[0] < rank, "dimensions names one of them")
+    def one_dimension(self, rank: int, name: str = "dimensions") -> int:
+        """Return the dimension below a rank that an attribute names."""
+        named = self.ints(name)
+        self.require(len(named) == 1 and 0 <= named[0] < rank, f"{name} names one of them")
         return named[0]
+
+    def number(self, name: str, end: int, rule: str) -> int:
+        """Return an attribute that is a number from 0 up to an end, which a rule says in words."""
+        number: int = self.get(name)
+        self.require(0 <= number < end, f"{name}={number} {rule}")
+        return number
 
     def paired(
         self, first: ArraySpec, second: ArraySpec, names: tuple[str, str]

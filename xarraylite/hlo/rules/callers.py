@@ -16,13 +16,9 @@ _PRED: Final = array("pred", ())
 
 def _get_tuple_element(call: Call) -> ArraySpec:
     (operand,) = call.shapes
-    index = call.get("index")
     call.require(operand.is_tuple, "takes a tuple")
-    call.require(
-        0 <= index < len(operand.tuple_shapes),
-        f"index={index} is below {len(operand.tuple_shapes)}",
-    )
-    shape: ArraySpec = operand.tuple_shapes[index]
+    count = len(operand.tuple_shapes)
+    shape: ArraySpec = operand.tuple_shapes[call.number("index", count, f"is below {count}")]
     return shape
 
 
@@ -73,10 +69,10 @@ def _sort(call: Call) -> ArraySpec:
 
 
 def _topk(call: Call) -> ArraySpec:
-    operand, k = call.shapes[0], call.get("k")
+    operand = call.shapes[0]
     call.require(operand.rank > 0, "the operand has a last dimension")
-    call.require(0 <= k <= operand.dimensions[-1], f"k={k} is at most {operand.dimensions[-1]}")
-    sizes = [*operand.dimensions[:-1], k]
+    *others, size = operand.dimensions
+    sizes = [*others, call.number("k", size + 1, f"is at most {size}")]
     return ArraySpec.tuple([array(operand.element_type, sizes), array("s32", sizes)])
 
 
@@ -234,9 +230,7 @@ def _triangular_solve(call: Call) -> ArraySpec:
 def _batch_norm(call: Call) -> ArraySpec:
     operand, *vectors = call.shapes
     call.require(operand.element_type.is_floating, "operands are floats")
-    axis = call.get("feature_index")
-    call.require(0 <= axis < operand.rank, f"feature_index={axis} is a dimension")
-    features = operand.dimensions[axis]
+    features = operand.dimensions[call.number("feature_index", operand.rank, "is a dimension")]
     full = call.opcode == "batch-norm-grad"
     for k, vector in enumerate(vectors):
         wanted = operand.dimensions if full and k == 3 else (features,)

@@ -31,14 +31,6 @@ def _require_kind(call: Call, shape: ArraySpec, kind: str) -> None:
     call.require(bool(test(shape.element_type)), f"operands are {wanted}")
 
 
-def _unary(kind: str) -> Rule:
-    def rule(call: Call) -> ArraySpec:
-        _require_kind(call, call.shapes[0], kind)
-        return call.shapes[0]
-
-    return rule
-
-
 def _merged(call: Call, shapes: tuple[ArraySpec, ...]) -> ArraySpec:
     """The common shape of arrays: a size is a bound where it is one in any of them."""
     first = shapes[0]
@@ -48,13 +40,11 @@ def _merged(call: Call, shapes: tuple[ArraySpec, ...]) -> ArraySpec:
     return first if same else with_dimensions(first, first.dimensions, dynamic=flags)
 
 
-def _binary(kind: str) -> Rule:
-    def rule(call: Call) -> ArraySpec:
-        call.same_type(call.shapes)
-        _require_kind(call, call.shapes[0], kind)
-        return _merged(call, call.shapes)
-
-    return rule
+def _like_operands(call: Call) -> ArraySpec:
+    """One or two operands of the kind that the operation's row says, and a result like them."""
+    call.same_type(call.shapes)
+    _require_kind(call, call.shapes[0], OPCODES[call.opcode].elements)
+    return _merged(call, call.shapes)
 
 
 def _abs(call: Call) -> ArraySpec:
@@ -161,11 +151,7 @@ def _reduce_precision(call: Call) -> ArraySpec:
 
 #: Rules by operation.
 RULES: Final[dict[str, Rule]] = {
-    **{
-        row.name: _unary(row.elements) if row.arity == 1 else _binary(row.elements)
-        for row in OPCODES.values()
-        if row.elements
-    },
+    **{row.name: _like_operands for row in OPCODES.values() if row.elements},
     **by_opcode(_abs, _bitcast_convert, _clamp, _compare, _complex, _convert, _is_finite),
     **by_opcode(_real, _reduce_precision, _select, _stochastic_convert),
     **dict.fromkeys(("copy", "opt-barrier"), first_operand),

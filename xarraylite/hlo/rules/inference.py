@@ -47,10 +47,6 @@ scan send send-done tuple while
 #: Operations whose operands need not be arrays.
 _ANYTHING: Final = frozenset(_ANYTHING_NAMES.split())
 
-_NO_OPERANDS: Final = frozenset(("after-all", "async-start", "call", "fusion", "scan", "tuple"))
-#: How many operands there are at least, where there may be any number but not none or one.
-_LEAST: Final = {"dynamic-update-slice": 2, "scatter": 3}
-
 
 def infer_shape(
     opcode: str,
@@ -97,10 +93,10 @@ def infer_shape(
     rule = RULES.get(opcode)
     if rule is None:
         return result
-    call, least = Call(opcode, shapes, attributes, called, result), _LEAST.get(opcode, 1)
-    if OPCODES[opcode].arity is None and opcode not in _NO_OPERANDS:
+    call, row = Call(opcode, shapes, attributes, called, result), OPCODES[opcode]
+    if row.arity is None:
         found = len(shapes)
-        call.require(found >= least, f"{found} operands; expected {least} or more")
+        call.require(found >= row.least, f"{found} operands; expected {row.least} or more")
     arrays = opcode in _ANYTHING or all([shape.is_array for shape in shapes])
     call.require(arrays, "operands are arrays")
     with suppress(Unsaid):

@@ -101,7 +101,7 @@ def _pad(call: Call) -> ArraySpec:
         if size == UNBOUNDED:
             sizes.append(size)
             continue
-        total = dim.low + dim.high + size + max(size - 1, 0) * dim.interior
+        total = dim.padded(size)
         call.require(
             total >= 0, f"padding a dimension of {size} by {dim.low}_{dim.high} leaves some"
         )
@@ -127,10 +127,7 @@ def _concatenate(call: Call) -> ArraySpec:
 
 def _iota(call: Call) -> ArraySpec:
     result = call.said_array()
-    axis = call.get("iota_dimension")
-    call.require(
-        0 <= axis < result.rank, f"iota_dimension={axis} is one of {result.human_string()}"
-    )
+    call.number("iota_dimension", result.rank, f"is one of {result.human_string()}")
     call.require(result.element_type.name != "pred", "counts in numbers")
     return result
 
@@ -210,9 +207,9 @@ def _indexed(
     Return the dimensions that count indices, and those of the operand that go along with dimensions
     of the indices.
     """
-    operand, axis = call.shapes[0], call.get("index_vector_dim")
+    operand, rank = call.shapes[0], indices.rank
     call.require(indices.element_type.is_integral, "indices are integers")
-    call.require(0 <= axis <= indices.rank, f"index_vector_dim={axis} is at most {indices.rank}")
+    axis = call.number("index_vector_dim", rank + 1, f"is at most {rank}")
     length = (*indices.dimensions, 1)[axis]
     named = call.distinct(mapped, operand.rank)
     call.require(len(named) == length, f"{mapped} names a dimension for each of {length} numbers")
@@ -223,7 +220,7 @@ def _indexed(
     for name in (*others, batching[0]):
         values = call.ints(name)
         call.require(list(values) == sorted(values), f"{name}={values} ascend")
-    return [d for d in range(indices.rank) if d != axis], ours
+    return [d for d in range(rank) if d != axis], ours
 
 
 def _gather(call: Call) -> ArraySpec:

@@ -9,7 +9,7 @@ from ...dtypes.element_types import ElementType
 from ...dtypes.info import finfo
 from ...xla.spec import ArraySpec
 from ..opcodes import by_opcode
-from ..values import ConvolutionLabels, WindowDimension
+from ..values import ConvolutionLabels, WindowDimension, window_of
 from .call import Call, Rule, array, one_or_tuple, scalar, similar
 
 _PRECISIONS: Final = frozenset({"default", "high", "highest", "packed_nibble"})
@@ -62,13 +62,10 @@ def _scaled_dot(call: Call) -> ArraySpec:
 def _ragged_dot(call: Call) -> ArraySpec | None:
     lhs, rhs, groups = call.shapes
     call.require(groups.element_type.is_integral, "the sizes of groups are integers")
-    ragged = call.ints("lhs_ragged_dims")
-    call.require(
-        len(ragged) == 1 and 0 <= ragged[0] < lhs.rank, "lhs_ragged_dims names one dimension"
-    )
+    ragged = call.one_dimension(lhs.rank, "lhs_ragged_dims")
     product = _dot(call, call.distinct("rhs_group_dims", rhs.rank))
     sizes = product.dimensions
-    if ragged[0] in call.ints("lhs_contracting_dims"):
+    if ragged in call.ints("lhs_contracting_dims"):
         sizes = (groups.dimensions[-1] if groups.rank else 0, *sizes)
     return array(product.element_type, sizes)
 
@@ -77,10 +74,7 @@ def slid(call: Call, size: int, dim: WindowDimension) -> int:
     """How many places a window has along a dimension."""
     call.require(dim.size > 0 and dim.stride > 0, "windows have positive sizes and strides")
     call.require(dim.base_dilation > 0 and dim.window_dilation > 0, "dilations are positive")
-    dilated = (size - 1) * dim.base_dilation + 1 if size else 0
-    padded = dilated + dim.padding_low + dim.padding_high
-    reach = (dim.size - 1) * dim.window_dilation + 1
-    return (padded - reach) // dim.stride + 1 if padded >= reach else 0
+    return dim.places(dim.padding.padded(size))
 
 
 def _convolution(call: Call) -> ArraySpec | None:
@@ -176,10 +170,7 @@ def _reduce_window(call: Call) -> ArraySpec:
 
 
 def _window(call: Call, operand: ArraySpec) -> Sequence[WindowDimension]:
-    window: Sequence[WindowDimension] = call.get("window") or ()
-    if not window and operand.rank:
-        # A window that is not given covers one element.
-        window = [WindowDimension(1)] * operand.rank
+    window = window_of(call, operand.rank)
     call.require(len(window) == operand.rank, "the window has one entry per dimension")
     return window
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from ..._errors import XarrayliteError
 from ...xla.spec import ArraySpec
-from ..instruction import HloComputation, HloInstruction
+from ..instruction import HloComputation, HloInstruction, parameter
 from ..opcodes import ACCURATE, OPCODES
 from ..values import OpMetadata
 from .attributes import kind_of, read_attribute
@@ -59,13 +59,7 @@ def guess_operand_shape(opcode: str, result: ArraySpec | None, position: int) ->
 
 def _parameters(name: str, operands: tuple[HloInstruction, ...]) -> tuple[HloInstruction, ...]:
     """Return a parameter for each operand; a name may have a place for its number."""
-    numbers = [MappingProxyType({"parameter_number": k}) for k in range(len(operands))]
-    return tuple(
-        [
-            HloInstruction(name.format(k), "parameter", operand.shape, attributes=numbers[k])
-            for k, operand in enumerate(operands)
-        ]
-    )
+    return tuple([parameter(name.format(k), x.shape, k) for k, x in enumerate(operands)])
 
 
 def undefined_computation(
@@ -311,7 +305,7 @@ class AttributeReader:
     def value(self, opcode: str, name: str) -> Any:
         """The typed value of an attribute behind its equals sign."""
         kind = kind_of(opcode, name)
-        text, start = self.scan.value(kind in ("dictionary", "frontend"))
+        text, start = self.scan.value(kind in ("backend_config", "frontend_attributes"))
         if kind == "literal" and not text.startswith("("):
             text += f" {self.scan.value(False)[0]}"  # a shape, and then what has it
         return self.read(kind, text, start)

@@ -24,10 +24,9 @@ KINDS: Final = MappingProxyType(
     }
 )
 
-_NAMES: Final = {
-    "accuracy": "result_accuracy",
-    "aliases": "output_to_operand_aliasing",
-    "program_aliases": "input_output_alias",
+# Kinds that several attributes have, or that some operations give an attribute; any other kind is
+# named after the one attribute that has it.
+_SHARED: Final = {
     "bool": """
         alias_passthrough_params constrain_layout custom_call_has_side_effect indices_are_sorted
         is_associative is_composite is_host_transfer is_reverse is_scheduled is_stable largest
@@ -36,12 +35,6 @@ _NAMES: Final = {
     "bools": """
         allow_spmd_sharding_propagation_to_output allow_spmd_sharding_propagation_to_parameters
     """,
-    "dictionary": "backend_config",
-    "domain": "domain",
-    "donors": "buffer_donor",
-    "float": "epsilon",
-    "frontend": "frontend_attributes",
-    "groups": "replica_groups",
     "int": """
         batch_group_count channel_id cross_program_prefetch_index delta exponent_bits
         feature_group_count feature_index index index_vector_dim inferred_dimension iota_dimension
@@ -54,38 +47,16 @@ _NAMES: Final = {
         scatter_dims_to_operand_dims scatter_indices_batching_dims slice_sizes
         start_index_map start_indices_batching_dims update_window_dims
     """,
-    "labels": "dim_labels",
-    "pairs": "source_target_pairs",
-    "replication": "parameter_replication",
-    "literal": "literal",
-    "padding": "padding",
-    "shape": "outfeed_shape",
-    "shapes": "operand_layout_constraints",
-    "sharding": "sharding",
-    "signature": "entry_computation_layout",
-    "slice": "slice",
-    "statistics": "statistics",
     "string": """
         async_execution_thread custom_call_target execution_thread infeed_config outfeed_config
     """,
-    "window": "window",
-    "direction": "direction",
-    "distribution": "distribution",
-    "fusion": "kind",
-    "order": "type",
-    "origin": "origin",
-    "transform": "fft_type",
-    "transposition": "transpose_a",
-    "algorithm": "algorithm",
-    "call_padding": "padding_type",
-    "call_schedule": "schedule",
-    "call_version": "api_version",
-    "convolution": "convolution_kind",
-    "precisions": "operand_precision",
-    "sparsity": "sparsity_config",
+    **dict.fromkeys(("generator", "lists", "metadata", "mode", "text"), ""),
 }
 _KIND_OF: Final = MappingProxyType(
-    {name: kind for kind, names in _NAMES.items() for name in names.split()}
+    {
+        **{kind: kind for kind in KINDS if kind not in _SHARED},
+        **{name: kind for kind, names in _SHARED.items() for name in names.split()},
+    }
 )
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -119,7 +90,7 @@ DEFAULTS: Final = MappingProxyType(
         "transpose_a": "TRANSPOSE_INVALID",
         "window": (),
         "frontend_attributes": _NOTHING,
-        **dict.fromkeys(_NAMES["bool"].split(), False),
+        **dict.fromkeys(_SHARED["bool"].split(), False),
         **dict.fromkeys(_EMPTY.split(), ()),
     }
 )

@@ -12,6 +12,7 @@ from .scanner import NAME, STRING, escape, is_dictionary, unescape
 _INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")
 _ROW = re.compile(r"\{[^{}]*\}")
+_QUOTED = re.compile(STRING, re.DOTALL)
 _WORD = re.compile(rf"\s*({NAME})\s*")
 _FLOAT = re.compile(r"\s*(?:-?[0-9]+\.?[0-9]*|-\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*|\s*-?nan\s*")
 
@@ -21,6 +22,14 @@ class Kind(NamedTuple):
 
     read: Callable[[str], Any]
     show: Callable[[Any], str]
+
+
+def matched(pattern: re.Pattern[str], text: str, expected: str) -> re.Match[str]:
+    """Return the match of a whole text, or say what was expected."""
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise ValueError(f"expected {expected}")
+    return match
 
 
 def braced(show: Callable[[Any], str] = str, between: str = ",") -> Callable[[Iterable[Any]], str]:
@@ -34,10 +43,7 @@ print_ints = braced()
 
 def read_int(text: str) -> int:
     """Read an integer of 64 bits."""
-    match = _INT.fullmatch(text)
-    if match is None:
-        raise ValueError("expected an integer")
-    return bounded(match[1])
+    return bounded(matched(_INT, text, "an integer")[1])
 
 
 def bounded(digits: str) -> int:
@@ -49,10 +55,8 @@ def bounded(digits: str) -> int:
 
 def read_ints(text: str) -> tuple[int, ...]:
     """Read ``{1,0}``."""
-    match = _INTS.fullmatch(text)
-    if match is None:
-        raise ValueError("expected integers between braces, such as {1,0}")
-    return tuple([bounded(number) for number in match[1].split(",")]) if match[1] else ()
+    listed = matched(_INTS, text, "integers between braces, such as {1,0}")[1]
+    return tuple([bounded(number) for number in listed.split(",")]) if listed else ()
 
 
 def read_lists(text: str) -> tuple[tuple[int, ...], ...]:
@@ -128,9 +132,7 @@ def _read_bools(text: str) -> tuple[bool, ...]:
 
 
 def read_float(text: str) -> float:
-    if _FLOAT.fullmatch(text) is None:
-        raise ValueError("expected a number")
-    return float(text)
+    return float(matched(_FLOAT, text, "a number")[0])
 
 
 def print_float(value: float) -> str:
@@ -139,10 +141,7 @@ def print_float(value: float) -> str:
 
 
 def read_word(text: str) -> str:
-    match = _WORD.fullmatch(text)
-    if match is None:
-        raise ValueError("expected a word")
-    return match[1]
+    return matched(_WORD, text, "a word")[1]
 
 
 def one_of(words: str, any_case: bool = False) -> Callable[[str], str]:
@@ -162,10 +161,7 @@ def one_of(words: str, any_case: bool = False) -> Callable[[str], str]:
 
 def read_string(text: str) -> str:
     """Read a string between quotes."""
-    stripped = text.strip()
-    if re.fullmatch(STRING, stripped, re.DOTALL) is None:
-        raise ValueError("expected a string between quotes")
-    return unescape(stripped[1:-1])
+    return unescape(matched(_QUOTED, text.strip(), "a string between quotes")[0][1:-1])
 
 
 def print_string(value: str) -> str:
@@ -207,18 +203,18 @@ _ALGORITHMS: Final = (
 )
 # Words by kind: each kind is one of these.
 _WORDS: Final = {
-    "call_version": "API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING "
+    "api_version": "API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING "
     "API_VERSION_STATUS_RETURNING_UNIFIED API_VERSION_TYPED_FFI",
-    "call_schedule": "SCHEDULE_NONE SCHEDULE_LATEST SCHEDULE_EARLIEST",
-    "call_padding": "PADDING_INVALID PADDING_VALID PADDING_SAME",
-    "convolution": "unset fprop wgrad dgrad",
+    "schedule": "SCHEDULE_NONE SCHEDULE_LATEST SCHEDULE_EARLIEST",
+    "padding_type": "PADDING_INVALID PADDING_VALID PADDING_SAME",
+    "convolution_kind": "unset fprop wgrad dgrad",
     "direction": "EQ NE GE GT LE LT",
-    "order": "FLOAT TOTALORDER SIGNED UNSIGNED",
+    "type": "FLOAT TOTALORDER SIGNED UNSIGNED",
     "distribution": "rng_invalid rng_uniform rng_normal",
-    "transform": "FFT IFFT RFFT IRFFT",
-    "fusion": "kLoop kInput kOutput kCustom",
+    "fft_type": "FFT IFFT RFFT IRFFT",
+    "kind": "kLoop kInput kOutput kCustom",
     "mode": "cross_replica cross_partition cross_replica_and_partition flattened_id",
-    "transposition": "NO_TRANSPOSE TRANSPOSE ADJOINT TRANSPOSE_INVALID",
+    "transpose_a": "NO_TRANSPOSE TRANSPOSE ADJOINT TRANSPOSE_INVALID",
 }
 
 #: Readers and printers by kind.
@@ -228,14 +224,14 @@ KINDS: Final[dict[str, Kind]] = {
     "generator": Kind(one_of("rng_default rng_three_fry rng_philox", any_case=True), str),
     "bool": Kind(_read_bool, _print_bool),
     "bools": Kind(lambda text: _read_bools(text) or (False,), braced(_print_bool)),
-    "dictionary": Kind(_read_config, print_dictionary),
-    "float": Kind(_read_float32, print_float),
+    "backend_config": Kind(_read_config, print_dictionary),
+    "epsilon": Kind(_read_float32, print_float),
     "int": Kind(read_int, str),
     "ints": Kind(read_ints, print_ints),
     "lists": Kind(read_lists, braced(print_ints)),
-    "pairs": Kind(_read_pairs, braced(print_ints)),
-    "replication": Kind(_read_flags, braced(_print_bool)),
-    "precisions": Kind(_listed(one_of(_PRECISIONS, any_case=True)), braced()),
+    "source_target_pairs": Kind(_read_pairs, braced(print_ints)),
+    "parameter_replication": Kind(_read_flags, braced(_print_bool)),
+    "operand_precision": Kind(_listed(one_of(_PRECISIONS, any_case=True)), braced()),
     "string": Kind(read_string, print_string),
     "text": Kind(str.strip, str),
 }

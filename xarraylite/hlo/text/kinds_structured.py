@@ -63,9 +63,7 @@ def read_typed_literal(text: str, filler: Filler | None = None, depth: int = 0) 
         ]
         shape = ArraySpec.tuple([element.shape for element in elements])
         return HloLiteral(shape, None, tuple(elements))
-    match = _LITERAL.fullmatch(stripped)
-    if match is None:
-        raise ValueError("expected a shape and its values, such as s32[2]{0} {1, 2}")
+    match = basic.matched(_LITERAL, stripped, "a shape and its values, such as s32[2]{0} {1, 2}")
     return read_literal(match[2], ArraySpec.parse(match[1]), filler)
 
 
@@ -118,15 +116,17 @@ def _read_sparsity(text: str) -> str:
     return f"{{{' '.join(shown)}}}"
 
 
+_TOLERANCE = re.compile(r"tolerance=\{(.*)\}")
+
+
 def _read_accuracy(text: str) -> ResultAccuracy:
     inner = "".join(basic.inside(text, "{}").split())
     if inner.startswith("mode="):
         return ResultAccuracy(_read_mode(inner[5:]))
-    match = re.fullmatch(r"tolerance=\{(.*)\}", inner)
-    if match is None:
-        raise ValueError("expected {mode=highest} or {tolerance={atol=0.1,rtol=0,ulps=3}}")
+    expected = "{mode=highest} or {tolerance={atol=0.1,rtol=0,ulps=3}}"
+    given = basic.matched(_TOLERANCE, inner, expected)[1]
     bounds = {"atol": 0.0, "rtol": 0.0, "ulps": 0.0}
-    for part in match[1].split(",") if match[1] else []:
+    for part in given.split(",") if given else []:
         name, _, number = part.partition("=")
         if name not in bounds:
             raise ValueError(f"{name!r} is none of atol, rtol and ulps")
@@ -277,16 +277,16 @@ def print_metadata(metadata: OpMetadata) -> str:
 
 #: Readers and printers by kind.
 KINDS: Final[dict[str, basic.Kind]] = {
-    "accuracy": basic.Kind(_read_accuracy, _print_accuracy),
+    "result_accuracy": basic.Kind(_read_accuracy, _print_accuracy),
     "domain": basic.Kind(_read_domain, _print_domain),
-    "frontend": basic.Kind(_read_frontend, print_frontend),
+    "frontend_attributes": basic.Kind(_read_frontend, print_frontend),
     "origin": basic.Kind(_read_origin, str),
     "literal": basic.Kind(read_typed_literal, print_typed_literal),
     "metadata": basic.Kind(read_metadata, print_metadata),
-    "shape": basic.Kind(lambda text: ArraySpec.parse(text.strip()), str),
-    "shapes": basic.Kind(_read_shapes, basic.braced(str, ", ")),
-    "sparsity": basic.Kind(_read_sparsity, str),
-    "signature": basic.Kind(_read_signature, _print_signature),
+    "outfeed_shape": basic.Kind(lambda text: ArraySpec.parse(text.strip()), str),
+    "operand_layout_constraints": basic.Kind(_read_shapes, basic.braced(str, ", ")),
+    "sparsity_config": basic.Kind(_read_sparsity, str),
+    "entry_computation_layout": basic.Kind(_read_signature, _print_signature),
     "statistics": basic.Kind(
         _read_statistics, basic.braced(lambda one: f"{one[0]}={basic.print_float(one[1])}")
     ),

@@ -46,13 +46,9 @@ _PAD = re.compile(r"(-?[0-9]+)_(-?[0-9]+)(?:_(-?[0-9]+))?")
 
 
 def _read_pads(text: str) -> list[tuple[int, ...]]:
-    pads = []
-    for piece in text.strip().split("x"):
-        match = _PAD.fullmatch(piece)
-        if match is None:
-            raise ValueError("expected padding such as 0_1x2_0 or 0_1_1x2_0_0")
-        pads.append(tuple([basic.bounded(number) for number in match.groups(default="0")]))
-    return pads
+    expected = "padding such as 0_1x2_0 or 0_1_1x2_0_0"
+    found = [basic.matched(_PAD, piece, expected) for piece in text.strip().split("x")]
+    return [tuple(map(basic.bounded, match.groups(default="0"))) for match in found]
 
 
 def _read_padding(text: str) -> tuple[PadDimension, ...]:
@@ -129,9 +125,8 @@ _LABELS = re.compile(r"\s*([0-9bf?]{2,})_([0-9io?]{2,})->([0-9bf?]{2,})\s*")
 
 
 def _read_labels(text: str) -> ConvolutionLabels:
-    match = _LABELS.fullmatch(text)
-    if match is None:
-        raise ValueError("expected the dimensions of a convolution, such as b01f_01io->b01f")
+    expected = "the dimensions of a convolution, such as b01f_01io->b01f"
+    match = basic.matched(_LABELS, text, expected)
     parts = [
         _place_labels(part, letters)
         for part, letters in zip(match.groups(), ("bf", "io", "bf"), strict=True)
@@ -174,9 +169,8 @@ def _read_groups(text: str) -> ReplicaGroups:
         return ReplicaGroups(mesh=normalise_mesh(stripped))
     if stripped.startswith("{"):
         return ReplicaGroups(basic.read_lists(stripped))
-    match = _TILE.fullmatch("".join(stripped.split()))
-    if match is None:
-        raise ValueError("expected groups such as {{0,1},{2,3}} or [2,2]<=[4]")
+    expected = "groups such as {{0,1},{2,3}} or [2,2]<=[4]"
+    match = basic.matched(_TILE, "".join(stripped.split()), expected)
     tile, reshape, order = [basic.read_ints(f"{{{part or ''}}}") for part in match.groups()]
     total, covered = prod(tile), prod(reshape)
     fits = not order or sorted(order) == list(range(len(reshape)))
@@ -261,13 +255,13 @@ def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:
 
 #: Readers and printers by kind.
 KINDS: Final[dict[str, basic.Kind]] = {
-    "labels": basic.Kind(_read_labels, _print_labels),
+    "dim_labels": basic.Kind(_read_labels, _print_labels),
     "padding": basic.Kind(_read_padding, _print_padding),
     "slice": basic.Kind(_read_slice, _print_slice),
     "window": basic.Kind(_read_window, _print_window),
-    "program_aliases": basic.Kind(_read_program_aliases, _print_program_aliases),
-    "aliases": basic.Kind(_read_plain_aliases, basic.braced(_print_alias, ", ")),
-    "donors": basic.Kind(_read_donors, _print_donors),
-    "groups": basic.Kind(_read_groups, _print_groups),
+    "input_output_alias": basic.Kind(_read_program_aliases, _print_program_aliases),
+    "output_to_operand_aliasing": basic.Kind(_read_plain_aliases, basic.braced(_print_alias, ", ")),
+    "buffer_donor": basic.Kind(_read_donors, _print_donors),
+    "replica_groups": basic.Kind(_read_groups, _print_groups),
     "sharding": basic.Kind(normalise_sharding, str),
 }

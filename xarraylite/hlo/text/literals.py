@@ -18,6 +18,7 @@ import numpy as np
 
 from ..._records import record
 from ...dtypes.element_types import ELEMENT_TYPES, ElementType
+from ...dtypes.info import mantissa_bits
 from ...dtypes.names import float4_e2m1fn, float8_e4m3fn, float8_e8m0fnu
 from ...xla.spec import ArraySpec
 from .kinds_basic import inside
@@ -329,12 +330,6 @@ def _set_nan(values: np.ndarray[Any, Any], k: int, negative: bool, payload: str 
 
 # Printing.
 
-_DIGITS: Final = {  # enough decimal digits for any value of a narrower type
-    "f16": 5, "bf16": 4, "f8e5m2": 2, "f8e4m3fn": 3, "f8e4m3b11fnuz": 3, "f8e5m2fnuz": 2,
-    "f8e4m3fnuz": 3, "f8e4m3": 3, "f8e3m4": 3, "f8e8m0fnu": 2, "f4e2m1fn": 2, "f6e3m2fn": 2,
-    "f6e2m3fn": 3,
-}  # fmt: skip
-
 
 def _printer(kind: ElementType, rank: int) -> Callable[[Any], str]:
     """Return what writes one element of a type."""
@@ -343,14 +338,16 @@ def _printer(kind: ElementType, rank: int) -> Callable[[Any], str]:
     if kind.is_integral:
         return lambda value: str(int(value))
     if kind.is_complex:
-        part = _printer_of_reals("f32" if kind.bits == 64 else "f64")
+        part = _printer_of_reals(np.dtype(np.float32 if kind.bits == 64 else np.float64))
         return lambda value: f"({part(value.real)}, {part(value.imag)})"
-    return _printer_of_reals(kind.name)
+    return _printer_of_reals(dtype_of(kind))
 
 
-def _printer_of_reals(name: str) -> Callable[[Any], str]:
-    few, many = {"f32": (6, 9), "f64": (15, 17)}.get(name, (0, _DIGITS.get(name, 17)))
-    narrow = np.float32 if name == "f32" else float
+def _printer_of_reals(dtype: np.dtype[Any]) -> Callable[[Any], str]:
+    """Return what writes floats: with digits that all survive if these do, or enough for any."""
+    bits = mantissa_bits(dtype)
+    few = int(bits * math.log10(2)) if dtype.itemsize > 2 else 0
+    many = math.ceil(1 + (bits + 1) * math.log10(2))
 
     def show(value: Any) -> str:
         number = float(value)
@@ -358,7 +355,7 @@ def _printer_of_reals(name: str) -> Callable[[Any], str]:
             return _print_nan(value)
         if few:
             text = f"{number:.{few}g}"
-            if float(narrow(float(text))) == number:
+            if float(dtype.type(float(text))) == number:
                 return text
         return f"{number:.{many}g}"
 

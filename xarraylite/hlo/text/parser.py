@@ -32,6 +32,7 @@ from ..._lazy_import import uncollected
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..module import HloModule
+from ..nodes import signature_of
 from ..values import Signature
 from .attribute_reader import Scope
 from .attributes import canonical
@@ -139,8 +140,7 @@ class _Parser(BodyReader):
             if number != metadata.stack_frame_id:
                 _set(instruction, "metadata", metadata.with_frame(number))
         if "entry_computation_layout" not in header:
-            shapes = tuple([parameter.shape for parameter in entry.parameters])
-            header["entry_computation_layout"] = Signature(shapes, entry.root.shape)
+            header["entry_computation_layout"] = signature_of(entry)
         scheduled = header.pop("is_scheduled", False)
         attributes = MappingProxyType(canonical("", header, None))
         return HloModule(name, tuple(self.computations), entry, scheduled, attributes, kept)

@@ -370,14 +370,11 @@ def essential(literal: HloLiteral) -> str:
     """
     values = literal.printed
     if values is None:
-        return (
-            print_literal(literal) if literal.shape.is_tuple and not literal.elements else "{...}"
-        )
+        empty = literal.shape.is_tuple and not literal.elements
+        return print_literal(literal) if empty else "{...}"
     for number in (0, 1):
         known = complex(values.dtype.type(number)) == number
-        if (
-            known
-            and values.tobytes() == np.full(values.shape, number).astype(values.dtype).tobytes()
-        ):
+        alike = np.full(values.shape, number).astype(values.dtype)
+        if known and values.tobytes() == alike.tobytes():
             return str(number)
     return print_literal(literal) if literal.shape.element_type.is_integral else "{...}"

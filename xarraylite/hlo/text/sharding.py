@@ -26,7 +26,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...xla.spec import ArraySpec
-from .kinds_basic import inside
+from .kinds_basic import inside, matched
 from .scanner import outer_parts
 
 #: Most devices of a mesh or a sharding; they are listed one by one to be brought in order.
@@ -49,10 +49,8 @@ _IOTA = re.compile(rf"\[({_LIST})\](?:T\(({_LIST})\))?")
 
 
 def _match(text: str) -> re.Match[str]:
-    match = _MESH.fullmatch("".join(text.split()))
-    if match is None:
-        raise ValueError("expected a mesh and its axes, such as mesh['x'=2,'y'=4] {'y'}")
-    return match
+    expected = "a mesh and its axes, such as mesh['x'=2,'y'=4] {'y'}"
+    return matched(_MESH, "".join(text.split()), expected)
 
 
 def normalise_mesh(text: str) -> str:
@@ -99,9 +97,8 @@ def normalise_mesh_sharding(text: str) -> str:
     plain = "".join(text.split())
     if _MAXIMAL.fullmatch(plain):
         return plain
-    match = _SHARDING.fullmatch(plain)
-    if match is None:
-        raise ValueError("expected a mesh and what divides it, such as mesh['x'=2], [{'x'}, {}]")
+    expected = "a mesh and what divides it, such as mesh['x'=2], [{'x'}, {}]"
+    match = matched(_SHARDING, plain, expected)
     sizes = {name: int(size) for name, size in _AXIS.findall(match["axes"])}
     shown = [f"mesh[{match['axes']}]"]
     total = prod(sizes.values())
@@ -137,9 +134,8 @@ def _references(
     """
     found: list[tuple[str, int, int]] = []
     for axis in axes:
-        match = _REFERENCE.fullmatch(axis)
-        if match is None:
-            raise ValueError(f"expected axes such as 'x' and 'y':(1)2, found {axis[:30]!r}")
+        expected = f"axes such as 'x' and 'y':(1)2, found {axis[:30]!r}"
+        match = matched(_REFERENCE, axis, expected)
         name, extent = match[1], sizes.get(match[1], 0)
         outside, size, others = int(match[2] or 1), int(match[3] or extent), seen.get(name, [])
         end = outside * size

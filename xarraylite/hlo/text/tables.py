@@ -9,7 +9,7 @@ instructions name and renumbers them in the order of first use, callers first; s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from .scanner import SKIP, STRING, Scanner, escape, unescape
@@ -121,16 +121,12 @@ def read_tables(scan: Scanner) -> tuple[StackFrame, ...]:
     Rows count from 1 in the order in which they stand, whatever number is in front.  A frame that
     names a row that is not there has no name.
     """
-    if scan.match(_HEADING["FileNames"]) is None:
+    if _HEADING["FileNames"].match(scan.text, scan.at) is None:
         return ()
-    files = _strings(scan)
-    _heading(scan, "FunctionNames")
-    functions = _strings(scan)
-    _heading(scan, "FileLocations")
-    places = _numbers(scan, _PLACE)
-    _heading(scan, "StackFrames")
+    files, functions = _strings(scan, "FileNames"), _strings(scan, "FunctionNames")
+    places = _numbers(scan, "FileLocations", _PLACE)
     frames = []
-    for place_id, parent in _numbers(scan, _FRAME):
+    for place_id, parent in _numbers(scan, "StackFrames", _FRAME):
         place = _row(places, place_id)
         name = _row(files, place[0]) if place else None
         function = _row(functions, place[1]) if place else None
@@ -145,14 +141,16 @@ def _row(rows: Sequence[T], number: int) -> T | None:
     return rows[number - 1] if 0 < number <= len(rows) else None
 
 
-def _heading(scan: Scanner, name: str) -> None:
+def _rows(scan: Scanner, name: str, row: re.Pattern[str]) -> Iterator[re.Match[str]]:
     if scan.match(_HEADING[name]) is None:
         scan.fail_found(f"the table {name}")
+    while (match := scan.match(row)) is not None:
+        yield match
 
 
-def _strings(scan: Scanner) -> list[str]:
+def _strings(scan: Scanner, name: str) -> list[str]:
     found = []
-    while (match := scan.match(_STRING_ROW)) is not None:
+    for match in _rows(scan, name, _STRING_ROW):
         try:
             found.append(unescape(match[1][1:-1]))
         except ValueError as error:
@@ -160,9 +158,9 @@ def _strings(scan: Scanner) -> list[str]:
     return found
 
 
-def _numbers(scan: Scanner, names: tuple[str, ...]) -> list[tuple[int, ...]]:
+def _numbers(scan: Scanner, table: str, names: tuple[str, ...]) -> list[tuple[int, ...]]:
     found = []
-    while (match := scan.match(_NUMBERS_ROW)) is not None:
+    for match in _rows(scan, table, _NUMBERS_ROW):
         given = dict(_NUMBER.findall(match[1]))
         if given.keys() != set(names) or _NUMBER.sub("", match[1]).strip(" \t\r\n,"):
             scan.fail(f"expected the fields {' '.join(names)}", match.start(1))
