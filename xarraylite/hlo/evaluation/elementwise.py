@@ -252,9 +252,10 @@ def atan2(y: Value, x: Value) -> Value:
     return op("multiply", op("log", op("divide", turned, op("sqrt", squares))), x.dtype.type(-1j))
 
 
-def rsqrt(x: Value) -> Value:
-    """Reciprocal of the square root."""
-    return op("divide", 1.0, op("sqrt", x))
+def sign(x: Value) -> Value:
+    """Sign of a number; of zeros, which have one too, the zero itself."""
+    found = op("sign", x)
+    return op("where", op("equal", x, 0), x, found) if _kind(x) == "f" else found
 
 
 def log_plus_one(x: Value) -> Value:
@@ -341,7 +342,7 @@ _SAME_NAMES: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh")
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     **{word: _bitwise(word) for word in ("and", "or", "xor")},
     **by_opcode(atan2, clamp, count_leading_zeros, divide, imag, log_plus_one, mulhi, remainder),
-    **by_opcode(shift_left, shift_right_arithmetic, shift_right_logical),
+    **by_opcode(shift_left, shift_right_arithmetic, shift_right_logical, sign),
     **{name: extreme(name) for name in ("maximum", "minimum")},
     "complex": complex_of,
     "erf": _in_float32(erf),
@@ -349,7 +350,7 @@ _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     "not": invert,
     "popcnt": population_count,
     "round-nearest-afz": _in_float32(round_away),
-    "rsqrt": _in_float32(rsqrt),
+    "rsqrt": _in_float32(lambda x: op("divide", 1.0, op("sqrt", x))),
 }
 
 
@@ -368,10 +369,7 @@ def _of_functions() -> dict[str, Evaluator]:
 
 
 def _without_attributes(function: Callable[..., Value]) -> Evaluator:
-    def evaluator(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
-        return function(*operands)
-
-    return evaluator
+    return lambda run, instruction, *operands: function(*operands)
 
 
 #: Evaluators whose result has its operands' shape, which may be any.
