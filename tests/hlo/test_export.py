@@ -272,6 +272,13 @@ def test_functions_of_formats_without_zero_sign_or_infinity(name: str, dtype: st
     np.testing.assert_allclose(found, np.asarray(xl.eval(expression)).astype("float32"), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_the_sign_of_a_negative_zero_stays_positive(dtype: str) -> None:
+    a = xl.eval(xl.asarray([0.0, -0.0, -2.0]).astype(dtype))  # HLO's sign would be negative
+    found = np.asarray(xl.to_hlo(xl.sign(a))(a)).astype(np.float64)
+    assert np.signbit(found).tolist() == [False, False, True]
+
+
 #: Views of picked rows and columns.
 PICKED: list[Any] = [
     lambda x: xl.flip(x[[0, 2]]),

@@ -250,3 +250,23 @@ def test_a_scatter_into_nothing_changes_nothing():
           scatter_dims_to_operand_dims={1}, index_vector_dim=1, to_apply=last }""")
     found = scatter(np.zeros((0, 2), np.float32), [[0], [1], [2]], [1, 2, 3])
     assert found.shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "bf16", "f8e5m2"])
+def test_the_sign_of_a_zero_is_that_zero(dtype):
+    text = f"ENTRY e {{ p = {dtype}[5] parameter(0)  ROOT s = sign(p) }}"
+    found = np.asarray(xl.hlo.parse(text)([0.0, -0.0, -3, 2, np.nan])).astype(np.float32)
+    assert np.array_equal(found, [0, 0, -1, 1, np.nan], equal_nan=True)
+    assert np.signbit(found[:3]).tolist() == [False, True, True]
+
+
+def test_a_dimension_that_is_set_longer_than_it_was_has_the_size_that_was_asked_for():
+    grown = xl.hlo.parse(
+        "ENTRY e { p = f32[4,3] parameter(0)  n = s32[] parameter(1)  m = s32[] constant(4)  "
+        "q = f32[<=4,3] set-dimension-size(p, n), dimensions={0}  "
+        "f = f32[4,3] set-dimension-size(q, m), dimensions={0}  ROOT r = f32[4,3] add(f, p) }"
+    )
+    p = np.arange(12, dtype="f4").reshape(4, 3)
+    found = np.asarray(grown(p, 2))
+    assert found.shape == (4, 3)
+    assert np.array_equal(found[:2], 2 * p[:2])  # nobody says what lies behind the old size

@@ -16,6 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...arrays.expression import XExpression
+from ...dtypes.element_types import element_type
+from ...dtypes.info import bounds
 from ...dtypes.names import kind as kind_of_dtype
 from ...ir.node import Scalar
 from ...ops.table import OPS
@@ -93,13 +95,8 @@ def _unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _bits(x: Value) -> Value:
     """The bits of integers as unsigned ones; zeros lie before 2 and 4 bits."""
-    width, bits = _width(x.dtype), x.astype(_unsigned(x.dtype))
+    width, bits = element_type(x.dtype).bits, x.astype(_unsigned(x.dtype))
     return op("bitwise_and", bits, 2**width - 1) if width < 8 else bits
-
-
-def _width(dtype: np.dtype[Any]) -> int:
-    digits = "".join([char for char in dtype.name if char.isdigit()])
-    return int(digits) if digits else 8 * dtype.itemsize
 
 
 def divide(x: Value, y: Value) -> Value:
@@ -112,7 +109,7 @@ def divide(x: Value, y: Value) -> Value:
         rest = op("not_equal", op("multiply", quotient, y), x)
         towards = op("logical_and", rest, op("less", quotient, 0)).astype(x.dtype)
         quotient = op("add", quotient, towards)
-    ones = x.dtype.type(-1) if _kind(x) == "i" else x.dtype.type(2 ** _width(x.dtype) - 1)
+    ones = x.dtype.type(-1 if _kind(x) == "i" else bounds(x.dtype)[1])
     return op("where", op("equal", y, 0), ones, quotient)
 
 
@@ -148,7 +145,7 @@ def invert(x: Value) -> Value:
 
 def _shift(x: Value, count: Value, name: str, width: int = 0) -> Value:
     """Move bits by as many places as a number has, or more, which leaves none of them."""
-    width = width or _width(x.dtype)
+    width = width or element_type(x.dtype).bits
     many = count.astype(_unsigned(count.dtype))
     inside = op("less", many, width)
     steps = op("where", inside, many, many.dtype.type(width - 1)).astype(x.dtype)
@@ -172,12 +169,12 @@ def shift_right_arithmetic(x: Value, count: Value) -> Value:
 def shift_right_logical(x: Value, count: Value) -> Value:
     """Bits moved down, zeros behind them."""
     plain = _bits(x) if _kind(x) == "i" else x
-    return _shift(plain, count, "bitwise_right_shift", _width(x.dtype)).astype(x.dtype)
+    return _shift(plain, count, "bitwise_right_shift", element_type(x.dtype).bits).astype(x.dtype)
 
 
 def population_count(x: Value) -> Value:
     """Number of ones among the bits."""
-    full = max(_width(x.dtype), 32)
+    full = max(element_type(x.dtype).bits, 32)
     bits = _bits(x).astype(f"uint{full}")
     step = 1
     while step < full:
@@ -190,7 +187,7 @@ def population_count(x: Value) -> Value:
 
 def count_leading_zeros(x: Value) -> Value:
     """Number of zeros before the first one."""
-    width = _width(x.dtype)
+    width = element_type(x.dtype).bits
     bits = _bits(x).astype(f"uint{max(width, 32)}")
     step = 1
     while step < width:
@@ -201,7 +198,7 @@ def count_leading_zeros(x: Value) -> Value:
 
 def mulhi(x: Value, y: Value) -> Value:
     """Upper half of the product of integers."""
-    width = _width(x.dtype)
+    width = element_type(x.dtype).bits
     if width < 64:
         wide = "int64" if _kind(x) == "i" else "uint64"
         product = op("multiply", x.astype(wide), y.astype(wide))
@@ -220,7 +217,7 @@ def convert(x: Value, dtype: np.dtype[Any]) -> Value:
     if source == "c" and target != "c":
         return convert(op("real", x), dtype)
     if source == "f" and target in "iu":
-        width = _width(dtype)
+        width = element_type(dtype).bits
         top = 2 ** (width - (target == "i"))
         low = -top if target == "i" else 0
         wide = x.astype("float32") if x.dtype.itemsize < 4 else x
@@ -252,9 +249,10 @@ def atan2(y: Value, x: Value) -> Value:
     return op("multiply", op("log", op("divide", turned, op("sqrt", squares))), x.dtype.type(-1j))
 
 
-def rsqrt(x: Value) -> Value:
-    """Reciprocal of the square root."""
-    return op("divide", 1.0, op("sqrt", x))
+def sign(x: Value) -> Value:
+    """Sign of a number; of zeros, which have one too, the zero itself."""
+    found = op("sign", x)
+    return op("where", op("equal", x, 0), x, found) if _kind(x) == "f" else found
 
 
 def log_plus_one(x: Value) -> Value:
@@ -341,7 +339,7 @@ _SAME_NAMES: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh")
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     **{word: _bitwise(word) for word in ("and", "or", "xor")},
     **by_opcode(atan2, clamp, count_leading_zeros, divide, imag, log_plus_one, mulhi, remainder),
-    **by_opcode(shift_left, shift_right_arithmetic, shift_right_logical),
+    **by_opcode(shift_left, shift_right_arithmetic, shift_right_logical, sign),
     **{name: extreme(name) for name in ("maximum", "minimum")},
     "complex": complex_of,
     "erf": _in_float32(erf),
@@ -349,7 +347,7 @@ _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     "not": invert,
     "popcnt": population_count,
     "round-nearest-afz": _in_float32(round_away),
-    "rsqrt": _in_float32(rsqrt),
+    "rsqrt": _in_float32(lambda x: op("divide", 1.0, op("sqrt", x))),
 }
 
 
@@ -368,10 +366,7 @@ def _of_functions() -> dict[str, Evaluator]:
 
 
 def _without_attributes(function: Callable[..., Value]) -> Evaluator:
-    def evaluator(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
-        return function(*operands)
-
-    return evaluator
+    return lambda run, instruction, *operands: function(*operands)
 
 
 #: Evaluators whose result has its operands' shape, which may be any.

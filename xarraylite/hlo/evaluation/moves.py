@@ -255,7 +255,9 @@ def _set_dimension_size(run: Runner, instruction: HloInstruction, x: Value, size
     count, bound = int(array(size)), extents(instruction)[axis]
     if not 0 <= count <= bound:
         raise refuse(instruction, f"{count} elements along a dimension of at most {bound}")
-    return x[(slice(None),) * axis + (slice(0, count),)]
+    # What a longer one has behind its old size, nobody promises: zeros.
+    more = [PadDimension(0, (count - x.shape[axis]) * (axis == k), 0) for k in range(x.ndim)]
+    return pad(x, x.dtype.type(0), more)
 
 
 def _dynamic_reshape(run: Runner, instruction: HloInstruction, x: Value, *sizes: Value) -> Value:

@@ -235,6 +235,7 @@ _FORMULAS: Final[dict[str, tuple[str, Formula]]] = {
     "nextafter": ("f", _nextafter),
     "pow": ("iufc", _power),
     "reciprocal": ("i", _reciprocal),
+    "sign": ("f", lambda x: (x == 0).where(x.like(0), x.apply("sign"))),  # HLO's of -0 is -0
     "square": ("c", lambda x: x * x),
 }
 
