@@ -282,64 +282,15 @@ from .functions.reducers import min as _amin
 from .functions.reducers import min as min
 from .functions.reducers import prod as prod
 from .functions.reducers import sum as sum
-from .functions.scalar_types import bfloat16 as bfloat16
-from .functions.scalar_types import bool_ as _bool
-from .functions.scalar_types import bool_ as bool_
-from .functions.scalar_types import complex64 as _csingle
-from .functions.scalar_types import complex64 as complex64
-from .functions.scalar_types import complex128 as _cdouble
-from .functions.scalar_types import complex128 as complex128
+from .functions.scalar_types import ScalarType as _ScalarType
 from .functions.scalar_types import complexfloating as complexfloating
 from .functions.scalar_types import dtype as dtype
-from .functions.scalar_types import float4_e2m1fn as float4_e2m1fn
-from .functions.scalar_types import float6_e2m3fn as float6_e2m3fn
-from .functions.scalar_types import float6_e3m2fn as float6_e3m2fn
-from .functions.scalar_types import float8_e3m4 as float8_e3m4
-from .functions.scalar_types import float8_e4m3 as float8_e4m3
-from .functions.scalar_types import float8_e4m3b11fnuz as float8_e4m3b11fnuz
-from .functions.scalar_types import float8_e4m3fn as float8_e4m3fn
-from .functions.scalar_types import float8_e4m3fnuz as float8_e4m3fnuz
-from .functions.scalar_types import float8_e5m2 as float8_e5m2
-from .functions.scalar_types import float8_e5m2fnuz as float8_e5m2fnuz
-from .functions.scalar_types import float8_e8m0fnu as float8_e8m0fnu
-from .functions.scalar_types import float16 as _half
-from .functions.scalar_types import float16 as float16
-from .functions.scalar_types import float32 as _single
-from .functions.scalar_types import float32 as float32
-from .functions.scalar_types import float64 as _double
-from .functions.scalar_types import float64 as float64
 from .functions.scalar_types import floating as floating
 from .functions.scalar_types import generic as generic
 from .functions.scalar_types import inexact as inexact
-from .functions.scalar_types import int2 as int2
-from .functions.scalar_types import int4 as int4
-from .functions.scalar_types import int8 as _byte
-from .functions.scalar_types import int8 as int8
-from .functions.scalar_types import int16 as _short
-from .functions.scalar_types import int16 as int16
-from .functions.scalar_types import int32 as _intc
-from .functions.scalar_types import int32 as int32
-from .functions.scalar_types import int64 as _int_
-from .functions.scalar_types import int64 as _intp
-from .functions.scalar_types import int64 as _long
-from .functions.scalar_types import int64 as _longlong
-from .functions.scalar_types import int64 as int64
 from .functions.scalar_types import integer as integer
 from .functions.scalar_types import number as number
 from .functions.scalar_types import signedinteger as signedinteger
-from .functions.scalar_types import uint2 as uint2
-from .functions.scalar_types import uint4 as uint4
-from .functions.scalar_types import uint8 as _ubyte
-from .functions.scalar_types import uint8 as uint8
-from .functions.scalar_types import uint16 as _ushort
-from .functions.scalar_types import uint16 as uint16
-from .functions.scalar_types import uint32 as _uintc
-from .functions.scalar_types import uint32 as uint32
-from .functions.scalar_types import uint64 as _uint
-from .functions.scalar_types import uint64 as _uintp
-from .functions.scalar_types import uint64 as _ulong
-from .functions.scalar_types import uint64 as _ulonglong
-from .functions.scalar_types import uint64 as uint64
 from .functions.scalar_types import unsignedinteger as unsignedinteger
 from .functions.searching import argsort as argsort
 from .functions.searching import nonzero as nonzero
@@ -515,26 +466,6 @@ stddev = _stddev
 variance = _variance
 amax = _amax
 amin = _amin
-bool = _bool
-csingle = _csingle
-cdouble = _cdouble
-half = _half
-single = _single
-double = _double
-byte = _byte
-short = _short
-intc = _intc
-int_ = _int_
-intp = _intp
-long = _long
-longlong = _longlong
-ubyte = _ubyte
-ushort = _ushort
-uintc = _uintc
-uint = _uint
-uintp = _uintp
-ulong = _ulong
-ulonglong = _ulonglong
 column_major = _column_major
 dynamic = _dynamic
 row_major = _row_major
@@ -635,3 +566,55 @@ arctanh: _Unary
 arctan2: _Binary
 radians: _Unary
 degrees: _Unary
+
+# Types of elements.
+bool_: _ScalarType
+int8: _ScalarType
+int16: _ScalarType
+int32: _ScalarType
+int64: _ScalarType
+uint8: _ScalarType
+uint16: _ScalarType
+uint32: _ScalarType
+uint64: _ScalarType
+float16: _ScalarType
+float32: _ScalarType
+float64: _ScalarType
+complex64: _ScalarType
+complex128: _ScalarType
+bfloat16: _ScalarType
+float8_e3m4: _ScalarType
+float8_e4m3: _ScalarType
+float8_e4m3b11fnuz: _ScalarType
+float8_e4m3fn: _ScalarType
+float8_e4m3fnuz: _ScalarType
+float8_e5m2: _ScalarType
+float8_e5m2fnuz: _ScalarType
+float8_e8m0fnu: _ScalarType
+float6_e2m3fn: _ScalarType
+float6_e3m2fn: _ScalarType
+float4_e2m1fn: _ScalarType
+int2: _ScalarType
+int4: _ScalarType
+uint2: _ScalarType
+uint4: _ScalarType
+bool = bool_
+csingle = complex64
+cdouble = complex128
+half = float16
+single = float32
+double = float64
+byte = int8
+short = int16
+intc = int32
+int_ = int64
+intp = int64
+long = int64
+longlong = int64
+ubyte = uint8
+ushort = uint16
+uintc = uint32
+uint = uint64
+uintp = uint64
+ulong = uint64
+ulonglong = uint64
