@@ -147,104 +147,11 @@ from .functions.distributions import nanpercentile as nanpercentile
 from .functions.distributions import nanquantile as nanquantile
 from .functions.distributions import percentile as percentile
 from .functions.distributions import quantile as quantile
-from .functions.elementwise import abs as abs
-from .functions.elementwise import absolute as absolute
-from .functions.elementwise import acos as acos
-from .functions.elementwise import acosh as acosh
-from .functions.elementwise import add as add
-from .functions.elementwise import arccos as arccos
-from .functions.elementwise import arccosh as arccosh
-from .functions.elementwise import arcsin as arcsin
-from .functions.elementwise import arcsinh as arcsinh
-from .functions.elementwise import arctan as arctan
-from .functions.elementwise import arctan2 as arctan2
-from .functions.elementwise import arctanh as arctanh
+from .functions.elementwise import Binary as _Binary
+from .functions.elementwise import Unary as _Unary
 from .functions.elementwise import around as around
-from .functions.elementwise import asin as asin
-from .functions.elementwise import asinh as asinh
-from .functions.elementwise import atan as atan
-from .functions.elementwise import atan2 as atan2
-from .functions.elementwise import atanh as atanh
-from .functions.elementwise import bitwise_and as bitwise_and
-from .functions.elementwise import bitwise_invert as bitwise_invert
-from .functions.elementwise import bitwise_left_shift as bitwise_left_shift
-from .functions.elementwise import bitwise_not as bitwise_not
-from .functions.elementwise import bitwise_or as bitwise_or
-from .functions.elementwise import bitwise_right_shift as bitwise_right_shift
-from .functions.elementwise import bitwise_xor as bitwise_xor
-from .functions.elementwise import cbrt as cbrt
-from .functions.elementwise import ceil as ceil
 from .functions.elementwise import clip as clip
-from .functions.elementwise import conj as conj
-from .functions.elementwise import conjugate as conjugate
-from .functions.elementwise import copysign as copysign
-from .functions.elementwise import cos as cos
-from .functions.elementwise import cosh as cosh
-from .functions.elementwise import deg2rad as deg2rad
-from .functions.elementwise import degrees as degrees
-from .functions.elementwise import divide as divide
-from .functions.elementwise import equal as equal
-from .functions.elementwise import exp as exp
-from .functions.elementwise import exp2 as exp2
-from .functions.elementwise import expm1 as expm1
-from .functions.elementwise import fabs as fabs
-from .functions.elementwise import fdim as fdim
-from .functions.elementwise import fix as fix
-from .functions.elementwise import floor as floor
-from .functions.elementwise import floor_divide as floor_divide
-from .functions.elementwise import fmax as fmax
-from .functions.elementwise import fmin as fmin
-from .functions.elementwise import fmod as fmod
-from .functions.elementwise import greater as greater
-from .functions.elementwise import greater_equal as greater_equal
-from .functions.elementwise import heaviside as heaviside
-from .functions.elementwise import hypot as hypot
-from .functions.elementwise import imag as imag
-from .functions.elementwise import invert as invert
-from .functions.elementwise import isfinite as isfinite
-from .functions.elementwise import isinf as isinf
-from .functions.elementwise import isnan as isnan
-from .functions.elementwise import left_shift as left_shift
-from .functions.elementwise import less as less
-from .functions.elementwise import less_equal as less_equal
-from .functions.elementwise import log as log
-from .functions.elementwise import log1p as log1p
-from .functions.elementwise import log2 as log2
-from .functions.elementwise import log10 as log10
-from .functions.elementwise import logaddexp as logaddexp
-from .functions.elementwise import logical_and as logical_and
-from .functions.elementwise import logical_not as logical_not
-from .functions.elementwise import logical_or as logical_or
-from .functions.elementwise import logical_xor as logical_xor
-from .functions.elementwise import maximum as maximum
-from .functions.elementwise import minimum as minimum
-from .functions.elementwise import mod as mod
-from .functions.elementwise import multiply as multiply
-from .functions.elementwise import negative as negative
-from .functions.elementwise import nextafter as nextafter
-from .functions.elementwise import not_equal as not_equal
-from .functions.elementwise import positive as positive
-from .functions.elementwise import pow as pow
-from .functions.elementwise import power as power
-from .functions.elementwise import rad2deg as rad2deg
-from .functions.elementwise import radians as radians
-from .functions.elementwise import real as real
-from .functions.elementwise import reciprocal as reciprocal
-from .functions.elementwise import remainder as remainder
-from .functions.elementwise import right_shift as right_shift
-from .functions.elementwise import rint as rint
 from .functions.elementwise import round as round
-from .functions.elementwise import sign as sign
-from .functions.elementwise import signbit as signbit
-from .functions.elementwise import sin as sin
-from .functions.elementwise import sinh as sinh
-from .functions.elementwise import sqrt as sqrt
-from .functions.elementwise import square as square
-from .functions.elementwise import subtract as subtract
-from .functions.elementwise import tan as tan
-from .functions.elementwise import tanh as tanh
-from .functions.elementwise import true_divide as true_divide
-from .functions.elementwise import trunc as trunc
 from .functions.elementwise import where as where
 from .functions.grids import indices as indices
 from .functions.grids import ix_ as ix_
@@ -375,64 +282,15 @@ from .functions.reducers import min as _amin
 from .functions.reducers import min as min
 from .functions.reducers import prod as prod
 from .functions.reducers import sum as sum
-from .functions.scalar_types import bfloat16 as bfloat16
-from .functions.scalar_types import bool_ as _bool
-from .functions.scalar_types import bool_ as bool_
-from .functions.scalar_types import complex64 as _csingle
-from .functions.scalar_types import complex64 as complex64
-from .functions.scalar_types import complex128 as _cdouble
-from .functions.scalar_types import complex128 as complex128
+from .functions.scalar_types import ScalarType as _ScalarType
 from .functions.scalar_types import complexfloating as complexfloating
 from .functions.scalar_types import dtype as dtype
-from .functions.scalar_types import float4_e2m1fn as float4_e2m1fn
-from .functions.scalar_types import float6_e2m3fn as float6_e2m3fn
-from .functions.scalar_types import float6_e3m2fn as float6_e3m2fn
-from .functions.scalar_types import float8_e3m4 as float8_e3m4
-from .functions.scalar_types import float8_e4m3 as float8_e4m3
-from .functions.scalar_types import float8_e4m3b11fnuz as float8_e4m3b11fnuz
-from .functions.scalar_types import float8_e4m3fn as float8_e4m3fn
-from .functions.scalar_types import float8_e4m3fnuz as float8_e4m3fnuz
-from .functions.scalar_types import float8_e5m2 as float8_e5m2
-from .functions.scalar_types import float8_e5m2fnuz as float8_e5m2fnuz
-from .functions.scalar_types import float8_e8m0fnu as float8_e8m0fnu
-from .functions.scalar_types import float16 as _half
-from .functions.scalar_types import float16 as float16
-from .functions.scalar_types import float32 as _single
-from .functions.scalar_types import float32 as float32
-from .functions.scalar_types import float64 as _double
-from .functions.scalar_types import float64 as float64
 from .functions.scalar_types import floating as floating
 from .functions.scalar_types import generic as generic
 from .functions.scalar_types import inexact as inexact
-from .functions.scalar_types import int2 as int2
-from .functions.scalar_types import int4 as int4
-from .functions.scalar_types import int8 as _byte
-from .functions.scalar_types import int8 as int8
-from .functions.scalar_types import int16 as _short
-from .functions.scalar_types import int16 as int16
-from .functions.scalar_types import int32 as _intc
-from .functions.scalar_types import int32 as int32
-from .functions.scalar_types import int64 as _int_
-from .functions.scalar_types import int64 as _intp
-from .functions.scalar_types import int64 as _long
-from .functions.scalar_types import int64 as _longlong
-from .functions.scalar_types import int64 as int64
 from .functions.scalar_types import integer as integer
 from .functions.scalar_types import number as number
 from .functions.scalar_types import signedinteger as signedinteger
-from .functions.scalar_types import uint2 as uint2
-from .functions.scalar_types import uint4 as uint4
-from .functions.scalar_types import uint8 as _ubyte
-from .functions.scalar_types import uint8 as uint8
-from .functions.scalar_types import uint16 as _ushort
-from .functions.scalar_types import uint16 as uint16
-from .functions.scalar_types import uint32 as _uintc
-from .functions.scalar_types import uint32 as uint32
-from .functions.scalar_types import uint64 as _uint
-from .functions.scalar_types import uint64 as _uintp
-from .functions.scalar_types import uint64 as _ulong
-from .functions.scalar_types import uint64 as _ulonglong
-from .functions.scalar_types import uint64 as uint64
 from .functions.scalar_types import unsignedinteger as unsignedinteger
 from .functions.searching import argsort as argsort
 from .functions.searching import nonzero as nonzero
@@ -608,26 +466,155 @@ stddev = _stddev
 variance = _variance
 amax = _amax
 amin = _amin
-bool = _bool
-csingle = _csingle
-cdouble = _cdouble
-half = _half
-single = _single
-double = _double
-byte = _byte
-short = _short
-intc = _intc
-int_ = _int_
-intp = _intp
-long = _long
-longlong = _longlong
-ubyte = _ubyte
-ushort = _ushort
-uintc = _uintc
-uint = _uint
-uintp = _uintp
-ulong = _ulong
-ulonglong = _ulonglong
 column_major = _column_major
 dynamic = _dynamic
 row_major = _row_major
+
+# Rows of the table of operations, made where their types are known.
+add: _Binary
+subtract: _Binary
+multiply: _Binary
+divide: _Binary
+floor_divide: _Binary
+remainder: _Binary
+fmod: _Binary
+pow: _Binary
+negative: _Unary
+positive: _Unary
+abs: _Unary
+fabs: _Unary
+sign: _Unary
+square: _Unary
+reciprocal: _Unary
+sqrt: _Unary
+maximum: _Binary
+minimum: _Binary
+fmax: _Binary
+fmin: _Binary
+fdim: _Binary
+floor: _Unary
+ceil: _Unary
+trunc: _Unary
+rint: _Unary
+copysign: _Binary
+nextafter: _Binary
+heaviside: _Binary
+conj: _Unary
+real: _Unary
+imag: _Unary
+equal: _Binary
+not_equal: _Binary
+less: _Binary
+less_equal: _Binary
+greater: _Binary
+greater_equal: _Binary
+isnan: _Unary
+isinf: _Unary
+isfinite: _Unary
+signbit: _Unary
+logical_and: _Binary
+logical_or: _Binary
+logical_xor: _Binary
+logical_not: _Unary
+bitwise_and: _Binary
+bitwise_or: _Binary
+bitwise_xor: _Binary
+bitwise_invert: _Unary
+bitwise_left_shift: _Binary
+bitwise_right_shift: _Binary
+sin: _Unary
+cos: _Unary
+tan: _Unary
+asin: _Unary
+acos: _Unary
+atan: _Unary
+sinh: _Unary
+cosh: _Unary
+tanh: _Unary
+asinh: _Unary
+acosh: _Unary
+atanh: _Unary
+exp: _Unary
+exp2: _Unary
+expm1: _Unary
+log: _Unary
+log2: _Unary
+log10: _Unary
+log1p: _Unary
+cbrt: _Unary
+atan2: _Binary
+hypot: _Binary
+logaddexp: _Binary
+deg2rad: _Unary
+rad2deg: _Unary
+true_divide: _Binary
+mod: _Binary
+power: _Binary
+absolute: _Unary
+fix: _Unary
+conjugate: _Unary
+invert: _Unary
+bitwise_not: _Unary
+left_shift: _Binary
+right_shift: _Binary
+arcsin: _Unary
+arccos: _Unary
+arctan: _Unary
+arcsinh: _Unary
+arccosh: _Unary
+arctanh: _Unary
+arctan2: _Binary
+radians: _Unary
+degrees: _Unary
+
+# Types of elements.
+bool_: _ScalarType
+int8: _ScalarType
+int16: _ScalarType
+int32: _ScalarType
+int64: _ScalarType
+uint8: _ScalarType
+uint16: _ScalarType
+uint32: _ScalarType
+uint64: _ScalarType
+float16: _ScalarType
+float32: _ScalarType
+float64: _ScalarType
+complex64: _ScalarType
+complex128: _ScalarType
+bfloat16: _ScalarType
+float8_e3m4: _ScalarType
+float8_e4m3: _ScalarType
+float8_e4m3b11fnuz: _ScalarType
+float8_e4m3fn: _ScalarType
+float8_e4m3fnuz: _ScalarType
+float8_e5m2: _ScalarType
+float8_e5m2fnuz: _ScalarType
+float8_e8m0fnu: _ScalarType
+float6_e2m3fn: _ScalarType
+float6_e3m2fn: _ScalarType
+float4_e2m1fn: _ScalarType
+int2: _ScalarType
+int4: _ScalarType
+uint2: _ScalarType
+uint4: _ScalarType
+bool = bool_
+csingle = complex64
+cdouble = complex128
+half = float16
+single = float32
+double = float64
+byte = int8
+short = int16
+intc = int32
+int_ = int64
+intp = int64
+long = int64
+longlong = int64
+ubyte = uint8
+ushort = uint16
+uintc = uint32
+uint = uint64
+uintp = uint64
+ulong = uint64
+ulonglong = uint64

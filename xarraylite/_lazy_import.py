@@ -136,9 +136,11 @@ def sources(spec: ModuleSpec) -> dict[str, tuple[str, str]]:
     """Return where each name of a module's stub comes from: a module, and its name there.
 
     It is said once, in the stub that type checkers read: ``from .module import name as name``, and
-    ``name = _name`` for what would hide a name of Python's or is another name of the same.
+    ``name = other`` for what would hide a name of Python's or is another name of the same.  What is
+    declared, ``name: _Type``, is made by the module that the type is imported from.
     """
     found: dict[str, tuple[str, str]] = {}
+    types: set[str] = set()
     loader: Any = spec.loader
     stub = loader.get_data(f"{str(spec.origin).rpartition('.')[0]}.pyi")
     for line in stub.decode().splitlines():
@@ -146,5 +148,8 @@ def sources(spec: ModuleSpec) -> dict[str, tuple[str, str]]:
             case ["from", module, "import", inner, "as", name]:
                 found[name] = module.removeprefix("."), inner
             case [name, "=", other]:
-                found[name] = found.pop(other)
-    return found
+                found[name] = found.pop(other) if other.startswith("_") else found[other]
+            case [name, kind] if kind in found:
+                types.add(kind)
+                found[name.rstrip(":")] = found[kind][0], name.rstrip(":")
+    return {name: place for name, place in found.items() if name not in types}

@@ -63,14 +63,7 @@ def _series(base: Any) -> Any:
         return called(getattr(base, name), f"{base.__name__}.{name}")
 
     def maker(name: str) -> Any:
-        function = getattr(base, name).__func__
-
-        def make(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            taken = [value_of(x, name) for x in args]
-            return function(cls, *taken, **{k: value_of(x, name) for k, x in kwargs.items()})
-
-        make.__doc__ = function.__doc__
-        return classmethod(make)
+        return classmethod(called(getattr(base, name).__func__, f"{base.__name__}.{name}"))
 
     own: dict[str, Any] = {name: method(name) for name in _METHODS}
     own |= {name: maker(name) for name in _MAKERS}

@@ -15,10 +15,10 @@ from ..index.broadcast import broadcast_shapes
 from ..operands.moving import Parted
 from ..operands.nodes import as_node, values_in
 from ..operands.non_numeric import or_numpy
-from . import reducers
+from . import elementwise, reducers
 from .arguments import check_numbers
 from .composed import isclose
-from .elementwise import isnan, where
+from .elementwise import where
 from .groups import Lazy, any_jagged, is_jagged
 
 
@@ -61,7 +61,7 @@ def array_equal(a1: object, a2: object, equal_nan: bool = False) -> bool:
         return False
     same = left == right
     if equal_nan:
-        same = same | (isnan(left) & isnan(right))
+        same = same | (elementwise.isnan(left) & elementwise.isnan(right))
     return bool(reducers.all(same))
 
 

@@ -29,14 +29,14 @@ from ..ir.build import describe
 from ..operands.moving import maps
 from ..operands.nodes import NUMBERS, as_node, has_own, unwrapped
 from ..operands.non_numeric import array_of, call_numpy
-from ..ops.table import OPS
+from ..ops.table import ALIASES, OPS
 from .arguments import whole
 from .arrays_of_numpy import into
 from .data_types import in_common_dtype
 from .searching import nonzero
+from .ufuncs import Binary as Binary
+from .ufuncs import Unary as Unary
 from .ufuncs import (
-    Binary,
-    Unary,
     applied,
     binary,
     check_options,
@@ -45,83 +45,6 @@ from .ufuncs import (
     wanted_of,
     written,
 )
-
-add: Binary
-subtract: Binary
-multiply: Binary
-divide: Binary
-floor_divide: Binary
-remainder: Binary
-fmod: Binary
-pow: Binary
-negative: Unary
-positive: Unary
-abs: Unary
-fabs: Unary
-sign: Unary
-square: Unary
-reciprocal: Unary
-sqrt: Unary
-maximum: Binary
-minimum: Binary
-fmax: Binary
-fmin: Binary
-fdim: Binary
-floor: Unary
-ceil: Unary
-trunc: Unary
-rint: Unary
-copysign: Binary
-nextafter: Binary
-heaviside: Binary
-conj: Unary
-real: Unary
-imag: Unary
-equal: Binary
-not_equal: Binary
-less: Binary
-less_equal: Binary
-greater: Binary
-greater_equal: Binary
-isnan: Unary
-isinf: Unary
-isfinite: Unary
-signbit: Unary
-logical_and: Binary
-logical_or: Binary
-logical_xor: Binary
-logical_not: Unary
-bitwise_and: Binary
-bitwise_or: Binary
-bitwise_xor: Binary
-bitwise_invert: Unary
-bitwise_left_shift: Binary
-bitwise_right_shift: Binary
-sin: Unary
-cos: Unary
-tan: Unary
-asin: Unary
-acos: Unary
-atan: Unary
-sinh: Unary
-cosh: Unary
-tanh: Unary
-asinh: Unary
-acosh: Unary
-atanh: Unary
-exp: Unary
-exp2: Unary
-expm1: Unary
-log: Unary
-log2: Unary
-log10: Unary
-log1p: Unary
-cbrt: Unary
-atan2: Binary
-hypot: Binary
-logaddexp: Binary
-deg2rad: Unary
-rad2deg: Unary
 
 
 @memoised
@@ -348,61 +271,24 @@ def _bounds(x: object) -> tuple[int, int] | tuple[None, None]:
     return None, None
 
 
-# --- other names -----------------------------------------------------------------------------
-
 around = round
-true_divide: Binary
-mod: Binary
-power: Binary
-absolute: Unary
-fix: Unary
-conjugate: Unary
-invert: Unary
-bitwise_not: Unary
-left_shift: Binary
-right_shift: Binary
-arcsin: Unary
-arccos: Unary
-arctan: Unary
-arcsinh: Unary
-arccosh: Unary
-arctanh: Unary
-arctan2: Binary
-radians: Unary
-degrees: Unary
-
-_OTHER_NAMES = {
-    "true_divide": "divide",
-    "mod": "remainder",
-    "power": "pow",
-    "absolute": "abs",
-    "fix": "trunc",
-    "conjugate": "conj",
-    "invert": "bitwise_invert",
-    "bitwise_not": "bitwise_invert",
-    "left_shift": "bitwise_left_shift",
-    "right_shift": "bitwise_right_shift",
-    "radians": "deg2rad",
-    "degrees": "rad2deg",
-    **{f"arc{name}": f"a{name}" for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")},
-}
 
 
 def __getattr__(name: str) -> Any:
-    """Make a function that is only declared above, of its row, when it is first asked for.
+    """Make the function of a row, or of another name of one, when it is first asked for.
 
-    The pages of all of them together take as long as a kernel.
+    The pages of all of them together take as long as a kernel.  The package's stub declares them.
     """
-    declared = __annotations__.get(name)
-    if declared not in ("Unary", "Binary"):
+    row = ALIASES.get(name, name)
+    if row not in OPS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     made: Any
-    if name in _OTHER_NAMES:
-        made = getattr(sys.modules[__name__], _OTHER_NAMES[name])
+    if name != row:
+        made = getattr(sys.modules[__name__], row)
     elif name in ("real", "imag"):
         made = _part(unary(name), ("real", "imag").index(name))
     else:
-        made = (unary if declared == "Unary" else binary)(name)
+        made = (unary, binary)[OPS[name].arity - 1](name)
     return globals().setdefault(name, made)
 
 

@@ -16,7 +16,15 @@ import numpy as np
 from .._errors import DTypeError
 from ..arrays.expression import XExpression
 from ..arrays.scalar import XScalar, scalar_of
-from ..dtypes.names import Named, as_dtype, is_narrow_float, is_narrow_int, kind
+from ..dtypes.names import (
+    SUPPORTED,
+    Named,
+    as_dtype,
+    dtype_name,
+    is_narrow_float,
+    is_narrow_int,
+    kind,
+)
 from ..operands.convert import check_representable
 from ..operands.non_numeric import dtype_of
 from .conversion import asarray
@@ -206,37 +214,6 @@ class dtype(metaclass=_Dtypes):
             return np.dtype(dtype, align=align, copy=copy) if align else other
 
 
-bool_ = ScalarType("bool")
-int8 = ScalarType("int8")
-int16 = ScalarType("int16")
-int32 = ScalarType("int32")
-int64 = ScalarType("int64")
-uint8 = ScalarType("uint8")
-uint16 = ScalarType("uint16")
-uint32 = ScalarType("uint32")
-uint64 = ScalarType("uint64")
-float16 = ScalarType("float16")
-float32 = ScalarType("float32")
-float64 = ScalarType("float64")
-complex64 = ScalarType("complex64")
-complex128 = ScalarType("complex128")
-bfloat16 = ScalarType("bfloat16")
-float8_e3m4 = ScalarType("float8_e3m4")
-float8_e4m3 = ScalarType("float8_e4m3")
-float8_e4m3b11fnuz = ScalarType("float8_e4m3b11fnuz")
-float8_e4m3fn = ScalarType("float8_e4m3fn")
-float8_e4m3fnuz = ScalarType("float8_e4m3fnuz")
-float8_e5m2 = ScalarType("float8_e5m2")
-float8_e5m2fnuz = ScalarType("float8_e5m2fnuz")
-float8_e8m0fnu = ScalarType("float8_e8m0fnu")
-float6_e2m3fn = ScalarType("float6_e2m3fn")
-float6_e3m2fn = ScalarType("float6_e3m2fn")
-float4_e2m1fn = ScalarType("float4_e2m1fn")
-int2 = ScalarType("int2")
-int4 = ScalarType("int4")
-uint2 = ScalarType("uint2")
-uint4 = ScalarType("uint4")
-
 generic = _kind_of_element(np.generic)
 number = _kind_of_element(np.number)
 integer = _kind_of_element(np.integer)
@@ -245,3 +222,14 @@ unsignedinteger = _kind_of_element(np.unsignedinteger)
 inexact = _kind_of_element(np.inexact)
 floating = _kind_of_element(np.floating)
 complexfloating = _kind_of_element(np.complexfloating)
+
+
+def __getattr__(name: str) -> Any:
+    """Make the type that a dtype's name stands for, when it is first asked for.
+
+    The package's stub declares them.
+    """
+    found = name.removesuffix("_")
+    if found not in map(dtype_name, SUPPORTED):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, ScalarType(found))

@@ -15,13 +15,10 @@ from ..arrays.memo import memoised, memoised_values
 from ..arrays.operand import as_array
 from ..arrays.xarray import XArray
 from ..dtypes.names import kind
-from ..index import transform as steps
 from ..index.broadcast import check_axis
 from ..ir import build
 from ..ir.build import describe
-from ..ir.node import Node
 from ..operands.moving import Parted
-from ..operands.nodes import as_node
 from ..ops.reductions import KNOWN_MAX, KNOWN_MIN
 from ..ops.table import OPS
 from . import means, reducers
@@ -145,37 +142,14 @@ def diff(
     XArray([2, 2])
     """
     n = whole(n, "diff", "n")
-    if isinstance(a, Parted):
-        return _of_parts(a, n, axis, [prepend, append])
-    node = as_node(a, "diff")
-    along = check_axis(axis, len(node.shape), "diff")
-    if n < 0:
-        raise ValueError(f"diff({describe(node)}): n must not be negative, got {n}")
-    if n == 0:
-        return as_array(a, "diff")
-    ends = [_end(e, node, along) for e in (prepend, append)]
-    parts = [part for part in (ends[0], node, ends[1]) if part is not None]
-    node = build.concat(parts, along, "diff") if len(parts) > 1 else node
-    step = OPS["not_equal" if kind(node.dtype) == "b" else "subtract"]
-    for _ in range(min(n, node.shape[along])):
-        left = max(node.shape[along] - 1, 0)
-        first = min(1, node.shape[along])
-        after, before = [
-            build.view(node, steps.window(node.shape, along, k, left)) for k in (first, 0)
-        ]
-        node = build.elementwise(step, after, before)
-    return XExpression(node)
-
-
-def _of_parts(x: Any, n: int, axis: SupportsIndex, ends: list[object]) -> XExpression:
-    """Return the differences of neighbours of which some may be missing."""
-    if n < 0:
-        raise ValueError(f"diff({x.summary()}): n must not be negative, got {n}")
-    if not n:
-        return as_array(x, "diff")
-    joined: Any = [part for part in (ends[0], x, ends[1]) if part is not None]
-    made: Any = concat(joined, axis=axis) if len(joined) > 1 else x
+    made: Any = a if isinstance(a, Parted) else as_array(a, "diff")
     along = check_axis(axis, made.ndim, "diff")
+    if n < 0:
+        raise ValueError(f"diff({made.summary()}): n must not be negative, got {n}")
+    ends = [_end(x, made.shape, along) for x in (prepend, append)]
+    parts = [part for part in (ends[0], made, ends[1]) if part is not None] if n else [made]
+    if len(parts) > 1:
+        made = concat(parts, axis=along)
     step = OPS["not_equal" if kind(made.dtype) == "b" else "subtract"]
     front = (slice(None),) * along
     for _ in range(min(n, made.shape[along])):
@@ -183,14 +157,11 @@ def _of_parts(x: Any, n: int, axis: SupportsIndex, ends: list[object]) -> XExpre
     return made
 
 
-def _end(value: object, node: Node, axis: int) -> Node | None:
-    """Return what stands before or after an array along an axis."""
-    if value is None:
-        return None
-    end = as_node(value, "diff")
-    if end.shape:
-        return end
-    return build.broadcast_to(end, (*node.shape[:axis], 1, *node.shape[axis + 1 :]))
+def _end(x: object, shape: tuple[int, ...], axis: int) -> object:
+    """Return what stands before or after an array along an axis, where a number stands once."""
+    if x is None or isinstance(x, Parted) or (end := as_array(x, "diff")).ndim:
+        return x
+    return broadcast_to(end, (*shape[:axis], 1, *shape[axis + 1 :]))
 
 
 # --- without NaN -----------------------------------------------------------------------------
