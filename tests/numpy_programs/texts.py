@@ -246,7 +246,7 @@ def several_axes_of_other_things(xp: Xp) -> Any:
         [xp.squeeze(box, (1, 2)) for box in boxes],
         xp.squeeze(masked, (1, 2)).tolist(),
         xp.max(boxes[2], axis=(0, 1)),
-        xp.count_nonzero(boxes[1], (0, 1)),
+        xp.count_nonzero(boxes[1], (0, 1)).tolist(),
         xp.sum(masked, (0, 2)).tolist(),
         [xp.atleast_1d("ab"), xp.atleast_2d("ab").shape],
     )
