@@ -235,6 +235,8 @@ def rows_of_other_things(xp: Xp) -> Any:
         [large.tolist(), least.tolist()],
         [xp.eye(2, 3, 1, str), xp.eye(2, dtype="S3")],
         xp.arange(np.timedelta64(3, "D")),
+        [xp.full(2, 0.5, dtype).tolist() for dtype in (object, ">f4", "U3")],
+        xp.full((1, 2), 1.5, [("weight", int), ("cost", float)]).tolist(),
     )
 
 
