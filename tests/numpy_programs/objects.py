@@ -313,6 +313,37 @@ def picked_by_objects(xp: Xp) -> Any:
     return a[Picked([1, 0])], a[:, Picked([0, 2])], a[1, Picked(1)], masked, both, written
 
 
+def classes_of_arrays(xp: Xp) -> Any:
+    class Signal(xp.ndarray):  # type: ignore[misc, name-defined]
+        unit: Any
+
+        def __new__(cls, values: Any, unit: str | None = None) -> Any:
+            made = xp.asarray(values).view(cls)
+            made.unit = unit
+            return made
+
+        def __array_finalize__(self, source: Any) -> None:
+            self.unit = getattr(source, "unit", None)
+
+    class Twice:
+        def twice(self) -> Any:
+            return self * 2  # type: ignore[operator]
+
+    class Window(Twice, xp.ndarray):  # type: ignore[misc, name-defined]
+        def __new__(cls, shape: Any) -> Any:
+            made = xp.ndarray.__new__(cls, shape, float)
+            made[...] = 3
+            return made
+
+    values = xp.array([1.0, 2.0, 4.0])
+    signal = Signal(values, "mV")
+    signal[0] = 9
+    part = (signal[1:] * 2).T
+    kinds = [type(part).__name__, part.unit, isinstance(part, xp.ndarray), Signal.__qualname__]
+    totals = float(xp.sum(signal)), float(signal.mean()), float((values + signal)[0])
+    return values.tolist(), part.tolist(), kinds, totals, Window(2).twice().tolist()
+
+
 PROGRAMS = [
     value
     for name, value in list(globals().items())

@@ -235,10 +235,27 @@ def rows_of_other_things(xp: Xp) -> Any:
         [large.tolist(), least.tolist()],
         [xp.eye(2, 3, 1, str), xp.eye(2, dtype="S3")],
         xp.arange(np.timedelta64(3, "D")),
+        [xp.full(2, 0.5, dtype).tolist() for dtype in (object, ">f4", "U3")],
+        xp.full((1, 2), 1.5, [("weight", int), ("cost", float)]).tolist(),
+    )
+
+
+def several_axes_of_other_things(xp: Xp) -> Any:
+    boxes = [xp.array([[["c"]], [["a"]]]), xp.array([[[3]], [[None]]], dtype=object)]
+    boxes += [np.array([[["2020-02-01"]], [["2021-01-01"]]], "M8[D]")]
+    masked = np.ma.masked_equal(np.array([[[3]], [[1]]]), 1)
+    return (
+        [xp.squeeze(box, (1, 2)) for box in boxes],
+        xp.squeeze(masked, (1, 2)).tolist(),
+        xp.max(boxes[2], axis=(0, 1)),
+        xp.count_nonzero(boxes[1], (0, 1)).tolist(),
+        xp.sum(masked, (0, 2)).tolist(),
+        [xp.atleast_1d("ab"), xp.atleast_2d("ab").shape],
     )
 
 
 PROGRAMS = [totals_by_name, chosen_words, records, dates, texts_of_numbers, digits, drawn_words]
 PROGRAMS += [moved_words, days_and_numbers, words_that_come_one_by_one, rows_of_other_things]
 PROGRAMS += [board, sums_of_time, masked_measurements, fractions_and_large_numbers]
+PROGRAMS += [several_axes_of_other_things]
 PROGRAMS += [written_in_numpys_memory, written_where_no_numbers_are]

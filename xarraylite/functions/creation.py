@@ -242,7 +242,11 @@ def full(
     XArray([7, 7])
     """
     if dtype is not None and type(fill_value) in (float, complex):
-        fill_value = _castable(fill_value, as_dtype(dtype))
+        try:
+            fill_value = _castable(fill_value, as_dtype(dtype))
+        except DTypeError:
+            if dtype_of(dtype) is None:
+                raise
     plain = type(fill_value) in build.WEAK_TYPES
     if plain and order is device is layout is None and strides is None:
         known = _made_before(shape, fill_value, dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self, SupportsIndex, cast
@@ -277,7 +278,16 @@ def _unless_as_is(function: Callable[..., Any], a: object, *args: Any, **kwargs:
 
 
 class _OfArrays(ABCMeta):
-    """What a class of arrays is asked for, `XExpression` has: its methods, say."""
+    """What a class of arrays is asked for, `XExpression` has: its methods, say.
+
+    Classes that users derive from it are derived from NumPy's own, whose memory they have.
+    """
+
+    def __new__(cls, name: str, bases: Any, body: dict[str, Any], **options: Any) -> Any:
+        if not any([isinstance(base, cls) for base in bases]):
+            return super().__new__(cls, name, bases, body, **options)
+        numpys = tuple([np.ndarray if isinstance(base, cls) else base for base in bases])
+        return types.new_class(name, numpys, options, lambda known: known.update(body))
 
     def __getattr__(cls, name: str) -> Any:
         return getattr(XExpression, name)
@@ -333,7 +343,11 @@ class ndarray(metaclass=_OfArrays):
         strides: Iterable[SupportsIndex] | SupportsIndex | None = None,
         order: MemoryOrder = None,
     ) -> XArray:
-        """Return a container."""
+        """Return a container, or what a class that is derived from it asks for."""
+        if issubclass(cls, np.ndarray):
+            plain: Any = np.ndarray
+            own: XArray = plain.__new__(cls, shape, dtype, buffer, offset, strides, order)
+            return own
         if buffer is None and strides is None:
             return empty(shape, dtype, order=order)
         other = dtype_of(dtype)

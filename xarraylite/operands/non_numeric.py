@@ -127,7 +127,7 @@ def as_other(values: object, dtype: object) -> NumpyArray:
 _UNMASKED = frozenset(["einsum", "where"])
 
 #: Functions that take one text for an array, or for the dtype of one.
-_TAKE_ONE = frozenset(["repeat", "result_type", "tile"])
+_TAKE_ONE = frozenset(["atleast_1d", "atleast_2d", "atleast_3d", "repeat", "result_type", "tile"])
 
 #: Operators that find arrays of numbers unequal to text, where NumPy's functions have no loop.
 _EQUALITY: dict[str, Callable[..., Any]] = {"equal": operator.eq, "not_equal": operator.ne}
@@ -208,7 +208,9 @@ def _plain(x: Any) -> Any:
     """Return an argument with arrays of ours replaced by NumPy's."""
     if isinstance(x, (HasNode, OneValue)):
         return np.asarray(x)
-    return values_in(x) if type(x) in (list, tuple) else x
+    if type(x) is tuple:
+        return tuple(values_in(x))  # axes are no list
+    return values_in(x) if type(x) is list else x
 
 
 def _is_of_others(x: object) -> bool:
