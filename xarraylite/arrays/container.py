@@ -274,7 +274,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
         ints = with_ints(key)
         if ints is not key:
             return self[ints]
-        found: Any = basic_indexing.part(self._still(), key)
+        mask = cls is bool or cls is np.bool_
+        found: Any = None if mask else basic_indexing.part(self._still(), key)
         if found is None:
             found = few.selected(self, key)
         return super().__getitem__(key) if found is None else found
@@ -343,7 +344,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
         if key.__class__ is not int:
             key = with_ints(key)
         number = value._value if isinstance(value, XScalar) else few.number(value, self._kind)
-        if number.__class__ not in self._kind.stored:
+        if isinstance(number, XExpression):
+            number = None
+        elif number.__class__ not in self._kind.stored:
             number = elements.fitting(self._kind, number)
         if number is not None:
             count_use()

@@ -29,6 +29,7 @@ from ..ir.translation import of as kind_of
 from ..memory.snapshots import ALONE, Snapshot
 from ..operands import learning as learned
 from ..operands import tracing
+from ..operands.convert import layout_named
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of
 from ..operands.nodes import Gathers, HasNode, Lifted, as_node, as_operand, is_operand, unwrapped
@@ -397,7 +398,8 @@ class XExpression(
         With the order ``"C"`` or ``"F"`` it is a container: only memory has an order.
         """
         copied: XExpression = self.__copy__()
-        return copied if order in ("K", "A", None) else self._container(copied).copy(order)
+        layout = layout_named(order)
+        return copied if layout is None else self._container(copied, layout=layout)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle the values: what is read back is a container."""

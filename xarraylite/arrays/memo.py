@@ -112,6 +112,9 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
     known, missed = calls.known, calls.read if reads else calls.missed
 
     def call(*args: Any, **options: Any) -> Any:
+        given, made = args, None if options else dispatch.recalled(known, args, options)
+        if made is not None:
+            return made  # of lists and NumPy's arrays nothing is known
         if reads and args and args[0].__class__ in _VALUES:
             args = (_in_memory(args[0]), *args[1:])
         several = joins and args and args[0].__class__ in (list, tuple)
@@ -120,7 +123,7 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
             args = (parts, *args[1:])
         if isinstance(options.get("out"), XContainer) and "dtype" not in options:
             made = _written_out(call, args, options)
-        else:
+        elif options or args is not given:
             made = dispatch.recalled(known, args, options)
         return missed(args, options) if made is None else made
 

@@ -20,9 +20,9 @@ from ..arrays.ownership import remembered
 from ..arrays.scalar import XFloat64
 from ..arrays.xarray import XArray
 from ..assignment import results
-from ..dtypes.names import as_dtype
+from ..dtypes.names import as_dtype, float64
 from ..ir.kind import NODE, owner_class
-from ..layout.strided import DYNAMIC, ROW_MAJOR
+from ..layout.strided import DYNAMIC, ROW_MAJOR, Strided
 from ..memory.dlpack import imported
 from ..operands.convert import SEVERAL, LayoutLike, as_order, listed, pinned_dtype, uniform
 from ..operands.moving import Parted
@@ -144,7 +144,8 @@ def _made(
     if shape is not None:
         values, layout = _shaped(values, shape, layout)
     wanted = pinned_dtype(dtype)
-    lies_so = layout is None or _lies_so(values, layout, order is not None)
+    # Of a copy it does not matter how the values lie.
+    lies_so = layout is None or copy is True or _lies_so(values, layout, order is not None)
     plain = strides is None and lies_so
     as_is = plain and copy is not True
     if as_is and isinstance(values, XContainer) and (wanted is None or wanted == values.dtype):
@@ -250,13 +251,16 @@ def array(
     >>> xl.array([1, 2], float, ndmin=2)
     XArray([[1., 2.]])
     """
-    if order is layout is None and copy and not ndmin:
+    if order is layout is None and copy:
         try:
-            few = _copied(object, dtype, True)
+            few: Any = _copied(object, dtype, True)
         except DTypeError:  # which `asarray` looks into
             few = None
-        if few is not None:
-            return few
+        more = 0 if few is None or not ndmin else ndmin - few.ndim
+        if few is not None and (more <= 0 or few.__class__ is XArray):  # of any rank
+            if more > 0:
+                few._lie(few._buffer, Strided.row_major((1,) * more + few.shape), few._dtype)
+            return cast("XContainer", few)
     made: Any = asarray(object, dtype, order, copy=copy, layout=layout)
     if made.ndim >= ndmin:
         return cast("XContainer", made)
@@ -352,15 +356,16 @@ def frombuffer(
     """
     other: Any = None
     try:
-        wanted = as_dtype(dtype)
+        wanted = float64 if dtype is float else as_dtype(dtype)
     except DTypeError:
         other = wanted = dtype_of(dtype)  # type: ignore[assignment]
         if other is None:
             raise
+    given: Any = buffer
     if buffer.__class__ is not bytes and isinstance(buffer, XExpression):
-        buffer = buffer.data
+        given = buffer.data
     try:
-        made = np.frombuffer(buffer, wanted, count, offset)  # type: ignore[call-overload]
+        made = np.frombuffer(given, wanted, count, offset)
     except (ValueError, BufferError) as error:
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
     if other is not None:
