@@ -344,10 +344,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
         if key.__class__ is not int:
             key = with_ints(key)
         number = value._value if isinstance(value, XScalar) else few.number(value, self._kind)
-        if isinstance(number, XExpression):
-            number = None
-        elif number.__class__ not in self._kind.stored:
-            number = elements.fitting(self._kind, number)
+        if number.__class__ not in self._kind.stored:
+            lazy = isinstance(number, XExpression)
+            number = None if lazy else elements.fitting(self._kind, number)
         if number is not None:
             count_use()
             if elements.stored(self, key, number):

@@ -479,11 +479,12 @@ class XExpression(
             return as_other(self, dtype)  # type: ignore[return-value]
         if casting != "unsafe":
             check_cast("astype", self.summary, self.dtype, wanted, casting)
-        if wanted != self.dtype:
-            made = converted(self, wanted)
-            if dtype.__class__ is str or dtype.__class__ is type:  # which machine code is given
-                learned.learn_conversion(self, dtype, made)
-            return made if order in ("K", "A", None) else made.copy(order)
-        if order not in ("K", "A", None):
-            return self.copy(order)
-        return self.copy() if copy else self
+        ordered = order not in ("K", "A", None)
+        if wanted == self.dtype:
+            if ordered:
+                return self.copy(order)
+            return self.copy() if copy else self
+        made = converted(self, wanted)
+        if dtype.__class__ is str or dtype.__class__ is type:  # which machine code is given
+            learned.learn_conversion(self, dtype, made)
+        return made.copy(order) if ordered else made

@@ -303,8 +303,7 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, oth
             stacked = max(len(one.shape), len(other.shape)) > 2
             whole = not stacked or products.is_stacked(one, other, made._shape)
             if whole:
-                in_place = products.reads_in_place(one, other)
-                learn_product(left, right, made, in_place, stacked)
+                learn_product(left, right, made, products.reads_in_place(one, other), stacked)
             if not whole or code in "FD":  # stacks that are one product; what lies apart
                 see("matmul", (), operands, made)
     elif isinstance(right, plain) and not tracing.is_active():

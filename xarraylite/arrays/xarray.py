@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, SupportsIndex
 
-from .._config import settings
 from .._errors import ShapeError
 from .._later import bitcast, pickling, remembered, specs
 from ..assignment import elements, results, writes
@@ -28,6 +27,7 @@ from ..operands.convert import (
     SMALL,
     LayoutLike,
     Policy,
+    as_order,
     layout_named,
     layout_of,
     pinned_dtype,
@@ -41,8 +41,6 @@ from ..runtime.counting import count_use
 from .container import XContainer
 from .expression import XExpression
 from .owner import Owner
-
-_ROW_MAJOR = ROW_MAJOR.value
 
 
 class XView(XContainer):
@@ -100,8 +98,7 @@ class XView(XContainer):
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new container that owns them; see `XContainer.copy`."""
         layout = layout_named(order)
-        usual = layout is None and settings.default_layout == _ROW_MAJOR
-        made = duplicated(self) if usual else None
+        made = duplicated(self) if layout is None and as_order(None) is ROW_MAJOR else None
         return self.to_layout(layout) if made is None else made
 
     def to_layout(self, layout: LayoutLike) -> XArray:
@@ -260,10 +257,8 @@ class XArray(Owner):
         if layout is not None:
             return self.to_layout(layout)
         plain = self._policy is ROW_MAJOR and self._asked is None
-        if plain and self._kind.strides is None:
-            made: XArray | None = elements.copied(self)
-            if made is not None:
-                return made
+        if plain and self._kind.strides is None and self.size <= elements.MANY:
+            return _copied(type(self), elements.array_of(self))
         place = self._compact()
         buffer = store(self.node, place)
         return type(self)._own(buffer, place, self._dtype, self._policy, self._asked)

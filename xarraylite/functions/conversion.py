@@ -265,8 +265,7 @@ def array(
     if made.ndim >= ndmin:
         return cast("XContainer", made)
     if isinstance(made, np.ndarray):
-        made = np.array(made, ndmin=ndmin)
-        return cast("XContainer", made)
+        return cast("XContainer", np.array(made, ndmin=ndmin))
     return XArray(made._reshaped((1,) * (ndmin - made.ndim) + made.shape))
 
 
@@ -361,11 +360,10 @@ def frombuffer(
         other = wanted = dtype_of(dtype)  # type: ignore[assignment]
         if other is None:
             raise
-    given: Any = buffer
     if buffer.__class__ is not bytes and isinstance(buffer, XExpression):
-        given = buffer.data
+        buffer = buffer.data
     try:
-        made = np.frombuffer(given, wanted, count, offset)
+        made = np.frombuffer(buffer, wanted, count, offset)  # type: ignore[call-overload]
     except (ValueError, BufferError) as error:
         raise ValueError(f"frombuffer({type(buffer).__name__}, {wanted}): {error}") from None
     if other is not None:
@@ -442,10 +440,8 @@ def _lies_so(values: object, layout: LayoutLike, in_any: bool) -> bool:
     order = as_order(layout, "asarray")
     if not isinstance(values, XContainer) or order is DYNAMIC:
         return False
-    if values.layout == order:
-        return True
-    flags = values.flags
-    return in_any and (flags.c_contiguous if order is ROW_MAJOR else flags.f_contiguous)
+    flag = "c_contiguous" if order is ROW_MAJOR else "f_contiguous"
+    return values.layout == order or (in_any and getattr(values.flags, flag))
 
 
 def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, LayoutLike]:

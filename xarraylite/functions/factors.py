@@ -35,10 +35,8 @@ def vectors_of(a: Any, b: Any) -> str:
     """
     if not isinstance(a, XExpression) or not isinstance(b, XExpression):
         return ""
-    if len(a._shape) != 1 or a._shape != b._shape:
-        return ""
     dtype = a.dtype
-    if dtype != b.dtype:
+    if len(a._shape) != 1 or a._shape != b._shape or dtype != b.dtype:
         return ""
     if dtype.char in _REAL:
         return "real"

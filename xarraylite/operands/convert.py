@@ -350,9 +350,7 @@ def store(node: Node, layout: Map) -> Buffer:
         engine.assign(Target(buffer, layout, node.dtype, fresh=True), node, True)
     else:
         values = read(source.snapshot, source.dtype, source.map)
-        if source.dtype is not node.dtype:
-            values = silently(reference.convert, values, node.dtype)
-        write(buffer, node.dtype, layout, values)
+        write(buffer, node.dtype, layout, silently(reference.convert, values, node.dtype))
     return buffer
 
 
