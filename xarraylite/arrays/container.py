@@ -276,8 +276,7 @@ class XContainer(Placed, DescribedMemory, XExpression):
             return self[ints]
         mask = cls is bool or cls is np.bool_
         found: Any = None if mask else basic_indexing.part(self._still(), key)
-        if found is None:
-            found = few.selected(self, key)
+        found = few.selected(self, key) if found is None else found
         return super().__getitem__(key) if found is None else found
 
     def item(self, *index: Any) -> Any:

@@ -397,9 +397,8 @@ class XExpression(
 
         With the order ``"C"`` or ``"F"`` it is a container: only memory has an order.
         """
-        copied: XExpression = self.__copy__()
         layout = layout_named(order)
-        return copied if layout is None else self._container(copied, layout=layout)
+        return self.__copy__() if layout is None else self._container(self, layout=layout)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle the values: what is read back is a container."""

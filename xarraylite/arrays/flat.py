@@ -129,8 +129,7 @@ class Flat:
     def __iter__(self) -> Iterator[Any]:
         """Yield what `next` returns."""
         array = self._array
-        row = None if getattr(array, "lasting", True) else array
-        row = row if row is None or len(array.shape) == 1 else array.reshape(-1)
+        row = None if getattr(array, "lasting", True) else array.reshape(-1)
         return map(self._at if row is None or row.lasting else row.__getitem__, self._left())
 
     def __next__(self) -> Any:

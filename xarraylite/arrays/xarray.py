@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, SupportsIndex
 
+from .._config import settings
 from .._errors import ShapeError
 from .._later import bitcast, pickling, remembered, specs
 from ..assignment import elements, results, writes
@@ -27,7 +28,6 @@ from ..operands.convert import (
     SMALL,
     LayoutLike,
     Policy,
-    as_order,
     layout_named,
     layout_of,
     pinned_dtype,
@@ -41,6 +41,8 @@ from ..runtime.counting import count_use
 from .container import XContainer
 from .expression import XExpression
 from .owner import Owner
+
+_ROW_MAJOR = ROW_MAJOR.value
 
 
 class XView(XContainer):
@@ -98,7 +100,8 @@ class XView(XContainer):
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new container that owns them; see `XContainer.copy`."""
         layout = layout_named(order)
-        made = duplicated(self) if layout is None and as_order(None) is ROW_MAJOR else None
+        usual = layout is None and settings.default_layout == _ROW_MAJOR
+        made = duplicated(self) if usual else None
         return self.to_layout(layout) if made is None else made
 
     def to_layout(self, layout: LayoutLike) -> XArray:

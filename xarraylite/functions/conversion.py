@@ -256,11 +256,11 @@ def array(
             few: Any = _copied(object, dtype, True)
         except DTypeError:  # which `asarray` looks into
             few = None
-        more = 0 if few is None or not ndmin else ndmin - few.ndim
-        if few is not None and (more <= 0 or few.__class__ is XArray):  # of any rank
-            if more > 0:
-                few._lie(few._buffer, Strided.row_major((1,) * more + few.shape), few._dtype)
-            return cast("XContainer", few)
+        if ndmin and few.__class__ is XArray:  # of any rank, and new
+            place = Strided.row_major((1,) * (ndmin - few.ndim) + few.shape)
+            few._lie(few._buffer, place, few._dtype)
+        if few is not None and (not ndmin or few.__class__ is XArray):
+            return few  # type: ignore[no-any-return]
     made: Any = asarray(object, dtype, order, copy=copy, layout=layout)
     if made.ndim >= ndmin:
         return cast("XContainer", made)
