@@ -257,3 +257,20 @@ def test_long_dot_products_of_whole_numbers_wrap_in_any_order(dtype: str) -> Non
                 assert_same_bits(xl.einsum("i,i", a, b), want)
                 assert_same_bits(xl.vecdot(a, b), want)
                 assert_same_bits((a ^ b) @ b, (one[part] ^ two[part]) @ two[part])
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_products_of_views_are_known_again_with_the_same_bits(dtype: str) -> None:
+    rng = np.random.default_rng(4)
+    for rows, inner, columns in [(3, 4, 3), (1, 4, 3), (3, 1, 2), (5, 7, 2)]:
+        one, other = [
+            (rng.random(shape) + 1j * rng.random(shape)).astype(dtype)
+            for shape in [(rows, 2 * inner), (columns, inner)]
+        ]
+        a, b = xl.asarray(one), xl.asarray(other)
+        first = np.asarray(a[:, ::2] @ b.T).tobytes()
+        for _ in range(3):
+            assert np.asarray(a[:, ::2] @ b.T).tobytes() == first
+        assert np.asarray(xl.inner(a[:, ::2], b)).tobytes() == first
+        b[...] = 2 * b  # what is known is no value
+        assert np.allclose(a[:, ::2] @ b.T, one[:, ::2] @ (2 * other.T))

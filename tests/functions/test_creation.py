@@ -449,3 +449,25 @@ def test_lists_of_values_beyond_a_dtype_are_refused(of: Callable[[int], Any]) ->
             with pytest.raises(OverflowError, match=f"integers do not fit {dtype}"):
                 xl.array([of(2**64 - 1), *rest], dtype)
     assert xl.array([of(2**63 + 1), 1], "uint64").tolist() == [2**63 + 1, 1]
+
+
+@pytest.mark.parametrize("copy", [True, None])
+def test_least_ranks_are_of_new_memory(copy: bool | None) -> None:
+    values = xl.asarray([[1.0, 2.0]])
+    for ndmin in (1, 2, 4):
+        for of in (
+            values,
+            values[:, ::-1],
+            xl.asarray(values, layout="column_major"),
+            [[1.0, 2.0]],
+        ):
+            made = xl.array(of, ndmin=ndmin, copy=copy)
+            assert isinstance(made, xl.XArray | xl.XView)
+            assert made.shape == np.array(np.asarray(of), ndmin=ndmin).shape
+            assert np.array_equal(made, np.array(np.asarray(of), ndmin=ndmin))
+            if copy:
+                made[...] = 0
+                made.reshape_((2, 1))
+    assert values.tolist() == [[1.0, 2.0]]
+    vector = xl.XTensor[xl.float64, 1]([1.0, 2.0])  # of a fixed rank, which its copy has not
+    assert xl.array(vector, ndmin=2).shape == (1, 2)

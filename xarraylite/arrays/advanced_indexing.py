@@ -39,6 +39,8 @@ def with_ints(key: Any) -> Any:
     So `argmin` of an array is an index as quick as the int, and so are values of integers.
     """
     cls = key.__class__
+    if cls in _FINAL:
+        return key
     if cls is tuple or cls is list:
         items = [item if item.__class__ in _FINAL else with_ints(item) for item in key]
         return key if all(map(operator.is_, items, key)) else cls(items)

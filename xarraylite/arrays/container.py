@@ -274,9 +274,9 @@ class XContainer(Placed, DescribedMemory, XExpression):
         ints = with_ints(key)
         if ints is not key:
             return self[ints]
-        found: Any = basic_indexing.part(self._still(), key)
-        if found is None:
-            found = few.selected(self, key)
+        mask = cls is bool or cls is np.bool_
+        found: Any = None if mask else basic_indexing.part(self._still(), key)
+        found = few.selected(self, key) if found is None else found
         return super().__getitem__(key) if found is None else found
 
     def item(self, *index: Any) -> Any:
@@ -344,7 +344,8 @@ class XContainer(Placed, DescribedMemory, XExpression):
             key = with_ints(key)
         number = value._value if isinstance(value, XScalar) else few.number(value, self._kind)
         if number.__class__ not in self._kind.stored:
-            number = elements.fitting(self._kind, number)
+            lazy = isinstance(number, XExpression)
+            number = None if lazy else elements.fitting(self._kind, number)
         if number is not None:
             count_use()
             if elements.stored(self, key, number):

@@ -29,6 +29,7 @@ from ..ir.translation import of as kind_of
 from ..memory.snapshots import ALONE, Snapshot
 from ..operands import learning as learned
 from ..operands import tracing
+from ..operands.convert import layout_named
 from ..operands.gathers import gather, is_index_array
 from ..operands.learning import key_of
 from ..operands.nodes import Gathers, HasNode, Lifted, as_node, as_operand, is_operand, unwrapped
@@ -396,8 +397,8 @@ class XExpression(
 
         With the order ``"C"`` or ``"F"`` it is a container: only memory has an order.
         """
-        copied: XExpression = self.__copy__()
-        return copied if order in ("K", "A", None) else self._container(copied).copy(order)
+        layout = layout_named(order)
+        return self.__copy__() if layout is None else self._container(self, layout=layout)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
         """Pickle the values: what is read back is a container."""
@@ -477,11 +478,12 @@ class XExpression(
             return as_other(self, dtype)  # type: ignore[return-value]
         if casting != "unsafe":
             check_cast("astype", self.summary, self.dtype, wanted, casting)
-        if wanted != self.dtype:
-            made = converted(self, wanted)
-            if dtype.__class__ is str or dtype.__class__ is type:  # which machine code is given
-                learned.learn_conversion(self, dtype, made)
-            return made if order in ("K", "A", None) else made.copy(order)
-        if order not in ("K", "A", None):
-            return self.copy(order)
-        return self.copy() if copy else self
+        ordered = order not in ("K", "A", None)
+        if wanted == self.dtype:
+            if ordered:
+                return self.copy(order)
+            return self.copy() if copy else self
+        made = converted(self, wanted)
+        if dtype.__class__ is str or dtype.__class__ is type:  # which machine code is given
+            learned.learn_conversion(self, dtype, made)
+        return made.copy(order) if ordered else made

@@ -259,6 +259,8 @@ def given(to: Any, key: Any, value: Any) -> Any:
         written to one element: NumPy's `ValueError`, or its `TypeError` of an element that is
         complex or, for lists, a whole number.
     """
+    if value.__class__ is XExpression and not value._shape:
+        return value
     several = value.__class__ in (list, tuple)
     if several and to._dtype is bool_ and _left(to, key) == (0, True):
         return bool(value)  # as Python has it: an empty one is false, and `[0]` is true

@@ -43,10 +43,10 @@ class Flat:
     __slots__ = ("_array", "_positions")
 
     _array: Any
-    _positions: Iterator[int]
+    _positions: Iterator[int] | None
 
     def __init__(self, array: Any) -> None:
-        self._array = array
+        self._array, self._positions = array, None
 
     @property
     def base(self) -> Any:
@@ -65,11 +65,9 @@ class Flat:
 
     def _left(self) -> Iterator[int]:
         """Return the positions that `next` has not come to."""
-        try:
-            return self._positions
-        except AttributeError:
+        if self._positions is None:
             self._positions = iter(range(len(self)))
-            return self._positions
+        return self._positions
 
     def _place(self, left: int) -> tuple[int, ...]:
         """Return the indices of the element at a position, which is in range."""

@@ -84,7 +84,7 @@ def product(plain: type[Any], left: Any, right: Any) -> Any:
         return _folded(plain, left, right)
     if not (left.lasting or right.lasting):
         known = _alike(plain, left, right)
-        if known is None and max(len(left._shape), len(right._shape)) > 2:
+        if known is None and (code in "FD" or max(len(left._shape), len(right._shape)) > 2):
             known = seen(plain, "matmul", (), (left, right))
         if known is not None:
             return known
@@ -301,10 +301,10 @@ def learn(plain: type[Any], operands: tuple[Any, Any], made: Any, one: Node, oth
         # `product` learns those that it computes first.
         if not any([x.__class__ is plain and x.lasting for x in operands]):
             stacked = max(len(one.shape), len(other.shape)) > 2
-            if not stacked or products.is_stacked(one, other, made._shape):
-                in_place = products.reads_in_place(one, other)
-                learn_product(left, right, made, in_place, stacked)
-            else:  # stacks that are one product
+            whole = not stacked or products.is_stacked(one, other, made._shape)
+            if whole:
+                learn_product(left, right, made, products.reads_in_place(one, other), stacked)
+            if not whole or code in "FD":  # stacks that are one product; what lies apart
                 see("matmul", (), operands, made)
     elif isinstance(right, plain) and not tracing.is_active():
         small = 0 < math.prod((*left.shape, *right.shape[1:])) <= _FEW

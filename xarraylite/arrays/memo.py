@@ -112,20 +112,18 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
     known, missed = calls.known, calls.read if reads else calls.missed
 
     def call(*args: Any, **options: Any) -> Any:
-        if not options:  # nearly always; what holds numbers, or is not known, it does not know
-            made = dispatch.recalled(known, args, options)
-            if made is not None:
-                return made
+        given, made = args, None if options else dispatch.recalled(known, args, options)
+        if made is not None:
+            return made  # of lists and NumPy's arrays nothing is known
         if reads and args and args[0].__class__ in _VALUES:
             args = (_in_memory(args[0]), *args[1:])
         several = joins and args and args[0].__class__ in (list, tuple)
         if several and not _VALUES.isdisjoint(map(type, args[0])):
             parts = [_in_memory(x) if x.__class__ in _VALUES else x for x in args[0]]
             args = (parts, *args[1:])
-        made = None
         if options and isinstance(options.get("out"), XContainer) and "dtype" not in options:
             made = _written_out(call, args, options)
-        elif options or reads or joins:
+        elif options or args is not given:
             made = dispatch.recalled(known, args, options)
         return missed(args, options) if made is None else made
 

@@ -28,6 +28,7 @@ from ..operands.convert import (
     SMALL,
     LayoutLike,
     Policy,
+    layout_named,
     layout_of,
     pinned_dtype,
     place_of,
@@ -42,17 +43,6 @@ from .expression import XExpression
 from .owner import Owner
 
 _ROW_MAJOR = ROW_MAJOR.value
-
-#: Layouts by NumPy's letters; None where the elements decide.
-_ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
-
-
-def layout_named(order: str | None) -> Order | None:
-    """Return the layout that NumPy's letter names; None where the elements decide."""
-    try:
-        return _ORDERS["K" if order is None else str(order).upper()]
-    except KeyError:
-        raise ValueError(f"copy: order must be one of {list(_ORDERS)}, got {order!r}") from None
 
 
 class XView(XContainer):
@@ -186,7 +176,8 @@ class XArray(Owner):
             extents, wanted = node.shape, node.dtype
         place, self._policy = layout_of(extents, layout, strides, wanted, self._title)
         self._check(extents, wanted, "construction")
-        self._refuse_overlap(place, wanted)
+        if strides is not None:
+            self._refuse_overlap(place, wanted)
         self._lie(raw(place, wanted) if values is MISSING else store(node, place), place, wanted)
         self._keep(layout)
 
@@ -269,10 +260,8 @@ class XArray(Owner):
         if layout is not None:
             return self.to_layout(layout)
         plain = self._policy is ROW_MAJOR and self._asked is None
-        if plain and self._kind.strides is None:
-            made: XArray | None = elements.copied(self)
-            if made is not None:
-                return made
+        if plain and self._kind.strides is None and self.size <= elements.MANY:
+            return _copied(type(self), elements.array_of(self))
         place = self._compact()
         buffer = store(self.node, place)
         return type(self)._own(buffer, place, self._dtype, self._policy, self._asked)

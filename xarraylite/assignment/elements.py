@@ -191,18 +191,6 @@ def array_of(container: Any) -> NumpyArray:
     return made
 
 
-def copied(of: Any) -> Any:
-    """Return a container of row-major memory in new memory; None if it is large or tiled."""
-    kind = of._kind
-    if kind is NODE or of.size > MANY:
-        return None
-    made = new_container(type(of), kind, of._shape, of.size)
-    start, nbytes = of._start + of._buffer._start, made._buffer.nbytes
-    first = made._buffer._start
-    made._buffer._memory[first : first + nbytes] = of._buffer._memory[start : start + nbytes]
-    return made
-
-
 def new_container(cls: type[Any], kind: Any, shape: tuple[int, ...], size: int) -> Any:
     """Return a row-major container of a class over new memory, which is not filled."""
     buffer = _new(Buffer)

@@ -193,12 +193,13 @@ class Invocation:
                     for x, f in zip(args, flags, strict=False)
                 ]
                 done = dispatch.handed(plan, (*given, *args[len(given) :]), kwargs)
-            out = None if self._out is None else kwargs.get("out")
-            if done is NotImplemented and isinstance(out, XContainer):
-                done = dispatch.handed(plan, args, {k: x for k, x in kwargs.items() if k != "out"})
-                done = done if done is NotImplemented else into(out, done, name, rule=self._rule)
             if done is not NotImplemented:
                 return done
+            out = None if self._out is None else kwargs.get("out")
+            if isinstance(out, XContainer):
+                done = dispatch.handed(plan, args, {k: x for k, x in kwargs.items() if k != "out"})
+                if done is not NotImplemented:
+                    return into(out, done, name, rule=self._rule)
             writer = trace_writer()
             if writer is not None:
                 written = writer.call(name, signature.bind(*args, **kwargs).arguments, by_name)

@@ -20,9 +20,9 @@ from ..arrays.ownership import remembered
 from ..arrays.scalar import XFloat64
 from ..arrays.xarray import XArray
 from ..assignment import results
-from ..dtypes.names import as_dtype
+from ..dtypes.names import as_dtype, float64
 from ..ir.kind import NODE, owner_class
-from ..layout.strided import DYNAMIC, ROW_MAJOR
+from ..layout.strided import DYNAMIC, ROW_MAJOR, Strided
 from ..memory.dlpack import imported
 from ..operands.convert import SEVERAL, LayoutLike, as_order, listed, pinned_dtype, uniform
 from ..operands.moving import Parted
@@ -144,7 +144,8 @@ def _made(
     if shape is not None:
         values, layout = _shaped(values, shape, layout)
     wanted = pinned_dtype(dtype)
-    lies_so = layout is None or _lies_so(values, layout, order is not None)
+    # Of a copy it does not matter how the values lie.
+    lies_so = layout is None or copy is True or _lies_so(values, layout, order is not None)
     plain = strides is None and lies_so
     as_is = plain and copy is not True
     if as_is and isinstance(values, XContainer) and (wanted is None or wanted == values.dtype):
@@ -250,19 +251,21 @@ def array(
     >>> xl.array([1, 2], float, ndmin=2)
     XArray([[1., 2.]])
     """
-    if order is layout is None and copy and not ndmin:
+    if order is layout is None and copy:
         try:
-            few = _copied(object, dtype, True)
+            few: Any = _copied(object, dtype, True)
         except DTypeError:  # which `asarray` looks into
             few = None
-        if few is not None:
-            return few
+        if ndmin and few.__class__ is XArray:  # of any rank, and new
+            place = Strided.row_major((1,) * (ndmin - few.ndim) + few.shape)
+            few._lie(few._buffer, place, few._dtype)
+        if few is not None and (not ndmin or few.__class__ is XArray):
+            return few  # type: ignore[no-any-return]
     made: Any = asarray(object, dtype, order, copy=copy, layout=layout)
     if made.ndim >= ndmin:
         return cast("XContainer", made)
     if isinstance(made, np.ndarray):
-        made = np.array(made, ndmin=ndmin)
-        return cast("XContainer", made)
+        return cast("XContainer", np.array(made, ndmin=ndmin))
     return XArray(made._reshaped((1,) * (ndmin - made.ndim) + made.shape))
 
 
@@ -352,7 +355,7 @@ def frombuffer(
     """
     other: Any = None
     try:
-        wanted = as_dtype(dtype)
+        wanted = float64 if dtype is float else as_dtype(dtype)
     except DTypeError:
         other = wanted = dtype_of(dtype)  # type: ignore[assignment]
         if other is None:
@@ -437,10 +440,8 @@ def _lies_so(values: object, layout: LayoutLike, in_any: bool) -> bool:
     order = as_order(layout, "asarray")
     if not isinstance(values, XContainer) or order is DYNAMIC:
         return False
-    if values.layout == order:
-        return True
-    flags = values.flags
-    return in_any and (flags.c_contiguous if order is ROW_MAJOR else flags.f_contiguous)
+    flag = "c_contiguous" if order is ROW_MAJOR else "f_contiguous"
+    return values.layout == order or (in_any and getattr(values.flags, flag))
 
 
 def _shaped(values: object, shape: object, layout: LayoutLike) -> tuple[object, LayoutLike]:
@@ -484,6 +485,6 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     XArray([0, 1, 2])
     """
     check_device(device, "from_dlpack")
-    ours = isinstance(x, XContainer) and x._is_strided()  # whose memory needs no capsule
+    ours = isinstance(x, XContainer) and x._kind is not NODE  # whose memory needs no capsule
     shared = adapt(x.__array__() if ours else imported(x, None if copy else copy))
     return XArray(shared) if copy else shared

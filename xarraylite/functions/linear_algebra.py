@@ -323,10 +323,10 @@ def inner(a: object, b: object, /) -> XExpression:
     XArray([21, 43])
     """
     a, b = in_memory(a, b)
-    if vectors_of(a, b):
-        return a @ b  # type: ignore[no-any-return,operator]
     columns = turned(b)
-    if meet(a, columns, 1) and len(a._shape) == 2:  # type: ignore[attr-defined]
+    if columns is None and vectors_of(a, b):
+        return a @ b  # type: ignore[no-any-return,operator]
+    if columns is not None and meet(a, columns, 1) and len(a._shape) == 2:  # type: ignore[attr-defined]
         return a @ columns  # type: ignore[no-any-return]
     if not as_node(a, "inner").shape or not as_node(b, "inner").shape:
         return dot(a, b)

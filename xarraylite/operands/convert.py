@@ -47,8 +47,19 @@ Policy: TypeAlias = "Order | Layout"
 
 LayoutLike: TypeAlias = "Order | Layout | str | None"
 
+#: Layouts by NumPy's letters; None where the elements decide.
+_ORDERS: dict[str, Order | None] = {"K": None, "A": None, "C": ROW_MAJOR, "F": COLUMN_MAJOR}
+
 #: Stands for values that are not given.
 MISSING: Any = object()
+
+
+def layout_named(order: str | None) -> Order | None:
+    """Return the layout that NumPy's letter names; None where the elements decide."""
+    try:
+        return _ORDERS["K" if order is None else str(order).upper()]
+    except KeyError:
+        raise ValueError(f"copy: order must be one of {list(_ORDERS)}, got {order!r}") from None
 
 
 def as_order(layout: LayoutLike, operation: str = "layout") -> Policy:
@@ -339,8 +350,7 @@ def store(node: Node, layout: Map) -> Buffer:
         engine.assign(Target(buffer, layout, node.dtype, fresh=True), node, True)
     else:
         values = read(source.snapshot, source.dtype, source.map)
-        with np.errstate(all="ignore"):
-            write(buffer, node.dtype, layout, reference.convert(values, node.dtype))
+        write(buffer, node.dtype, layout, silently(reference.convert, values, node.dtype))
     return buffer
 
 

@@ -23,6 +23,8 @@ VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 FRONTS: dict[str, Any] = {}
 
+_PACKAGE = __name__.partition(".")[0]
+
 
 def namespace(version: str | None) -> ModuleType:
     """Return the package's namespace without importing it: who has an array has imported that.
@@ -34,7 +36,7 @@ def namespace(version: str | None) -> ModuleType:
     """
     if version is not None and version not in VERSIONS:
         raise ValueError(f"array API version {version!r} is unknown; known: {VERSIONS}")
-    return sys.modules[__name__.partition(".")[0]]
+    return sys.modules[_PACKAGE]
 
 
 class ViewRecipe:

@@ -22,7 +22,7 @@ from .._errors import IndexRangeError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.scalar import scalar_of, values_of
-from ..arrays.xarray import XArray, layout_named
+from ..arrays.xarray import XArray
 from ..assignment import elements
 from ..dtypes.names import NumpyArray, as_dtype, dtype_name, int64
 from ..index.transform import FIXED, IndexMap, Transform
@@ -35,6 +35,7 @@ from ..memory.arrays import write as write_elements
 from ..memory.buffer import Buffer
 from ..memory.snapshots import Snapshot
 from ..operands import tracing
+from ..operands.convert import layout_named
 from ..operands.representation import container_repr, html
 from ..runtime.scatter import scatter as scatter_along
 from .items import Positions, integers
