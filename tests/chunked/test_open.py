@@ -377,7 +377,7 @@ def _files(place: Path) -> dict[str, bytes]:
     return {str(p.relative_to(place)): p.read_bytes() for p in found}
 
 
-@pytest.mark.parametrize("compressed", ["", "zstd", "blosc"])
+@pytest.mark.parametrize("compressed", ["", "zstd", "blosc", "gzip"])
 def test_missing_chunks_are_what_the_format_says(compressed: str, tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     made = zarr.create_array(tmp_path / "z", shape=(6, 10), chunks=(4, 3), dtype="f8",
@@ -388,7 +388,7 @@ def test_missing_chunks_are_what_the_format_says(compressed: str, tmp_path: Path
     np.testing.assert_array_equal(found[4:], VALUES[4:])
 
 
-@pytest.mark.parametrize("compressed", ["zstd", "blosc"])
+@pytest.mark.parametrize("compressed", ["zstd", "blosc", "gzip"])
 @pytest.mark.parametrize("count", [0, 5, 12, 250, 300, 70_000])
 def test_content_that_is_no_chunk(compressed: str, count: int, tmp_path: Path) -> None:
     """Whole files whose content is shorter or longer than a chunk of 12 elements, or is one."""
