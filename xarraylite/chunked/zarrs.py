@@ -3,9 +3,9 @@
 Where chunks on a local disk are what elements look like in memory (one file each, one codec, which
 copies bytes in this machine's order), the rows that a box has of each are read to where they
 belong, with no copy between and without the rest of the chunk.  Where that is compressed (zstd,
-Blosc, gzip), a chunk is decoded to where it belongs.  The library does everything else: metadata, keys,
-other codecs, fill values, shards; and it reads again whatever is not as expected, to say what is
-wrong.
+Blosc, gzip), a chunk is decoded to where it belongs.  The library does everything else: metadata,
+keys, other codecs, fill values, shards; and it reads again whatever is not as expected, to say what
+is wrong.
 """
 
 from __future__ import annotations
