@@ -358,7 +358,7 @@ def _stored(what: object, target: object, labels: str | None) -> tuple[Node, obj
 
 def explained(
     root: Node,
-    target: object,
+    target: object = None,
     chunks: int | Sequence[int] | None = None,
     memory: int | str | None = None,
 ) -> StoragePlan:

@@ -307,7 +307,7 @@ def identity_of(array: Any) -> Iterator[str]:
         yield from identity_of(known[0]) if around and known else _token(array)
     elif path is not None:
         for file in dict.fromkeys([path, *[path_of(x) or path for x in kept_in(array)]]):
-            yield from _state(file)
+            yield from (str(file), *_state(file))
     elif isinstance(array, np.ndarray):
         masks = [np.ma.getmaskarray(array)] if isinstance(array, np.ma.MaskedArray) else []
         for part in (array, *masks):
@@ -336,10 +336,10 @@ def _token(array: Any) -> list[str]:
 
 
 def _state(path: Path) -> list[str]:
-    """Return sizes and times of the files below a path."""
+    """Return size and time of a file, or those of the files below a path, with their names."""
     if path.is_file():
         found = path.stat()
-        return [f"{path} {found.st_size} {found.st_mtime_ns}"]
+        return [f"{found.st_size} {found.st_mtime_ns}"]
     told = []
     for folder, _, names in sorted(os.walk(path)):
         for name in sorted(names):
@@ -356,11 +356,8 @@ def state_of(array: Any, box: Box) -> int:
     """
     if isinstance(array, np.memmap):
         return zlib.crc32(array[(*as_slices(box), ...)].flat[::_SPARSE].tobytes())
-    folder, told = Path(path_of(array) or ""), list[Any]()
-    for index, _, _ in parts_of(box, array.chunks):
-        with contextlib.suppress(OSError):  # a block that has no file is not as it was
-            found = (folder / array.metadata.encode_chunk_key(index)).stat()
-            told.append((index, found.st_size, found.st_mtime_ns))
+    folder, parts = Path(path_of(array) or ""), parts_of(box, array.chunks)
+    told = [_state(folder / array.metadata.encode_chunk_key(index)) for index, _, _ in parts]
     return zlib.crc32(repr(told).encode())
 
 

@@ -330,7 +330,7 @@ def _explanation(node: Node, into: _Into) -> Explanation:
     what = f"{dtype_name(node.dtype)}{list(node.shape)} into {into.name}"
     graph = engine.graph_of(node, into.target, into.noalias)
     if not isinstance(graph, Graph):
-        plan: Explanation = graph.explain(node, None)
+        plan: Explanation = graph.explain(node)
         return plan
     if engine.uses_reference():
         step = "NumPy evaluates every operation on whole arrays (engine='reference')"
