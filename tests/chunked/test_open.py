@@ -489,6 +489,14 @@ def test_only_chunks_that_are_read_must_be_there(tmp_path: Path, compressors: An
             xl.eval(e[key] + 1)
 
 
+@pytest.mark.parametrize("length", [1, (2, *[1] * 97, 1)])
+def test_more_pieces_of_dask_than_arrays_have_dimensions(length: Any) -> None:
+    values = np.arange(100.0)
+    made = pytest.importorskip("dask.array").from_array(values, chunks=(length,))
+    np.testing.assert_array_equal(xl.eval(xl.open(made)[::-1] + 1).numpy(), values[::-1] + 1)
+    assert xl.to_dask(xl.open(made) * 2, chunks=(length,)).compute().tolist() == [*values * 2]
+
+
 def test_extents_that_dask_does_not_know() -> None:
     array = pytest.importorskip("dask.array").arange(10, chunks=3)
     picked = array[array > 4]
