@@ -19,7 +19,7 @@ import xarraylite as xl
 #: Titles of the groups, by the module that defines a function.
 GROUPS = {
     "evaluation": "Evaluating, tracing, explaining",
-    "explain": "Evaluating, tracing, explaining",
+    "explaining": "Evaluating, tracing, explaining",
     "jit": "Evaluating, tracing, explaining",
     "late": "Evaluating, tracing, explaining",
     "noalias": "Evaluating, tracing, explaining",

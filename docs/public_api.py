@@ -26,6 +26,7 @@ PAGES: tuple[tuple[str, str], ...] = (
     ("functions.elementwise", "Elementwise functions"),
     ("functions.composed", "Elementwise functions"),
     ("functions.special", "Elementwise functions"),
+    ("chunked.explaining", "Transforms: jit, vectorize, late, noalias, explain"),
     ("functions.vectorizing", "Transforms: jit, vectorize, late, noalias, explain"),
     ("functions.bits", "Elementwise functions"),
     ("functions.reducers", "Reductions and statistics"),

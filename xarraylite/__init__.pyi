@@ -41,6 +41,7 @@ from .arrays.xarray import XView as XView
 from .arrays.xtensor import XTensor as XTensor
 from .arrays.xtensor import XTensorFixed as XTensorFixed
 from .chunked.cluster import to_dask as to_dask
+from .chunked.explaining import explain as explain
 from .chunked.opening import open_ as _open
 from .chunked.storing import store as store
 from .display.draw import Drawing as Drawing
@@ -413,7 +414,6 @@ from .shapes.labels import IndexedShape as IndexedShape
 from .shapes.nested import Nested as Nested
 from .shapes.shape import Shape as Shape
 from .shapes.tiled import TiledShape as TiledShape
-from .transforms.explain import explain as explain
 from .transforms.fold import accumulate as accumulate
 from .transforms.fold import reduce as reduce
 from .transforms.jit import jit as jit

@@ -483,10 +483,18 @@ def test_a_traced_function_says_what_to_do() -> None:
     np.testing.assert_array_equal(xl.eval(xl.jit(lambda x: x + 1)(a)).numpy(), VALUES + 1)
 
 
-def test_paths_for_what_is_in_memory_are_refused_with_the_way_out(tmp_path: Path) -> None:
-    a = xl.asarray(VALUES)
-    for e in (a * 2, a):
-        with pytest.raises(TypeError, match=r"explain: .*t\.zarr.* is where `store` would store"):
-            xl.explain(e, str(tmp_path / "t.zarr"))
-    plan = xl.explain(xl.open(VALUES) * 2, tmp_path / "t.zarr")
+def test_what_is_in_memory_is_explained_as_it_is_stored(tmp_path: Path) -> None:
+    a, path = xl.asarray(VALUES), tmp_path / "t.zarr"
+    for e in (a * 2, a, VALUES, a - xl.mean(a, axis=0)):
+        plan = xl.explain(e, path, chunks=(100, 200), memory="1 MB")
+        assert [part.what for part in plan.passes] == ["store"]
+        assert plan.passes[0].blocks > 1
+        assert plan.passes[0].written == plan.result_bytes == VALUES.nbytes
+    assert xl.explain(a * 2, Sink(np.zeros((400, 600)), (100, 100))).passes[0].read == 0
+    plan = xl.explain(xl.open(VALUES) * 2, path)
     assert plan.bytes_moved == 2 * VALUES.nbytes
+    with pytest.raises(xl.ShapeError, match=r"^explain: .* does not fit a target of shape"):
+        xl.explain(a * 2, np.zeros(3))
+    with pytest.raises(TypeError, match="kept elsewhere"):
+        xl.explain(a, chunks=7)
+    assert not path.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -40,10 +41,10 @@ class Stops(Kept):
         return super().__getitem__(key)
 
 
-def _interrupted(tmp_path: Path) -> Stops:
+def _interrupted(tmp_path: Path, name: str = "a") -> Stops:
     source = Stops(VALUES, (1, 30))
     with pytest.raises(KeyboardInterrupt):
-        xl.store(xl.open(source) + 1, tmp_path / "a", memory=2000)
+        xl.store(xl.open(source) + 1, tmp_path / name, memory=2000)
     source.left = 1000
     source.read.clear()
     return source
@@ -70,6 +71,49 @@ def test_resuming_does_what_is_left(
     assert names_in(tmp_path) == ["a"]
     with pytest.raises(xl.StorageError, match="no record"):
         xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
+
+
+def test_finished_blocks_that_are_gone_or_changed_are_made_again(tmp_path: Path) -> None:
+    source = _interrupted(tmp_path)
+    (tmp_path / "a" / "c" / "0" / "0").unlink()
+    xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
+    _interrupted(tmp_path / "b")
+    array = zarr.open_array(tmp_path / "b" / "a", mode="r+")
+    array.attrs["units"] = "m"  # its metadata may change
+    array[0] = 7.0
+    source.read.clear()
+    xl.store(xl.open(source) + 1, tmp_path / "b" / "a", resume=True)
+    assert 0 < len(source.read) < 20
+    np.testing.assert_array_equal(array[...], VALUES + 1)
+
+
+def _npy(path: Path) -> None:
+    np.save(path, VALUES)
+
+
+def _zarr(path: Path) -> None:
+    shutil.rmtree(path)
+    zarr.create_array(path, data=VALUES, chunks=(1, 30))
+
+
+def _emptied(path: Path) -> None:
+    shutil.rmtree(path)
+    zarr.create_array(path, shape=VALUES.shape, dtype=VALUES.dtype, chunks=(1, 30))
+
+
+@pytest.mark.parametrize(("name", "replace"), [("a.npy", _npy), ("a", _zarr), ("a", _emptied)])
+def test_another_array_in_place_of_the_target_is_not_resumed(
+    name: str, replace: Callable[[Path], None], tmp_path: Path
+) -> None:
+    source = _interrupted(tmp_path, name)
+    replace(tmp_path / name)
+    with pytest.raises(xl.StorageError, match="replaced or changed since; overwrite=True"):
+        xl.store(xl.open(source) + 1, tmp_path / name, resume=True)
+    kept = np.load(tmp_path / name) if name == "a.npy" else zarr.open_array(tmp_path / name)[...]
+    assert not (kept == VALUES + 1).any(axis=1).any() or replace is _emptied
+    xl.store(xl.open(source) + 1, tmp_path / name, overwrite=True)
+    assert names_in(tmp_path) == [name]
 
 
 def test_another_expression_is_not_resumed(tmp_path: Path) -> None:

@@ -377,7 +377,7 @@ def _files(place: Path) -> dict[str, bytes]:
     return {str(p.relative_to(place)): p.read_bytes() for p in found}
 
 
-@pytest.mark.parametrize("compressed", ["", "zstd", "blosc"])
+@pytest.mark.parametrize("compressed", ["", "zstd", "blosc", "gzip"])
 def test_missing_chunks_are_what_the_format_says(compressed: str, tmp_path: Path) -> None:
     zarr = pytest.importorskip("zarr")
     made = zarr.create_array(tmp_path / "z", shape=(6, 10), chunks=(4, 3), dtype="f8",
@@ -388,7 +388,7 @@ def test_missing_chunks_are_what_the_format_says(compressed: str, tmp_path: Path
     np.testing.assert_array_equal(found[4:], VALUES[4:])
 
 
-@pytest.mark.parametrize("compressed", ["zstd", "blosc"])
+@pytest.mark.parametrize("compressed", ["zstd", "blosc", "gzip"])
 @pytest.mark.parametrize("count", [0, 5, 12, 250, 300, 70_000])
 def test_content_that_is_no_chunk(compressed: str, count: int, tmp_path: Path) -> None:
     """Whole files whose content is shorter or longer than a chunk of 12 elements, or is one."""
@@ -487,6 +487,14 @@ def test_only_chunks_that_are_read_must_be_there(tmp_path: Path, compressors: An
     for key, name in ((slice(None, None, 29), 7), (slice(None, 24, 2), 1), ([0, 9, 30], 7)):
         with pytest.raises(xl.StorageError, match=rf"chunks \({name},\): .*c/{name} is missing"):
             xl.eval(e[key] + 1)
+
+
+@pytest.mark.parametrize("length", [1, (2, *[1] * 97, 1)])
+def test_more_pieces_of_dask_than_arrays_have_dimensions(length: Any) -> None:
+    values = np.arange(100.0)
+    made = pytest.importorskip("dask.array").from_array(values, chunks=(length,))
+    np.testing.assert_array_equal(xl.eval(xl.open(made)[::-1] + 1).numpy(), values[::-1] + 1)
+    assert xl.to_dask(xl.open(made) * 2, chunks=(length,)).compute().tolist() == [*values * 2]
 
 
 def test_extents_that_dask_does_not_know() -> None:

@@ -44,6 +44,14 @@ def test_a_new_zarr_array_has_the_operands_chunks(tmp_path: Path) -> None:
     assert names_in(tmp_path) == ["a"]
 
 
+def test_what_is_rolled_along_two_dimensions() -> None:
+    """A block reads as many parts as the whole does, which lie elsewhere."""
+    values = np.arange(770.0).reshape(11, 14, 5)
+    target = Sink(np.zeros(values.shape), (1, 2, 1))
+    xl.store(xl.roll(xl.roll(xl.open(Kept(values, (7, 8, 3))), 2, axis=0), 1, axis=2), target)
+    np.testing.assert_array_equal(target.values, np.roll(values, (2, 1), (0, 2)))
+
+
 def test_a_chunk_that_one_call_does_not_write(tmp_path: Path) -> None:
     values = np.random.default_rng(0).normal(size=(3, 100_001))
     made = zarr.create_array(

@@ -16,14 +16,20 @@ from typing import Any
 
 from .._errors import SizeError
 from ..arrays.expression import XExpression
+from ..assignment.readers import HELD_ASSIGN, is_held
 from ..dtypes.names import dtype_name
 from ..ir.build import describe
 from ..ir.node import Node
-from ..transforms.explain import Explanation, explain
+from ..labels.assignment import lazily, resulting
+from ..labels.labelled import XLabelled
+from ..operands.nodes import as_node
+from ..transforms import explain as transforms
+from ..transforms.explain import Explanation
 from . import storing
 from .blocks import Folder
 from .budget import budget_of
 from .cache import Held, Recent, left_of
+from .cut import has_stored
 from .grid import Grid
 from .idle import Idle, Nowhere, with_least
 from .lengths import chunks_for
@@ -257,14 +263,102 @@ class _Dry(Idle):
             if isinstance(pieces.make, Folder):  # has the dimensions of results first
                 own.once = pieces.make.once
                 own.block = shape_of(pieces.make.inside(piece.box))
-            own.steps = explain(XExpression(imagined(piece.node, piece.spread))).steps
+            own.steps = transforms.explain(XExpression(imagined(piece.node, piece.spread))).steps
         if number <= own.blocks // 2 < number + times:
             own.drawing = "\n".join([_drawn(load) for load in piece.loads])
 
 
+def explain(
+    destination: object,
+    expression: object = None,
+    labels: str | None = None,
+    *,
+    chunks: int | Sequence[int] | None = None,
+    memory: int | str | None = None,
+) -> Explanation:
+    """Return the plan of an evaluation: kernels, loops, bytes moved, temporaries and why.
+
+    Products such as ``a @ b`` are computed when they are written; how they were is told first.
+
+    Parameters
+    ----------
+    destination : XExpression, container or ``noalias(container)``
+        With one argument, the expression that ``xl.eval`` would evaluate; with two, where it
+        would be assigned by the view rule, or where only ``assign`` can take its shape by that of
+        containers.  For labelled expressions, ``C["i,k"]``.  What would be stored comes first.
+    expression : optional
+        What would be assigned, or where `store` would store the first: a path, or for lazy
+        expressions an array that takes slices.
+        After a labelled expression that ``xl.eval`` would evaluate, the labels of the result.
+    labels : str, optional
+        Those of the result, where a labelled expression comes before where it would be stored.
+    chunks, memory : optional
+        As `store` takes them, for what is stored, or over operands that are kept elsewhere.
+
+    Returns
+    -------
+    Explanation
+        Print it, or read its attributes.
+
+    Raises
+    ------
+    BroadcastError
+        If the expression does not broadcast into the destination.
+    TypeError
+        If labels, chunks or a budget are given with nothing kept elsewhere and no target, or
+        chunks of no target.
+    SizeError, ShapeError, DTypeError, StorageError
+        Where `store` would refuse the budget (saying how much would do), the labels or the target.
+
+    Examples
+    --------
+    >>> import xarraylite as xl
+    >>> a = xl.ones((4, 4))
+    >>> with xl.config(engine="compiled"):
+    ...     crossed, straight = xl.explain(a, a + a.T), xl.explain(a, a + 1)
+    >>> len(crossed.temporaries), len(straight.temporaries)
+    (1, 0)
+    >>> print(xl.explain(a["i,j"] * a["j,k"], "i,k"))
+    float64[4, 4] into a new container
+      1. BLAS: float64[4, 4][i,j] * float64[4, 4][j,k] over j, [4, 4] @ [4, 4] in float64
+      0 kernel(s), 384 bytes moved, 128 bytes for the result, 0 bytes in 0 temporaries
+    """
+    held = is_held(expression, HELD_ASSIGN)
+    stored = _stored(destination, expression, labels)
+    if stored is None and (labels, chunks, memory) != (None, None, None):
+        raise TypeError(
+            "explain: labels, chunks and memory are for expressions that are stored, or over "
+            f"operands that are kept elsewhere (open), got {type(destination).__name__}"
+        )
+    if stored is None:
+        return transforms.explain(destination, expression, held)
+    if chunks is not None and stored[1] is None:
+        raise TypeError("explain: chunks are those of a new array, so they need a target")
+    return explained(*stored, chunks, memory)
+
+
+def _stored(what: object, target: object, labels: str | None) -> tuple[Node, object] | None:
+    """Return what is kept elsewhere, or would be, and where it would be; None if nothing is."""
+    text = target if labels is None else labels
+    if type(what) is XLabelled and isinstance(text, str):  # jagged ones are in memory
+        node, target = lazily(*resulting(what, text)), None if labels is None else target
+    elif isinstance(what, XExpression):
+        node = what.node
+    elif isinstance(target, str | os.PathLike) and not isinstance(what, XLabelled):
+        node = as_node(what, "explain")
+    else:
+        return None
+    lazy = type(what) is XExpression and target is not None  # into others one may assign
+    if node is None or not (lazy or has_stored(node) or isinstance(target, str | os.PathLike)):
+        return None
+    if labels is not None and type(what) is not XLabelled:
+        resulting(what, labels)  # refuses them
+    return node, target
+
+
 def explained(
     root: Node,
-    target: object,
+    target: object = None,
     chunks: int | Sequence[int] | None = None,
     memory: int | str | None = None,
 ) -> StoragePlan:

@@ -61,9 +61,9 @@ def _read(file: FileIO, values: NumpyArray, begin: int) -> int:
     return done
 
 
-def _zstd_size(data: bytes) -> int:
+def _zstd_size(data: NumpyArray) -> int:
     """Return how long the content of a frame is, as its header says (RFC 8878, 3.1.1.1)."""
-    told = data[4]
+    told = int(data[4])
     single, field = told >> 5 & 1, told >> 6
     at = 5 + (1 - single) + (0, 1, 2, 4)[told & 3]
     length = (single, 2, 4, 8)[field]
@@ -71,9 +71,10 @@ def _zstd_size(data: bytes) -> int:
 
 
 #: Compressions that are undone here, by what says how long their content is.
-SIZES: dict[str, Callable[[bytes], int]] = {
+SIZES: dict[str, Callable[[NumpyArray], int]] = {
     "": len,
     "blosc": lambda data: int.from_bytes(data[4:8], "little"),
+    "gzip": lambda data: int.from_bytes(data[-4:], "little"),  # ISIZE of RFC 1952, 2.3.1
     "zstd": _zstd_size,
 }
 
@@ -144,7 +145,7 @@ def _frame(
         if found is not None:
             return found
     data = file_of(path)
-    if SIZES[name](data[:32].tobytes()) != content:
+    if SIZES[name](data) != content:
         raise ValueError("the content has another length")
     if name == "blosc":
         refuse_short(data, len(data))

@@ -2,12 +2,13 @@
 
 Beside the target, in ``.<name>.xl-store``, the first line says what is stored (fingerprints of the
 expression and of each of its operands, the chunks and their layout) and in which blocks, and each
-line after it is the corner of a block that was written.  The first line is there before the target
-is, so whatever is found beside a record without finished blocks may be made anew.  Lines are
-appended by one system call each, after the block's own files are complete; a line that a crash has
-cut short is no line.  The file is removed when all blocks are there.  A crash of the process loses
-nothing; after a crash of the machine whatever the system had not yet written to the disk is lost
-with it, and so may be a block that was recorded.
+line after it is the corner of a block that was written, with what tells it from another one.  The
+first line is there before the target is, so whatever is found beside a record without finished
+blocks may be made anew.  Blocks that are gone or have changed are made again, as long as one is as
+it was: otherwise the target may be another array.  Lines are appended by one system call each,
+after the block's own files are complete; a line that a crash has cut short is no line.  The file is
+removed when all blocks are there.  A crash of the process loses nothing; after a crash of the
+machine whatever the system had not yet written to the disk is lost with it.
 
 Whoever writes holds a lock on the file, which the system takes back when the process ends, so that
 of two stores under one path the second is refused.
@@ -21,7 +22,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -29,6 +30,7 @@ from .._errors import StorageError
 from .._locks import new_lock
 from ..io.atomic import replace_file
 from .retries import naming
+from .selection import Box, window_of
 
 #: Whether there are locks; where there are none, an open file keeps its name (Windows).
 _LOCKS = sys.platform != "win32"
@@ -54,8 +56,8 @@ class Journal:
         Where it is stored.
     block : tuple of int or None
         Extents of the blocks; None as long as they are not known.
-    done : frozenset of tuple
-        Corners of the blocks that were finished before.
+    done : dict
+        Corners of the blocks that were finished before, and what tells that they are as they were.
     """
 
     __slots__ = ("_handle", "_lock", "_mark", "_place", "block", "done", "target")
@@ -67,7 +69,7 @@ class Journal:
         self._handle = -1
         self._lock = new_lock()
         self.block: tuple[int, ...] | None = None
-        self.done: frozenset[Corner] = frozenset()
+        self.done: dict[Corner, int] = {}
 
     @staticmethod
     def beside(target: Path) -> bool:
@@ -92,7 +94,7 @@ class Journal:
             head = json.loads(lines[0])
             known, made.block = head["stored"], tuple(head["block"])
             tuple(known["chunks"])  # a list, or the record is damaged
-            made.done = frozenset([tuple(json.loads(line)) for line in lines[1:]])
+            made.done = {tuple(at): state for at, state in map(json.loads, lines[1:])}
             reasons = list(_differences(known, mark))
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise StorageError(
@@ -104,6 +106,24 @@ class Journal:
                 "anew"
             )
         return made
+
+    def check(self, shape: Sequence[int], state: Callable[[Box], int]) -> None:
+        """Forget the blocks that are not as they were recorded: they are made again.
+
+        Raises
+        ------
+        StorageError
+            If none is, so that nothing says that the target is the one that was begun.
+        """
+        for at, known in [*self.done.items()]:
+            high = [k + n for k, n in zip(at, self.block or (), strict=True)]
+            if state(window_of(at, [*map(min, high, shape)])) != known:
+                del self.done[at]
+        if not self.done:
+            raise StorageError(
+                f"store: cannot resume {self.target}: no finished block is there as it was "
+                "written, so it was replaced or changed since; overwrite=True begins anew"
+            )
 
     def begin(self, block: Sequence[int]) -> None:
         """Write what is known, and be ready for more.
@@ -117,7 +137,7 @@ class Journal:
         head = json.dumps({"stored": dict(self._mark), "block": list(block)})
 
         def write(file: BinaryIO) -> None:
-            for line in (head, *map(json.dumps, sorted(self.done))):
+            for line in (head, *map(json.dumps, sorted(self.done.items()))):
                 file.write(line.encode() + b"\n")
             if _LOCKS:
                 file.flush()
@@ -137,11 +157,11 @@ class Journal:
             self.close()
             raise
 
-    def record(self, corner: Corner) -> None:
-        """Say that a block is finished."""
+    def record(self, corner: Corner, state: int) -> None:
+        """Say that a block is finished, and what tells that it is as it was then."""
         with self._lock:
             if self._handle >= 0:
-                line = (json.dumps(corner) + "\n").encode()
+                line = (json.dumps((corner, state)) + "\n").encode()
                 with naming(f"store: {self._place}"):
                     if os.write(self._handle, line) < len(line):
                         raise OSError("the disk is full")

@@ -86,9 +86,15 @@ class Load:
 
 def usual(loads: Sequence[Load], of: Sequence[Load]) -> float:
     """Return the bytes of chunks that are read for a block on average, ``of`` all blocks as one."""
-    boxes = [x.box for x in of] if len(of) == len(loads) else [whole(x.source.shape) for x in loads]
-    found = [x.source.usual(x.box, x.pitch, box) for x, box in zip(loads, boxes, strict=True)]
-    return float(sum(found))
+    return float(sum([x.source.usual(x.box, x.pitch, _around(x, of)) for x in loads]))
+
+
+def _around(load: Load, of: Sequence[Load]) -> Box:
+    """Return what is read of an operand for all blocks, where that has what is read for one."""
+    for box in [x.box for x in of if x.source is load.source]:
+        if all([b[0] <= a[0] and a[-1] <= b[-1] for a, b in zip(load.box, box, strict=True)]):
+            return box
+    return whole(load.source.shape)
 
 
 def gathered(asked: Sequence[Stored]) -> list[Load]:

@@ -68,15 +68,9 @@ class Operand:
         made = Contraction((factors[0], factors[1]), kept)
         return Stored(made.shape, made.dtype, made)
 
-    def explain(
-        self,
-        node: Node,
-        target: object,
-        chunks: int | Sequence[int] | None = None,
-        memory: int | str | None = None,
-    ) -> Any:
-        """Return how an expression over such operands would be stored, or evaluated into memory."""
-        return explaining.explained(node, target, chunks, memory)
+    def explain(self, node: Node) -> Any:
+        """Return how an expression over such operands would be evaluated into memory."""
+        return explaining.explained(node)
 
     def fill(self, node: Node, target: Any, noalias: bool) -> None:
         """Evaluate an expression over such operands into a destination in memory, in blocks."""

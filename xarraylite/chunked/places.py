@@ -14,6 +14,7 @@ import hashlib
 import itertools
 import mmap
 import os
+import zlib
 from collections.abc import Hashable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -25,6 +26,7 @@ from ..layout.strided import Strided
 from ..memory.pool import Range
 from .extras import imported
 from .retries import naming, patiently
+from .selection import Box, as_slices, parts_of
 
 #: What tells HDF5 files and zip files by their names.
 HDF5 = (".h5", ".hdf5", ".hdf", ".nc", ".nc4")
@@ -41,6 +43,9 @@ _DEEP = 32
 
 #: Arrays and blocks that are looked at to learn what an array reads.
 _LOOKED = 1024
+
+#: One element in so many tells whether a block is as it was: reading all would take too long.
+_SPARSE = 1021
 
 #: Keys of an array of zarr besides its chunks.
 _METADATA = ("zarr.json", ".zarray", ".zattrs")
@@ -302,7 +307,7 @@ def identity_of(array: Any) -> Iterator[str]:
         yield from identity_of(known[0]) if around and known else _token(array)
     elif path is not None:
         for file in dict.fromkeys([path, *[path_of(x) or path for x in kept_in(array)]]):
-            yield from _state(file)
+            yield from (str(file), *_state(file))
     elif isinstance(array, np.ndarray):
         masks = [np.ma.getmaskarray(array)] if isinstance(array, np.ma.MaskedArray) else []
         for part in (array, *masks):
@@ -331,10 +336,10 @@ def _token(array: Any) -> list[str]:
 
 
 def _state(path: Path) -> list[str]:
-    """Return sizes and times of the files below a path."""
+    """Return size and time of a file, or those of the files below a path, with their names."""
     if path.is_file():
         found = path.stat()
-        return [f"{path} {found.st_size} {found.st_mtime_ns}"]
+        return [f"{found.st_size} {found.st_mtime_ns}"]
     told = []
     for folder, _, names in sorted(os.walk(path)):
         for name in sorted(names):
@@ -342,6 +347,18 @@ def _state(path: Path) -> list[str]:
                 found = (Path(folder) / name).stat()
                 told.append(f"{folder}/{name} {found.st_size} {found.st_mtime_ns}")
     return told
+
+
+def state_of(array: Any, box: Box) -> int:
+    """Return what tells whether a block of a map, or of chunks in files, is as it was written.
+
+    Of a map these are some of its elements, of files their sizes and times.
+    """
+    if isinstance(array, np.memmap):
+        return zlib.crc32(array[(*as_slices(box), ...)].flat[::_SPARSE].tobytes())
+    folder, parts = Path(path_of(array) or ""), parts_of(box, array.chunks)
+    told = [_state(folder / array.metadata.encode_chunk_key(index)) for index, _, _ in parts]
+    return zlib.crc32(repr(told).encode())
 
 
 def travels(array: Any) -> bool:

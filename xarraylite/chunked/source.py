@@ -351,9 +351,10 @@ def chunks_of(
         return None
     found = []
     try:
-        each = chunks if is_vector(chunks) or not even else (chunks,) * len(shape)
-        for told, extent in zip(each, shape, strict=True):
-            pieces = as_shape(extent if told == -1 else told, operation)
+        sides = chunks if is_vector(chunks) or not even else (chunks,) * len(shape)
+        for told, extent in zip(sides, shape, strict=True):
+            lengths = told if is_vector(told) else [extent if told == -1 else told]
+            pieces = [n for each in lengths for n in as_shape(each, operation)]
             length = max(pieces, default=0)
             short = is_vector(told) and sum(pieces) != extent
             if length < 1 <= extent or short or (even and {*pieces[:-1]} - {length}):

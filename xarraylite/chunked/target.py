@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import shutil
@@ -34,6 +35,7 @@ from .places import (
     local,
     name_of,
     path_of,
+    state_of,
     travels,
 )
 from .retries import chunk_by_chunk, naming
@@ -138,7 +140,7 @@ class Sink:
                 raise
             self._make = None
             self._writer = _writer_of(self.array)
-        return frozenset() if self._journal is None else self._journal.done
+        return frozenset() if self._journal is None else frozenset(self._journal.done)
 
     def write(self, box: Box, values: NumpyArray) -> None:
         """Write a block.
@@ -170,7 +172,7 @@ class Sink:
     def record(self, box: Box) -> None:
         """Say that a block is finished."""
         if self._journal is not None:
-            self._journal.record(corner(box))
+            self._journal.record(corner(box), state_of(self.array, box))
 
     def close(self) -> None:
         """Let go of the journal, which says how far it went."""
@@ -303,6 +305,7 @@ def sink_of(target: Any, root: Node, form: Form) -> Sink:
     begun = Journal.found(place, form.mark) if form.resume else None
     if begun is not None and begun.done:
         array = _existing(place, root)
+        begun.check(root.shape, functools.partial(state_of, array))
         return Sink(array, _chunks(array, root.shape), path, begun)
     fresh = not overwrite and begun is None  # what was begun is made anew
     if fresh:

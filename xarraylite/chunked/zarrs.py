@@ -3,9 +3,9 @@
 Where chunks on a local disk are what elements look like in memory (one file each, one codec, which
 copies bytes in this machine's order), the rows that a box has of each are read to where they
 belong, with no copy between and without the rest of the chunk.  Where that is compressed (zstd,
-Blosc), a chunk is decoded to where it belongs.  The library does everything else: metadata, keys,
-other codecs, fill values, shards; and it reads again whatever is not as expected, to say what is
-wrong.
+Blosc, gzip), a chunk is decoded to where it belongs.  The library does everything else: metadata,
+keys, other codecs, fill values, shards; and it reads again whatever is not as expected, to say what
+is wrong.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def compression_of(array: Any) -> str | None:
         return None
     if copies.endian is not None and _word(copies.endian) != sys.byteorder:
         return None
-    names = {known.ZstdCodec: "zstd", known.BloscCodec: "blosc"}
+    names = {known.ZstdCodec: "zstd", known.BloscCodec: "blosc", known.GzipCodec: "gzip"}
     return names.get(type(others[0])) if others else ""
 
 

@@ -95,14 +95,8 @@ class Source(Protocol):
     ) -> Node:
         """Return the product of two matrices, of which one reads such an operand."""
 
-    def explain(
-        self,
-        node: Node,
-        target: object,
-        chunks: int | Sequence[int] | None = None,
-        memory: int | str | None = None,
-    ) -> Any:
-        """Return how it would be stored in a target, or evaluated into memory (None)."""
+    def explain(self, node: Node) -> Any:
+        """Return how it would be evaluated into memory."""
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -13,16 +13,13 @@ What is asked of jagged arrays is the same question about arrays of their rows.
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
 from ..assignment.assign import converted, fit, node_of
-from ..assignment.readers import HELD_ASSIGN, is_held
 from ..compiler.graph import Graph, canonical
 from ..compiler.program import Temporary
 from ..dtypes.names import DType, dtype_name
@@ -34,7 +31,7 @@ from ..jagged.array import XJagged
 from ..jagged.contraction import flattened
 from ..jagged.labels import XJaggedLabelled, prepared
 from ..jagged.lazy import XJaggedExpression, spread
-from ..labels.assignment import checked, explained, lazily, operands_of, resulting
+from ..labels.assignment import checked, explained, operands_of, resulting
 from ..labels.labelled import XLabelled
 from ..labels.notes import Note
 from ..labels.products import Explained, Unwritten
@@ -132,63 +129,19 @@ class _Into:
         return known.map.byte_range(size)[1] + 1 if known.fresh else 0
 
 
-def explain(
-    destination: object,
-    expression: object = None,
-    labels: str | None = None,
-    *,
-    chunks: int | Sequence[int] | None = None,
-    memory: int | str | None = None,
-) -> Explanation:
-    """Return the plan of an evaluation: kernels, loops, bytes moved, temporaries and why.
+def explain(destination: object, expression: object = None, held: bool = True) -> Explanation:
+    """Return the plan of an evaluation into memory, or of an assignment.
 
-    Products such as ``a @ b`` are computed when they are written; how they were is told first.
-
-    Parameters
-    ----------
-    destination : XExpression, container or ``noalias(container)``
-        With one argument, the expression that ``xl.eval`` would evaluate; with two, where it
-        would be assigned by the view rule, or where only ``assign`` can take its shape by that of
-        containers.  For labelled expressions, ``C["i,k"]``.  An expression over operands that are
-        kept elsewhere (`open`) comes first.
-    expression : optional
-        What would be assigned, or where `store` would store what is kept elsewhere.
-        After a labelled expression that ``xl.eval`` would evaluate, the labels of the result.
-    labels : str, optional
-        Those of the result, where a labelled expression comes before where it would be stored.
-    chunks, memory : optional
-        As `store` takes them, of expressions over operands that are kept elsewhere.
-
-    Returns
-    -------
-    Explanation
-        Print it, or read its attributes.
+    The public function of this name takes what is kept elsewhere too, and where it is stored, and
+    knows whether an assigned expression is ``held`` by others.
 
     Raises
     ------
     BroadcastError
         If the expression does not broadcast into the destination.
     TypeError
-        If labels, chunks or a budget are given with nothing kept elsewhere, or chunks of no target.
-    SizeError, ShapeError, DTypeError, StorageError
-        Where `store` would refuse the budget (saying how much would do), the labels or the target.
-
-    Examples
-    --------
-    >>> import xarraylite as xl
-    >>> a = xl.ones((4, 4))
-    >>> with xl.config(engine="compiled"):
-    ...     crossed, straight = xl.explain(a, a + a.T), xl.explain(a, a + 1)
-    >>> len(crossed.temporaries), len(straight.temporaries)
-    (1, 0)
-    >>> print(xl.explain(a["i,j"] * a["j,k"], "i,k"))
-    float64[4, 4] into a new container
-      1. BLAS: float64[4, 4][i,j] * float64[4, 4][j,k] over j, [4, 4] @ [4, 4] in float64
-      0 kernel(s), 384 bytes moved, 128 bytes for the result, 0 bytes in 0 temporaries
+        If the destination is none.
     """
-    plan = _explain_stored(destination, expression, labels, chunks, memory)
-    if plan is not None:
-        return plan
     notes: list[Note] = []
     rows = as_rows(destination, expression, notes)
     if rows is not None:
@@ -203,51 +156,14 @@ def explain(
         return _explain_picked(container, expression)
     if not isinstance(container, XContainer):
         raise TypeError("explain: the destination must be a container or noalias(container)")
-    temporary = not is_held(expression, HELD_ASSIGN)
     node = node_of(expression, container)
     if isinstance(container, XArray) and _grows(node, container):
         return _explain_growth(container, node)
     node = fit(node, container)
-    own = expression.buffer if temporary and isinstance(expression, XContainer) else None
+    own = None if held or not isinstance(expression, XContainer) else expression.buffer
     target = Target(container.buffer, container.map, container.dtype)
     name = f"noalias({container.summary()})" if noalias else container.summary()
     return _after(_products([node], own), _explanation(node, _Into(target, name, noalias)))
-
-
-def _explain_stored(
-    what: object,
-    target: object,
-    labels: str | None,
-    chunks: int | Sequence[int] | None,
-    memory: int | str | None,
-) -> Explanation | None:
-    """Explain an expression over operands that are kept elsewhere; None if it is none."""
-    node: Node | None = None
-    text = target if labels is None else labels
-    if type(what) is XLabelled and isinstance(text, str):  # jagged ones are in memory
-        node, target = lazily(*resulting(what, text)), None if labels is None else target
-    elif isinstance(what, XExpression):
-        node = what.node
-    source: Any = None if node is None else engine.graph_of(node, None, True)
-    if source is not None and not isinstance(source, Graph):
-        if labels is not None and type(what) is not XLabelled:
-            resulting(what, labels)  # refuses them
-        if chunks is not None and target is None:
-            raise TypeError("explain: chunks are those of a new array, so they need a target")
-        plan: Explanation = source.explain(node, target, chunks, memory)
-        return plan
-    if (labels, chunks, memory) != (None, None, None):
-        raise TypeError(
-            "explain: labels, chunks and memory are for expressions over operands that are kept "
-            f"elsewhere (open), got {type(what).__name__}"
-        )
-    if isinstance(target, str | os.PathLike) and not isinstance(what, XLabelled):
-        raise TypeError(
-            f"explain: {target!r} is where `store` would store, and nothing that "
-            f"{type(what).__name__} reads is kept elsewhere; explain it alone, as it is evaluated "
-            "block by block in the same way, or over operands that `open` was given"
-        )
-    return None
 
 
 def _explain_new(what: object) -> Explanation:
@@ -414,7 +330,7 @@ def _explanation(node: Node, into: _Into) -> Explanation:
     what = f"{dtype_name(node.dtype)}{list(node.shape)} into {into.name}"
     graph = engine.graph_of(node, into.target, into.noalias)
     if not isinstance(graph, Graph):
-        plan: Explanation = graph.explain(node, None)
+        plan: Explanation = graph.explain(node)
         return plan
     if engine.uses_reference():
         step = "NumPy evaluates every operation on whole arrays (engine='reference')"
