@@ -267,7 +267,7 @@ def _compiled(routine: Routine) -> Any:
     arguments = ", ".join(f"a{k}" for k in range(len(routine.args)))
     source = f"def body({arguments}):\n    return {routine.text}\n"
     code = compile(source, "<routine>", "exec")
-    namespace: dict[str, Any] = {"__name__": "xarraylite.routine", **CASTS}
+    namespace: dict[str, Any] = {"__name__": "xarraylite.routine", **CASTS, **MEMORY}
     known = scalar_library()
     namespace |= {name: scalar(name) for name in global_names(code) if name in known}
     if routine.op is not None:

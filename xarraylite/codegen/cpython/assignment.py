@@ -94,9 +94,8 @@ def written_again(to: int, kind: int, items: int) -> bool:
     return done
 
 
-def rewritten(arguments: int) -> int:
+def rewritten(plan: int, to: int, operands: int) -> int:
     """``rewritten(plan, to, operands)``."""
-    plan, to, operands = load(arguments), load(arguments + 8), load(arguments + 16)
     if not py.is_container(to):
         return 0
     waiting = readers.waiting_for(py.get(to, w.OWN_BUFFER))

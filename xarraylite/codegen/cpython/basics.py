@@ -325,6 +325,16 @@ def item(items: int, number: int) -> int:
     return load(items + word(w.TUPLE_ITEMS) + 8 * number)
 
 
+def parts(key: int) -> int:
+    """Return how many items an index has: one that is no tuple is one."""
+    return load(key + SIZE) if load(key + CLASS) == word(w.TUPLE) else 1
+
+
+def part(key: int, number: int) -> int:
+    """Return one of these items."""
+    return item(key, number) if load(key + CLASS) == word(w.TUPLE) else key
+
+
 def member(sequence: int, number: int) -> int:
     """Return one item of a list or a tuple."""
     if load(sequence + CLASS) == word(w.LIST):

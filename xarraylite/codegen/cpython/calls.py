@@ -287,47 +287,35 @@ def kind_of(array: int) -> int:
 
 def adapted(array: int) -> int:
     """Return a container over a row-major array's memory; 0 for any other object."""
-    kind = kind_of(array)
-    rank = load(array + py.RANK) & 0xFFFFFFFF
-    shape = tuple_from(load(array + py.EXTENTS), rank) if kind != 0 else 0
-    size = py.size_of(shape) if shape != 0 else 0
-    if size > 0:
-        py.keep(kind)
-        nbytes = size * py.itemsize_of(kind)
-        made = new_array(borrowed(array, nbytes), shape, kind)
-        if made != 0:
-            py.change(made, w.POLICY, py.keep(word(w.DYNAMIC)))
-            return made
-    else:
-        c.Py_DecRef(shape)
-    c.PyErr_Clear()
-    return 0
-
-
-def adapted_alone(place: int, count: int) -> int:
-    """``adapt(array)``."""
-    return adapted(load(place)) if count == 1 else 0
+    return container_for(array, True)
 
 
 def owned(array: int) -> int:
     """Return the elements of a row-major array in a container of their own; 0 of others."""
+    return container_for(array, False)
+
+
+def container_for(array: int, borrows: bool) -> int:
+    """Return a container of a row-major array's elements, over its memory if that is borrowed.
+
+    0 of any other object, of elements that are copied and are many, and of none that are borrowed.
+    """
     kind = kind_of(array)
     rank = load(array + py.RANK) & 0xFFFFFFFF
     shape = tuple_from(load(array + py.EXTENTS), rank) if kind != 0 else 0
     size = py.size_of(shape) if shape != 0 else -1
-    if 0 <= size <= py.MANY:
-        py.keep(kind)
-        nbytes = size * py.itemsize_of(kind)
-        buffer = new_buffer(nbytes)
-        if buffer != 0:
-            c.memcpy(address_of(buffer), load(array + py.DATA), nbytes)
-        made = new_array(buffer, shape, kind)
-        if made != 0:
-            return made
-    else:
-        c.Py_DecRef(shape)
-    c.PyErr_Clear()
-    return 0
+    usual = size > 0 if borrows else 0 <= size <= py.MANY
+    nbytes = size * py.itemsize_of(kind) if usual else 0
+    py.keep(kind if usual else 0)
+    buffer = (borrowed(array, nbytes) if borrows else new_buffer(nbytes)) if usual else 0
+    if buffer != 0 and not borrows:
+        c.memcpy(address_of(buffer), load(array + py.DATA), nbytes)
+    made = new_array(buffer, shape, kind if usual else 0)
+    if made == 0:
+        c.PyErr_Clear()
+    elif borrows:
+        py.change(made, w.POLICY, py.keep(word(w.DYNAMIC)))
+    return made
 
 
 def owned_alone(place: int, count: int) -> int:

@@ -184,9 +184,9 @@ def run_again(replay: int, shape: int, operands: int) -> int:
     return made
 
 
-def replayed(items: int) -> int:
-    """``replayed(replay, shape, operands)``."""
-    return run_again(load(items), load(items + 8), load(items + 16) + word(w.TUPLE_ITEMS))
+def replayed(replay: int, shape: int, operands: int) -> int:
+    """Return the values of an expression whose operands are a tuple; see `run_again`."""
+    return run_again(replay, shape, operands + word(w.TUPLE_ITEMS))
 
 
 def copies_of(takes: int, shape: int, operands: int) -> int:

@@ -227,11 +227,6 @@ def hand(plan: int, args: int, options: int) -> int:
     return made
 
 
-def handed(items: int) -> int:
-    """``handed(plan, args, options)``."""
-    return hand(load(items), load(items + 8), load(items + 16))
-
-
 def named(names: int, args: int, places: int) -> int:
     """Return a dictionary of the arguments behind some, by their names; 0 if that fails."""
     made = c.PyDict_New()

@@ -40,11 +40,6 @@ def axis_of(key: int, rank: int) -> int:
     return last
 
 
-def last_of(key: int) -> int:
-    """Return the last item of an index of several, borrowed."""
-    return py.item(key, load(key + SIZE) - 1)
-
-
 def extents_of(array: int) -> int:
     """Return the product of an array's extents, those of 0 as if they were 1."""
     size = 1
@@ -72,12 +67,10 @@ def is_mask(one: int) -> bool:
 
 def is_numpys(key: int) -> bool:
     """Tell whether an index is of items that mean to NumPy what they mean here."""
-    if load(key + CLASS) != word(w.TUPLE):
-        return is_numpys_item(key)
-    for k in range(load(key + SIZE)):
-        if not is_numpys_item(py.item(key, k)):
+    for k in range(py.parts(key)):
+        if not is_numpys_item(py.part(key, k)):
             return False
-    return load(key + SIZE) != 0
+    return py.parts(key) != 0
 
 
 def is_numpys_item(one: int) -> bool:
@@ -124,9 +117,9 @@ def selects_few(key: int) -> bool:
 
     NumPy keeps the interpreter's lock for that many.
     """
-    several, arrays, usual = load(key + CLASS) == word(w.TUPLE), 0, True
-    for k in range(load(key + SIZE) if several else 1):
-        one = py.item(key, k) if several else key
+    arrays, usual = 0, True
+    for k in range(py.parts(key)):
+        one = py.part(key, k)
         count = FEW_AT_ONCE
         if load(one + CLASS) == word(w.NDARRAY):
             count, arrays = extents_of(one), arrays + 1
@@ -227,9 +220,9 @@ def is_by_values(key: int) -> bool:
 
 def selects_by_array(key: int) -> bool:
     """Tell whether an index, or an item of one, is an array of one dimension or more, or a list."""
-    several, found = load(key + CLASS) == word(w.TUPLE), False
-    for k in range(load(key + SIZE) if several else 1):
-        one = py.item(key, k) if several else key
+    found = False
+    for k in range(py.parts(key)):
+        one = py.part(key, k)
         if load(one + CLASS) == word(w.NDARRAY):
             found = found or load(one + py.RANK) & 0xFFFFFFFF != 0
         else:

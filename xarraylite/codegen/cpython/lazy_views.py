@@ -13,8 +13,7 @@ from . import words as w
 from .api import CLASS, SIZE, load, scratch, store, word
 from .indexing import get_item
 from .indices import is_by_values, selects_by_array
-from .picks import value_at
-from .reuse import LITTLE, OFTEN, STANDING, kept_values, noted, own_memory, settle
+from .reuse import LITTLE, OFTEN, STANDING, kept_values, noted, settle
 
 #: Members of a family from which Python looks for those that are gone (`arrays.ownership`), and
 #: where a weak reference has the object, or None.
@@ -125,8 +124,11 @@ def viewed_of(lazy: int) -> int:
     return of if usual and c.PyDict_Size(py.get(py.get(of, w.KIND), w.PLACES)) > 0 else 0
 
 
-def placed(of: int, words: int, rank: int) -> int:
-    """Return an expression of elements of memory as they were selected; 0 if its kind is new."""
+def placed(lazy: int, of: int, words: int, rank: int, step: int) -> int:
+    """Return the view of a lazy result, of the memory that stands for it, as it was selected.
+
+    The step is an index, or 0 of a transposed view.  0 where Python has to make it.
+    """
     snapshot = py.keep(py.item(py.get(of, w.OPERANDS), 0))
     start = c.PyLong_AsLongLong(py.item(py.get(of, w.OPERANDS), 1))
     own, place, made = py.keep(py.get(of, w.KIND)), scratch(), 0
@@ -139,7 +141,7 @@ def placed(of: int, words: int, rank: int) -> int:
         made = py.expression(kind, shape, place, 2)
     for part in (shape, kind, begin, own, snapshot):
         c.Py_DecRef(part)
-    return made
+    return related(lazy, made, list_of(step)) if made != 0 else 0
 
 
 def lazy_view(lazy: int, key: int) -> int:
@@ -148,12 +150,7 @@ def lazy_view(lazy: int, key: int) -> int:
     if of == 0 or load(py.get(of, w.SHAPE) + SIZE) > py.DIMENSIONS:
         return 0
     rank = views.selected(words, views.steps_of(of, words, words + 8 * py.DIMENSIONS), key)
-    if rank < (0 if views.has_dots(key) else 1):
-        return 0
-    py.keep(of)
-    made = placed(of, words, rank)
-    c.Py_DecRef(of)
-    return related(lazy, made, list_of(key)) if made != 0 else 0
+    return placed(lazy, of, words, rank, key) if rank >= (0 if views.has_dots(key) else 1) else 0
 
 
 def copy_in(thing: int) -> int:
@@ -185,22 +182,13 @@ def lazy_item(thing: int, key: int) -> int:
     """``thing[key]`` of a lazy result: an element, of values that it keeps, a view, or a copy."""
     if not py.is_lazy(thing) or py.is_traced():
         return 0
-    if py.get(thing, w.KIND) == word(w.NODE):
-        memory = py.keep(own_memory(thing))
-        made = get_item(memory, key) if memory != 0 else 0
-        c.Py_DecRef(memory)
-        return made
-    if is_by_values(key):
-        values = kept_values(thing)
-        made = get_item(values, key) if values != 0 else 0
-        c.Py_DecRef(values)
-        return made
-    if selects_by_array(key):
-        return lazy_pick(thing, key)
-    if not views.is_index(key, False) or views.given_of(key) != load(py.get(thing, w.SHAPE) + SIZE):
-        return lazy_view(thing, key)
+    if py.get(thing, w.KIND) != word(w.NODE) and not is_by_values(key):
+        if selects_by_array(key):
+            return lazy_pick(thing, key)
+        if not views.is_index(key, False) or views.given_of(key) != py.rank_at(thing):
+            return lazy_view(thing, key)
     values = kept_values(thing)
-    made = value_at(values, key) if values != 0 else 0
+    made = get_item(values, key) if values != 0 else 0
     c.Py_DecRef(values)
     return made
 
@@ -216,7 +204,4 @@ def lazy_transposed(lazy: int) -> int:
     for k in range(rank):
         store(words + 8 * (views.OUT_EXTENTS + k), load(words + 8 * (rank - 1 - k)))
         store(words + 8 * (views.OUT_STEPS + k), load(words + 8 * (py.DIMENSIONS + rank - 1 - k)))
-    py.keep(of)
-    made = placed(of, words, rank)
-    c.Py_DecRef(of)
-    return related(lazy, made, list_of(0)) if made != 0 else 0
+    return placed(lazy, of, words, rank, 0)

@@ -39,7 +39,7 @@ MODULES = (
 #: Those that are part of whoever calls them; the others are called, which keeps the code small.
 _INLINE = """
 address_of count_of counted dtype_of get give give_last inside integer is_array is_lazy
-is_number is_promise is_row_major is_traced item itemsize_of keep moved spread
+is_number is_promise is_row_major is_traced item itemsize_of keep moved part parts spread
 """
 INLINE = frozenset(_INLINE.split())
 

@@ -12,7 +12,7 @@ from . import indices
 from . import outside as c
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, scratch, store, word
-from .calls import array_of, kind_of, owned, rows_in
+from .calls import array_of, kind_of, owned, rows_in, rows_of
 from .containers import duplicate
 from .evaluation import address_of, begin_of, has_memory, lazy_values, new_array, new_buffer
 from .scalars import truth_of, value_of
@@ -302,7 +302,7 @@ def picked_along(thing: int, key: int, axis: int) -> int:
     if py.is_traced() or view_class(thing) == 0:
         return 0
     made = 0
-    one = indices.last_of(key) if load(key + CLASS) == word(w.TUPLE) else key
+    one = py.part(key, py.parts(key) - 1)
     if not py.is_array_or_numpys(one) or py.get(py.get(thing, w.KIND), w.OWNER) != word(w.NONE):
         return 0
     mask, given = axis == 0 and indices.is_mask(one), scratch()
@@ -370,12 +370,8 @@ def by_numpy(thing: int, key: int) -> int:
     if found == 0:
         c.PyErr_Clear()  # Python says what is wrong
         return 0
-    made = owned(found)
-    if made == 0:  # it does not lie by rows, as its copy does
-        rows = py.call_method(word(w.COPY_NAME), found, 0, 1)
-        made = owned(rows) if rows != 0 else 0
-        c.Py_DecRef(rows)
-        c.PyErr_Clear()
+    made = rows_of(found)
+    c.PyErr_Clear()  # of no memory
     c.Py_DecRef(found)
     return made
 
@@ -386,7 +382,7 @@ def listed(thing: int, key: int) -> int:
     Or with an array of NumPy whose elements lie apart.
     """
     axis = indices.axis_of(key, py.rank_at(thing))
-    one = key if axis < 0 or load(key + CLASS) != word(w.TUPLE) else indices.last_of(key)
+    one = py.part(key, py.parts(key) - 1)
     if axis < 0 or not (load(one + CLASS) == word(w.LIST) or indices.is_apart(one)):
         return 0
     if not py.is_container(thing) or py.is_traced():

@@ -59,7 +59,7 @@ def fact_of(base: int, slot: int, number: int) -> int:
     return py.item(base, number) if load(base + CLASS) == word(w.TUPLE) else py.get(base, slot)
 
 
-def index_view(base: int, positions: int, own: int, usual: bool) -> int:
+def view_of_positions(base: int, positions: int, own: int, usual: bool) -> int:
     """Return the view of positions, which are given to it, of a row-major container's elements.
 
     0 where they turned out not to be usual.
@@ -98,27 +98,56 @@ def is_usual(base: int) -> bool:
 
 def filtered(base: int, condition: int) -> int:
     """``filtered(x, condition)``: a view of the elements for which it holds."""
+    return index_view(base, condition, True)
+
+
+def indexed(base: int, indices: int) -> int:
+    """``indexed(x, indices)``: a view of the elements at indices, of a vector at positions."""
+    return index_view(base, indices, False)
+
+
+def index_view(base: int, one: int, mask: bool) -> int:
+    """Return the view of the elements that a mask or indices select; 0 if it is not usual."""
     given, made = scratch(), 0
-    usual = is_usual(base) and py.is_array_or_numpys(condition)
-    if not usual or not picks.is_given(condition, word(w.BOOL_DTYPE), given):
+    usual = is_usual(base) and py.is_array_or_numpys(one)
+    if not usual or not picks.is_given(one, word(w.BOOL_DTYPE if mask else w.INT64), given):
         return 0
-    flags, size, left = load(given), load(given + picks.LENGTH), 0
     own = py.keep(py.get(base, w.SHAPE))
-    if picks.rank_of(given) == load(own + SIZE) and picks.is_front(base, given):
-        left = picks.trues(flags, size)
-        made = new_positions(left)
+    rank, count = load(own + SIZE), -1
+    if not mask:
+        count = count_of_indices(given, rank)
+    elif picks.rank_of(given) == rank and picks.is_front(base, given):
+        count = picks.trues(load(given), load(given + picks.LENGTH))
+    if count > 0 or (mask and count == 0):
+        made = new_positions(count)
     if made != 0:
-        to, steady = made + word(w.BYTES_DATA), picks.is_steady(condition, given)
-        for k in range(size if steady else 0):
-            if load_byte(flags + k) != 0 and left > 0:
-                store(to, k)
-                to += 8
-                left -= 1
-        usual = steady and left == 0  # else somebody wrote
-        made = index_view(base, made, own, usual)
+        to, done = made + word(w.BYTES_DATA), picks.is_steady(one, given)
+        if done:
+            done = held_in(to, given, count) if mask else places_in(to, given, count, own)
+        made = view_of_positions(base, made, own, done)  # else Python says what is wrong
     c.Py_DecRef(own)
     c.Py_DecRef(load(given + picks.HOLDER))
     return made
+
+
+def held_in(to: int, given: int, left: int) -> bool:
+    """Store where a mask holds; tell whether that is as often as before: nobody wrote."""
+    for k in range(load(given + picks.LENGTH)):
+        if load_byte(load(given) + k) != 0 and left > 0:
+            store(to, k)
+            to += 8
+            left -= 1
+    return left == 0
+
+
+def places_in(to: int, given: int, count: int, shape: int) -> bool:
+    """Store the positions of elements at indices; tell whether there are such elements."""
+    inside = True
+    for k in range(count):
+        place = place_at(load(given) + 8 * k * load(shape + SIZE), shape)
+        inside = inside and place >= 0
+        store(to + 8 * k, place)
+    return inside
 
 
 def count_of_indices(given: int, rank: int) -> int:
@@ -145,39 +174,6 @@ def place_at(index: int, shape: int) -> int:
             return -1
         place = place * extent + at
     return place
-
-
-def indexed(base: int, indices: int) -> int:
-    """``indexed(x, indices)``: a view of the elements at indices, of a vector at positions."""
-    given, made = scratch(), 0
-    usual = is_usual(base) and py.is_array_or_numpys(indices)
-    if not usual or not picks.is_given(indices, word(w.INT64), given):
-        return 0
-    own = py.keep(py.get(base, w.SHAPE))
-    rank = load(own + SIZE)
-    count = count_of_indices(given, rank)
-    if count > 0:
-        made = new_positions(count)
-    if made != 0:
-        to, inside = made + word(w.BYTES_DATA), picks.is_steady(indices, given)
-        for k in range(count if inside else 0):
-            place = place_at(load(given) + 8 * k * rank, own)
-            inside = inside and place >= 0
-            store(to + 8 * k, place)
-        made = index_view(base, made, own, inside)  # else Python says what is wrong
-    c.Py_DecRef(own)
-    c.Py_DecRef(load(given + picks.HOLDER))
-    return made
-
-
-def indexed_pair(place: int, count: int) -> int:
-    """``index_view(x, indices)``."""
-    return indexed(load(place), load(place + 8)) if count == 2 else 0
-
-
-def filtered_pair(place: int, count: int) -> int:
-    """``filter(x, condition)``."""
-    return filtered(load(place), load(place + 8)) if count == 2 else 0
 
 
 def all_kept(pick: int, extent: int, places: int) -> int:

@@ -141,11 +141,9 @@ def is_readable(thing: int) -> bool:
 
 def is_plain_index(key: int) -> bool:
     """Tell whether that is so of an index."""
-    if load(key + CLASS) != word(w.TUPLE):
-        return is_plain_item(key)
     others = 0
-    for k in range(load(key + SIZE)):
-        others += 0 if is_plain_item(py.item(key, k)) else 1
+    for k in range(py.parts(key)):
+        others += 0 if is_plain_item(py.part(key, k)) else 1
     return others == 0
 
 

@@ -274,8 +274,3 @@ def recall_of(known: int, args: int, options: int) -> int:
     for k in range(load(args + SIZE)):
         usual = usual and is_noted(state, py.item(args, k))
     return remade(known, state, usual and are_noted(state, options))
-
-
-def recalled(items: int) -> int:
-    """``recalled(known, args, options)``."""
-    return recall(load(items), load(items + 8), load(items + 16))

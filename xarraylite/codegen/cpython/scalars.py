@@ -180,16 +180,12 @@ def whole_in(thing: int, place: int) -> bool:
             c.PyErr_Clear()
             return False
         return True
-    if is_truth(thing):
-        store(place, 1 if is_true(thing) else 0)
-        return True
-    if c.PyType_IsSubtype(load(thing + CLASS), word(w.SCALAR_HELD)) == 0:
-        return False
-    number = py.get(thing, w.SCALAR_VALUE)
+    held = c.PyType_IsSubtype(load(thing + CLASS), word(w.SCALAR_HELD)) != 0
+    number = py.get(thing, w.SCALAR_VALUE) if held else thing
     if is_truth(number):
         store(place, 1 if is_true(number) else 0)
         return True
-    if load(number + CLASS) != word(w.NUMPY_INT64):
+    if not held or load(number + CLASS) != word(w.NUMPY_INT64):
         return False
     store(place, load(number + py.DATA))
     return True

@@ -127,11 +127,6 @@ def at_once(thing: int) -> int:
     return py.keep(thing) if cls == word(w.ARRAY) or cls == word(w.VIEW) else 0
 
 
-def valued_alone(place: int, count: int) -> int:
-    """``eval(value)``."""
-    return at_once(load(place)) if count == 1 else 0
-
-
 def is_nobodys(buffer: int) -> bool:
     """Tell whether nobody waits for a buffer's bytes, and none of them is a value or a position."""
     return waiting_for(buffer) == 0 and not is_shared(buffer)

@@ -48,11 +48,9 @@ def sliced(found: int, key: int, extent: int) -> int:
 
 def given_of(key: int) -> int:
     """Count the items of an index that take a dimension each; -1 if dots occur twice."""
-    if load(key + CLASS) != word(w.TUPLE):
-        return 0 if key == word(w.NONE) or key == word(w.ELLIPSIS) else 1
     count = dots = 0
-    for k in range(load(key + SIZE)):
-        one = py.item(key, k)
+    for k in range(py.parts(key)):
+        one = py.part(key, k)
         dots += 1 if one == word(w.ELLIPSIS) else 0
         count += 0 if one == word(w.NONE) or one == word(w.ELLIPSIS) else 1
     return count if dots <= 1 else -1
@@ -95,12 +93,10 @@ def selected(words: int, rank: int, key: int) -> int:
     given = given_of(key)
     if given < 0 or given > rank:
         return -1
-    many = load(key + CLASS) == word(w.TUPLE)
-    items = load(key + SIZE) if many else 1
     store(words + 8 * BEGIN, 0)
     at = out = 0
-    for k in range(items):
-        one = py.item(key, k) if many else key
+    for k in range(py.parts(key)):
+        one = py.part(key, k)
         if out + rank >= py.DIMENSIONS:
             return -1
         if one == word(w.NONE):
@@ -171,11 +167,10 @@ def view_of(thing: int, key: int) -> int:
 
 def has_dots(key: int) -> bool:
     """Tell whether an index has dots, of which `given_of` counts more than one."""
-    if load(key + CLASS) == word(w.TUPLE):
-        for k in range(load(key + SIZE)):
-            if py.item(key, k) == word(w.ELLIPSIS):
-                return True
-    return key == word(w.ELLIPSIS)
+    dots = 0
+    for k in range(py.parts(key)):
+        dots += 1 if py.part(key, k) == word(w.ELLIPSIS) else 0
+    return dots != 0
 
 
 def view_by(thing: int, key: int, least: int) -> int:
@@ -223,9 +218,9 @@ def offset_of(words: int, rank: int, key: int, wraps: bool) -> int:
 
     Extents and strides are in the words, as `steps_of` stores them.
     """
-    start, many = 0, load(key + CLASS) == word(w.TUPLE)
+    start = 0
     for k in range(rank):
-        one, extent = py.item(key, k) if many else key, load(words + 8 * k)
+        one, extent = py.part(key, k), load(words + 8 * k)
         at = py.whole(one) if load(one + CLASS) == word(w.INT) else py.FAR
         if wraps and at != py.FAR and extent != 0:
             at %= extent

@@ -152,7 +152,7 @@ def _one_of(methods: Mapping[str, tuple[int, str]]) -> str:
 
     Larger numbers are those of what is called instead.
     """
-    calls = [f"{call} if a0 == {k}" for k, (_, call) in enumerate(methods.values())]
+    calls = [f"({call}) if a0 == {k}" for k, (_, call) in enumerate(methods.values())]
     return " else ".join([*calls, f"instead(a0 - {len(calls)}, a1, a2, a3, a4)"])
 
 
