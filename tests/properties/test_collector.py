@@ -75,4 +75,5 @@ def test_the_collector_may_write_in_the_middle_of_a_write(often: Any) -> None:
         value = x + 1
         often(lambda: x.__setitem__(1, 5.0), 1 + k % 15)
         x.assign(value)
+        gc.collect(0)  # now at the latest, not between the two readings of the next round
         assert np.asarray(pending).tolist() == kept.tolist()
