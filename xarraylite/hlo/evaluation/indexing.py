@@ -21,7 +21,7 @@ from ...ir.kind import NODE
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import by_opcode
 from .reductions import UFUNCS, combiner, scatter_rounds
-from .values import Evaluator, Runner, Value, array, container, integer, packed, read
+from .values import Evaluator, Runner, Value, array, container, integer, packed, read, refuse
 
 
 @lru_cache(maxsize=1024)
@@ -104,6 +104,8 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
     gone = (*get("collapsed_slice_dims"), *(get("operand_batching_dims") or ()))
     if not all([sizes[axis] for axis in gone]):  # one of no elements: zeros, as XLA has it
         return container(np.zeros(instruction.shape.dimensions, source.dtype))
+    if 0 not in batch and np.any(np.greater(sizes, source.shape)):
+        raise refuse(instruction, f"slices of {sizes} do not lie within {source.shape}")
     kept = [axis for axis in range(source.ndim) if axis not in gone]
     # Dimensions that are taken whole stay slices behind the ones that are indexed.
     whole = [axis for axis in kept if axis not in starts and sizes[axis] == source.shape[axis]]
