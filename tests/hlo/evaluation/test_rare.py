@@ -282,6 +282,7 @@ def test_a_dimension_that_is_set_longer_than_it_was_has_the_size_that_was_asked_
          " lhs_ragged_dims={0}"), "contracting"),
         (("f32[2,2,3] gather(q, i), offset_dims={1,2}, collapsed_slice_dims={},"
          " start_index_map={0}, index_vector_dim=1, slice_sizes={2,3}"), "do not lie within"),
+        ("f32[<=4,3] dynamic-update-slice(q, u, n, n)", "broadcast"),
         (("f32[2,3] gather(q, i), offset_dims={1}, collapsed_slice_dims={0},"
          " start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}"), "do not lie within"),
     ],
@@ -289,6 +290,7 @@ def test_a_dimension_that_is_set_longer_than_it_was_has_the_size_that_was_asked_
 def test_fewer_elements_than_are_needed_are_refused(last, message):
     program = xl.hlo.parse(
         "ENTRY e { p = f32[4,3] parameter(0)  n = s32[] parameter(1)  i = s32[2] constant({1,3})  "
+        "u = f32[2,3] constant({{1,2,3}, {4,5,6}})  "
         f"q = f32[<=4,3] set-dimension-size(p, n), dimensions={{0}}  ROOT r = {last} }}"
     )
     p = np.ones((4, 3), np.float32)
@@ -309,3 +311,14 @@ def test_no_slices_of_no_elements_are_gathered():
         " start_index_map={0}, index_vector_dim=1, slice_sizes={1,3} }"
     )
     assert np.asarray(none(np.ones((4, 3), np.float32), [1, 3], 0)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
+def test_a_slice_as_long_as_a_dimension_may_be_has_all_of_it(count):
+    whole = xl.hlo.parse(
+        "ENTRY e { p = f32[4,2] parameter(0)  n = s32[] parameter(1)  "
+        "q = f32[<=4,2] set-dimension-size(p, n), dimensions={0}  "
+        "ROOT r = f32[4,2] dynamic-slice(q, n, n), dynamic_slice_sizes={4,2} }"
+    )
+    p = np.arange(8, dtype=np.float32).reshape(4, 2)
+    assert np.array_equal(np.asarray(whole(p, count)), p[:count])

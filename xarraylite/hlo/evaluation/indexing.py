@@ -26,8 +26,11 @@ from .values import Evaluator, Runner, Value, array, container, integer, packed,
 
 @lru_cache(maxsize=1024)
 def _room(sizes: tuple[int, ...], shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """Return how far a slice can move along dimensions, up to the last where it can; its sizes."""
-    pairs = [(extent - size, size) for size, extent in zip(sizes, shape, strict=True)]
+    """Return how far a slice can move along dimensions, up to the last where it can; its sizes.
+
+    Where there are fewer elements than it is long, it has all of them.
+    """
+    pairs = [(max(extent - size, 0), size) for size, extent in zip(sizes, shape, strict=True)]
     while pairs and not pairs[-1][0]:
         pairs.pop()
     return tuple(pairs)
@@ -69,7 +72,10 @@ def _dynamic_update_slice(
     made = x if alone else XArray(x)
     place = _window(indices, sizes, x.shape)
     if alone and x._kind is not NODE:  # nobody waits for what is there
-        array_of(x)[place] = read(update).reshape(sizes)
+        try:
+            array_of(x)[place] = read(update).reshape(sizes)
+        except ValueError as error:  # there are fewer elements than the text lets there be
+            raise refuse(instruction, str(error)) from error
     else:
         made[place] = reshape(update, sizes)
     return made
