@@ -322,3 +322,12 @@ def test_a_slice_as_long_as_a_dimension_may_be_has_all_of_it(count):
     )
     p = np.arange(8, dtype=np.float32).reshape(4, 2)
     assert np.array_equal(np.asarray(whole(p, count)), p[:count])
+
+
+@pytest.mark.parametrize("source", [-5, -1, 7])
+def test_who_is_sent_to_by_no_device_gets_zeros(source):
+    alone = xl.hlo.parse(
+        "ENTRY e { p = f32[2] parameter(0)  "
+        f"ROOT r = f32[2] collective-permute(p), source_target_pairs={{{{{source},0}}}} }}"
+    )
+    assert np.asarray(alone(np.ones(2, np.float32))).tolist() == [0, 0]
