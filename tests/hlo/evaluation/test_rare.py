@@ -283,6 +283,7 @@ def test_a_dimension_that_is_set_longer_than_it_was_has_the_size_that_was_asked_
         (("f32[2,2,3] gather(q, i), offset_dims={1,2}, collapsed_slice_dims={},"
          " start_index_map={0}, index_vector_dim=1, slice_sizes={2,3}"), "do not lie within"),
         ("f32[<=4,3] dynamic-update-slice(q, u, n, n)", "broadcast"),
+        ("u8[4,3,4] bitcast-convert(q)", "reshape"),
         (("f32[2,3] gather(q, i), offset_dims={1}, collapsed_slice_dims={0},"
          " start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}"), "do not lie within"),
     ],

@@ -72,10 +72,7 @@ def _dynamic_update_slice(
     made = x if alone else XArray(x)
     place = _window(indices, sizes, x.shape)
     if alone and x._kind is not NODE:  # nobody waits for what is there
-        try:
-            array_of(x)[place] = read(update).reshape(sizes)
-        except ValueError as error:  # there are fewer elements than the text lets there be
-            raise refuse(instruction, str(error)) from error
+        array_of(x)[place] = read(update).reshape(sizes)
     else:
         made[place] = reshape(update, sizes)
     return made
