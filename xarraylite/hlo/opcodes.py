@@ -32,7 +32,7 @@ class Opcode:
         Number of operands; None where there may be any number of them from ``least`` on.
     attributes : tuple of str
         Names of its attributes, in printing order.
-    required : frozenset of str
+    required : tuple of str
         Attributes and called computations that must be given.
     calls : tuple of str
         Attribute names of the computations it calls, in the order of
@@ -43,13 +43,13 @@ class Opcode:
     work : {"plain", "function", ""}
         What an element of its result counts as: an operation, or an elementary function.
     least : int
-        How many operands there are at least.
+        How many operands there are at least, where there may be any number.
     """
 
     name: str
     arity: int | None
     attributes: tuple[str, ...]
-    required: frozenset[str]
+    required: tuple[str, ...]
     calls: tuple[str, ...]
     elements: str = ""
     work: str = ""
@@ -169,7 +169,7 @@ while|1||body! condition!
 def _elementwise(line: str) -> list[Opcode]:
     arity, kind, work, names = line.split("|")
     return [
-        Opcode(name, int(arity), (), frozenset(), (), kind, "" if work == "none" else work)
+        Opcode(name, int(arity), (), (), (), kind, "" if work == "none" else work)
         for name in names.split()
     ]
 
@@ -181,7 +181,7 @@ def _read(line: str) -> Opcode:
         name,
         int(arity) if arity.isdigit() else None,
         tuple([attribute.rstrip("!") for attribute in names.split()]),
-        frozenset([attribute.rstrip("!") for attribute in listed if attribute.endswith("!")]),
+        tuple([attribute.rstrip("!") for attribute in listed if attribute.endswith("!")]),
         tuple([attribute.rstrip("!") for attribute in calls.split()]),
         work=work,
         least=int(arity[:1] or 1),

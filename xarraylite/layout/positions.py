@@ -378,7 +378,7 @@ def _checked(position: int, size: int, spec: specs.SpecFields, operation: str) -
     """Return a position as a plain integer, one of so many."""
     at = operator.index(position)
     if not 0 <= at < size:
-        room = f"{spec} ({size} elements of memory)"
+        room = f"{spec} ({size} elements)"
         raise IndexRangeError(f"{operation}: position {at} is out of range for {room}")
     return at
 

@@ -270,3 +270,65 @@ def test_a_dimension_that_is_set_longer_than_it_was_has_the_size_that_was_asked_
     found = np.asarray(grown(p, 2))
     assert found.shape == (4, 3)
     assert np.array_equal(found[:2], 2 * p[:2])  # nobody says what lies behind the old size
+
+
+@pytest.mark.parametrize(
+    ("last", "message"),
+    [
+        ("f32[3,3] dot(q, p), lhs_contracting_dims={0}, rhs_contracting_dims={0}", "contracting"),
+        (("f32[4] dot(q, p), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1},"
+         " rhs_contracting_dims={1}"), "batch_dims"),
+        (("f32[2,3,3] ragged-dot(q, p, i), lhs_contracting_dims={0}, rhs_contracting_dims={0},"
+         " lhs_ragged_dims={0}"), "contracting"),
+        (("f32[2,2,3] gather(q, i), offset_dims={1,2}, collapsed_slice_dims={},"
+         " start_index_map={0}, index_vector_dim=1, slice_sizes={2,3}"), "do not lie within"),
+        ("f32[<=4,3] dynamic-update-slice(q, u, n, n)", "broadcast"),
+        ("u8[4,3,4] bitcast-convert(q)", "reshape"),
+        (("f32[2,3] gather(q, i), offset_dims={1}, collapsed_slice_dims={0},"
+         " start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}"), "do not lie within"),
+    ],
+)  # fmt: skip
+def test_fewer_elements_than_are_needed_are_refused(last, message):
+    program = xl.hlo.parse(
+        "ENTRY e { p = f32[4,3] parameter(0)  n = s32[] parameter(1)  i = s32[2] constant({1,3})  "
+        "u = f32[2,3] constant({{1,2,3}, {4,5,6}})  "
+        f"q = f32[<=4,3] set-dimension-size(p, n), dimensions={{0}}  ROOT r = {last} }}"
+    )
+    p = np.ones((4, 3), np.float32)
+    program(p, 4)  # all of them
+    with pytest.raises(xl.HloError, match=f"r: .*{message}"):
+        program(p, 0)
+    if "slice_sizes={1" not in last:
+        with pytest.raises(xl.HloError, match=f"r: .*{message}"):
+            program(p, 1)
+
+
+def test_no_slices_of_no_elements_are_gathered():
+    none = xl.hlo.parse(
+        "ENTRY e { p = f32[4,3] parameter(0)  j = s32[2] parameter(1)  n = s32[] parameter(2)  "
+        "q = f32[<=4,3] set-dimension-size(p, n), dimensions={0}  "
+        "i = s32[<=2] set-dimension-size(j, n), dimensions={0}  "
+        "ROOT r = f32[<=2,3] gather(q, i), offset_dims={1}, collapsed_slice_dims={0},"
+        " start_index_map={0}, index_vector_dim=1, slice_sizes={1,3} }"
+    )
+    assert np.asarray(none(np.ones((4, 3), np.float32), [1, 3], 0)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4])
+def test_a_slice_as_long_as_a_dimension_may_be_has_all_of_it(count):
+    whole = xl.hlo.parse(
+        "ENTRY e { p = f32[4,2] parameter(0)  n = s32[] parameter(1)  "
+        "q = f32[<=4,2] set-dimension-size(p, n), dimensions={0}  "
+        "ROOT r = f32[4,2] dynamic-slice(q, n, n), dynamic_slice_sizes={4,2} }"
+    )
+    p = np.arange(8, dtype=np.float32).reshape(4, 2)
+    assert np.array_equal(np.asarray(whole(p, count)), p[:count])
+
+
+@pytest.mark.parametrize("source", [-5, -1, 7])
+def test_who_is_sent_to_by_no_device_gets_zeros(source):
+    alone = xl.hlo.parse(
+        "ENTRY e { p = f32[2] parameter(0)  "
+        f"ROOT r = f32[2] collective-permute(p), source_target_pairs={{{{{source},0}}}} }}"
+    )
+    assert np.asarray(alone(np.ones(2, np.float32))).tolist() == [0, 0]

@@ -163,7 +163,7 @@ def _collective_permute(run: Runner, instruction: HloInstruction, *operands: Val
     sources = [pair[0] for pair in instruction.get("source_target_pairs") if pair[1] == own]
     apart = 1 if crosses else devices.meeting.partitions
     number = devices.device + (sources[0] - own) * apart if sources else len(brought)
-    if number >= len(brought):  # nobody sends
+    if not 0 <= number < len(brought):  # nobody sends
         return _packed([container(np.zeros(x.shape, x.dtype)) for x in operands])
     return _packed(brought[number])
 

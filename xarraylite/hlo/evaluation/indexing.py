@@ -21,13 +21,16 @@ from ...ir.kind import NODE
 from ..instruction import HloComputation, HloInstruction
 from ..opcodes import by_opcode
 from .reductions import UFUNCS, combiner, scatter_rounds
-from .values import Evaluator, Runner, Value, array, container, integer, packed, read
+from .values import Evaluator, Runner, Value, array, container, integer, packed, read, refuse
 
 
 @lru_cache(maxsize=1024)
 def _room(sizes: tuple[int, ...], shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """Return how far a slice can move along dimensions, up to the last where it can; its sizes."""
-    pairs = [(extent - size, size) for size, extent in zip(sizes, shape, strict=True)]
+    """Return how far a slice can move along dimensions, up to the last where it can; its sizes.
+
+    Where there are fewer elements than it is long, it has all of them.
+    """
+    pairs = [(max(extent - size, 0), size) for size, extent in zip(sizes, shape, strict=True)]
     while pairs and not pairs[-1][0]:
         pairs.pop()
     return tuple(pairs)
@@ -104,6 +107,8 @@ def _gather(run: Runner, instruction: HloInstruction, x: Value, indices: Value) 
     gone = (*get("collapsed_slice_dims"), *(get("operand_batching_dims") or ()))
     if not all([sizes[axis] for axis in gone]):  # one of no elements: zeros, as XLA has it
         return container(np.zeros(instruction.shape.dimensions, source.dtype))
+    if 0 not in batch and np.any(np.greater(sizes, source.shape)):
+        raise refuse(instruction, f"slices of {sizes} do not lie within {source.shape}")
     kept = [axis for axis in range(source.ndim) if axis not in gone]
     # Dimensions that are taken whole stay slices behind the ones that are indexed.
     whole = [axis for axis in kept if axis not in starts and sizes[axis] == source.shape[axis]]

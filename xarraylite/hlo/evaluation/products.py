@@ -158,6 +158,7 @@ def _dot_of(
     dtypes: tuple[DType, ...],
 ) -> Dot:
     """Return the product of operands of some shapes and dtypes."""
+    _require_agreement(instruction, left, right)
     get, dtype = instruction.get, result_dtype(instruction)
     batch, summed = get("lhs_batch_dims"), get("lhs_contracting_dims") or ()
     rows = _matrices(left, batch, summed, True)
@@ -172,6 +173,16 @@ def _dot_of(
     nbytes = math.prod(shape) * dtype.itemsize
     call = call_for((*matrices[:-1], math.prod([left[axis] for axis in summed])), matrices)
     return Dot(rows, columns, dtype, shape, kind, nbytes, matrices, call)
+
+
+def _require_agreement(
+    instruction: HloInstruction, left: tuple[int, ...], right: tuple[int, ...]
+) -> None:
+    """Refuse operands one of which has fewer elements than the text lets it have."""
+    for part in ("batch_dims", "contracting_dims"):
+        ours, theirs = [instruction.get(f"{side}_{part}") or () for side in ("lhs", "rhs")]
+        if [left[axis] for axis in ours] != [right[axis] for axis in theirs]:
+            raise refuse(instruction, f"{part} of {left} and {right} differ")
 
 
 def _dot(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
@@ -220,6 +231,7 @@ def _ragged_dot(
     if ragged in batch[0]:
         return _dot(run, instruction, x, y)
     left, right, counts = array(x), array(y), array(sizes)
+    _require_agreement(instruction, left.shape, right.shape)
     contracted = instruction.get("lhs_contracting_dims"), instruction.get("rhs_contracting_dims")
     inner = ragged in contracted[0]
     kept = [k for k in range(left.ndim) if k not in (*batch[0], *contracted[0])]

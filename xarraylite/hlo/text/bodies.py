@@ -287,7 +287,7 @@ class BodyReader(AttributeReader):
             if not stack:
                 return
             self.check_arity(draft)
-            required = sorted(OPCODES[draft.opcode].required)
+            required = OPCODES[draft.opcode].required
             missing = [needed for needed in required if not self.implied(draft, needed)]
             if missing:
                 scan.fail(
