@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import pytest
 
 import xarraylite as xl
 from tests.chunked.kept import Kept, child_of
+from xarraylite.chunked import frames
 
 pytestmark = pytest.mark.once
 
@@ -406,6 +408,30 @@ def test_content_that_is_no_chunk(compressed: str, count: int, tmp_path: Path) -
         with pytest.raises(xl.StorageError, match=r"\(2, 0\)"):
             xl.eval(e + 0)
     np.testing.assert_array_equal(xl.eval(e[3:] + 0).numpy(), values[3:])
+
+
+def test_files_of_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Longer than what is decoded at a time; of several members, padded, cut short, damaged."""
+    zarr = pytest.importorskip("zarr")
+    values = np.random.default_rng(0).normal(size=(2, 70_000))
+    made = zarr.create_array(tmp_path / "z", shape=values.shape, chunks=(1, 70_000), dtype="f8",
+                             compressors=_compressor("gzip", 3))  # fmt: skip
+    made[...] = values
+    e, place, raw = xl.open(tmp_path / "z"), tmp_path / "z" / "c" / "1" / "0", values[1].tobytes()
+    whole, head = gzip.compress(raw, 1), gzip.compress(raw[:8], 1)
+    for at_once in (frames._SLICE, len(whole)):
+        monkeypatch.setattr(frames, "_SLICE", at_once)
+        for data in (whole, head + gzip.compress(raw[8:], 1), gzip.compress(b"") + whole,
+                     whole + bytes(10)):  # fmt: skip
+            place.write_bytes(data)
+            np.testing.assert_array_equal(xl.eval(e + 0).numpy(), values)
+            np.testing.assert_array_equal(xl.eval(e[:, 9:99]).numpy(), values[:, 9:99])
+        damaged = whole[:-8] + bytes(4) + whole[-4:]
+        for data in (whole[:-1], whole[:400_000] + whole[-4:], whole[:9], whole + whole, damaged,
+                     whole + b"junk", whole + head + whole[-4:]):  # fmt: skip
+            place.write_bytes(data)
+            with pytest.raises(xl.StorageError, match=r"^read: .*z float64.* chunks? \(1, 0\)"):
+                xl.eval(e[1:] + 0)
 
 
 @pytest.mark.parametrize(("compressors", "dtype"), [(None, "<f8"), ("auto", "<f8"), (None, ">f8")])
