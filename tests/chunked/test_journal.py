@@ -276,7 +276,8 @@ def test_a_damaged_record(tmp_path: Path) -> None:
             xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
         source.left = 2
     source.left = 1000
-    record.write_bytes(record.read_bytes() + b"[19, 0")
+    nowhere = "[[0], 5]\n[[0, 0, 0], 5]\n[[100, 0], 5]\n[[0.5, 0], 5]\n[[-1, 0], 5]\n"
+    record.write_text(record.read_text() + nowhere + "[19, 0")
     xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
     known = json.loads(head)
