@@ -491,10 +491,10 @@ def test_what_is_in_memory_is_explained_as_it_is_stored(tmp_path: Path) -> None:
         assert plan.passes[0].blocks > 1
         assert plan.passes[0].written == plan.result_bytes == VALUES.nbytes
     assert xl.explain(a * 2, Sink(np.zeros((400, 600)), (100, 100))).passes[0].read == 0
-    plan = xl.explain(xl.open(VALUES) * 2, path)
-    assert plan.bytes_moved == 2 * VALUES.nbytes
+    assert xl.explain(xl.open(VALUES) * 2, path).bytes_moved == 2 * VALUES.nbytes
     with pytest.raises(xl.ShapeError, match=r"^explain: .* does not fit a target of shape"):
         xl.explain(a * 2, np.zeros(3))
-    with pytest.raises(TypeError, match="kept elsewhere"):
-        xl.explain(a, chunks=7)
+    for told in (a,), (a["i,j"], path, "j,i"):
+        with pytest.raises(TypeError, match=r"labelled ones .* before that\), .* kept elsewhere"):
+            xl.explain(*told, chunks=7)
     assert not path.exists()

@@ -88,6 +88,20 @@ def test_finished_blocks_that_are_gone_or_changed_are_made_again(tmp_path: Path)
     np.testing.assert_array_equal(array[...], VALUES + 1)
 
 
+@pytest.mark.parametrize("page", range(1, 5))
+def test_a_page_that_a_map_has_lost_is_made_again(page: int, tmp_path: Path) -> None:
+    values = np.arange(1.0, 12_001.0).reshape(4, 3000)
+    source = Stops(values, (1, 3000))
+    with pytest.raises(KeyboardInterrupt):
+        xl.store(xl.open(source) + 1, tmp_path / "a.npy", memory=120_000)
+    source.left = 1000
+    with (tmp_path / "a.npy").open("r+b") as file:
+        file.seek(4096 * page)
+        file.write(bytes(4096))
+    xl.store(xl.open(source) + 1, tmp_path / "a.npy", resume=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), values + 1)
+
+
 def _npy(path: Path) -> None:
     np.save(path, VALUES)
 
@@ -276,7 +290,8 @@ def test_a_damaged_record(tmp_path: Path) -> None:
             xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
         source.left = 2
     source.left = 1000
-    record.write_bytes(record.read_bytes() + b"[19, 0")
+    nowhere = "[[0], 5]\n[[0, 0, 0], 5]\n[[100, 0], 5]\n[[0.5, 0], 5]\n[[-1, 0], 5]\n"
+    record.write_text(record.read_text() + nowhere + "[19, 0")
     xl.store(xl.open(source) + 1, tmp_path / "a", resume=True)
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "a")[...], VALUES + 1)
     known = json.loads(head)

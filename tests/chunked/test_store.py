@@ -52,6 +52,14 @@ def test_what_is_rolled_along_two_dimensions() -> None:
     np.testing.assert_array_equal(target.values, np.roll(values, (2, 1), (0, 2)))
 
 
+def test_a_budget_too_small_for_what_is_in_memory() -> None:
+    for work in (xl.explain, xl.store):
+        with pytest.raises(
+            xl.SizeError, match=r": a block float64\[2, 3\] needs 48 bytes in flight"
+        ):
+            work(xl.ones((2, 3)) * 2, np.zeros((2, 3)), memory=3)
+
+
 def test_a_chunk_that_one_call_does_not_write(tmp_path: Path) -> None:
     values = np.random.default_rng(0).normal(size=(3, 100_001))
     made = zarr.create_array(

@@ -44,10 +44,8 @@ def too_small(piece: Any, budget: int, need: int = 0) -> BudgetError:
     operands = dict.fromkeys(
         [f"{x.source} {dtype_name(x.source.dtype)}{list(x.source.shape)}" for x in piece.loads]
     )
-    told = (
-        f"a block {describe(piece.node)} reads {piece.inputs} bytes of {', '.join(operands)} "
-        f"and needs {least} bytes in flight"
-    )
+    reads = f"reads {piece.inputs} bytes of {', '.join(operands)} and " if operands else ""
+    told = f"a block {describe(piece.node)} {reads}needs {least} bytes in flight"
     return BudgetError(told, budget, least)
 
 

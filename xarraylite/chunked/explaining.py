@@ -291,7 +291,8 @@ def explain(
         expressions an array that takes slices.
         After a labelled expression that ``xl.eval`` would evaluate, the labels of the result.
     labels : str, optional
-        Those of the result, where a labelled expression comes before where it would be stored.
+        Those of the result, where a labelled expression over operands that are kept elsewhere
+        comes before where it would be stored.
     chunks, memory : optional
         As `store` takes them, for what is stored, or over operands that are kept elsewhere.
 
@@ -327,8 +328,9 @@ def explain(
     stored = _stored(destination, expression, labels)
     if stored is None and (labels, chunks, memory) != (None, None, None):
         raise TypeError(
-            "explain: labels, chunks and memory are for expressions that are stored, or over "
-            f"operands that are kept elsewhere (open), got {type(destination).__name__}"
+            "explain: labels, chunks and memory are for expressions that are stored (labelled ones "
+            "in memory are evaluated before that), or over operands that are kept elsewhere "
+            f"(open), got {type(destination).__name__}"
         )
     if stored is None:
         return transforms.explain(destination, expression, held)

@@ -1,11 +1,12 @@
 """Compressed chunks, decoded to where they belong, and no more of them than is asked for.
 
-A frame of zstd is decoded as a whole.  A frame of Blosc (format 2, of c-blosc 1) is made of blocks
-that are compressed each by itself: a header of 16 bytes (versions, flags, bytes of an element, then
-bytes of the content, of a block and of the frame, as 32-bit integers, little endian), where in the
-frame each block begins, and the blocks, in any order.  So some blocks, with a header of their own,
-are a frame again.  Rows of a chunk are read and decoded with the blocks that they lie in, into
-memory that stays in the caches until they are where they belong.
+A frame of zstd is decoded as a whole, and so is a file of gzip, some of it at a time.  A frame of
+Blosc (format 2, of c-blosc 1) is made of blocks that are compressed each by itself: a header of 16
+bytes (versions, flags, bytes of an element, then bytes of the content, of a block and of the frame,
+as 32-bit integers, little endian), where in the frame each block begins, and the blocks, in any
+order.  So some blocks, with a header of their own, are a frame again.  Rows of a chunk are read and
+decoded with the blocks that they lie in, into memory that stays in the caches until they are where
+they belong.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 import struct
+import zlib
 from collections.abc import Callable, Sequence
 from io import FileIO
 from pathlib import Path
@@ -30,6 +32,12 @@ _BLOSC = struct.Struct("<4B3I")
 
 #: Bytes that are read to learn where blocks begin: enough for 60 of them.
 _HEAD = 256
+
+#: Bytes of a file of gzip that are decoded at a time, and of its content: they stay in the caches.
+_SLICE = 1 << 18
+
+#: What tells zlib that it is a file of gzip, so that it checks sum and length.
+_GZIP = 16 + zlib.MAX_WBITS
 
 #: The flag of Blosc's frames that are not compressed.
 _COPIED = 2
@@ -116,10 +124,10 @@ def decode(
         frame, first, length = _frame(codec.codec_id, path, begin, end, chunk[0] * row)
         alone = (first, length) == (begin, end - begin) and to.shape[1:] == tuple(chunk[1:])
         if alone and to.flags.c_contiguous:
-            codec.decode(frame, out=to)
+            _decode(codec, frame, to.reshape(-1).view(_BYTES))
             return True
         out = new_array((length,), _BYTES)
-        codec.decode(frame, out=out)
+        _decode(codec, frame, out)
     except Exception:  # whatever it is, the library says what
         return False
     rows = out[begin - first : end - first].view(to.dtype).reshape(len(to), *chunk[1:])
@@ -127,6 +135,28 @@ def decode(
         (slice(None), *[slice(a, a + n) for a, n in zip(low[1:], to.shape[1:], strict=True)])
     ]
     return True
+
+
+def _decode(codec: Any, frame: NumpyArray, out: NumpyArray) -> None:
+    """Write the content of a frame to bytes.
+
+    Raises
+    ------
+    Exception
+        If it is none, is damaged, or for gzip is not as long, or of several members.
+    """
+    if codec.codec_id != "gzip":
+        codec.decode(frame, out=out)
+        return
+    undone, to, done = zlib.decompressobj(_GZIP), out.data, 0
+    for begin in range(0, len(frame), _SLICE):
+        left: Any = frame[begin : begin + _SLICE].data
+        while len(left):
+            made = undone.decompress(left, _SLICE)
+            to[done : done + len(made)] = made
+            done, left = done + len(made), undone.unconsumed_tail
+    if not undone.eof or undone.unused_data or done != len(out):
+        raise ValueError("the frame or its content has another length")
 
 
 def _frame(

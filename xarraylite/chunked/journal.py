@@ -116,9 +116,11 @@ class Journal:
             If none is, so that nothing says that the target is the one that was begun.
         """
         for at, known in [*self.done.items()]:
-            high = [k + n for k, n in zip(at, self.block or (), strict=True)]
-            if state(window_of(at, [*map(min, high, shape)])) != known:
-                del self.done[at]
+            with contextlib.suppress(LookupError, OSError, TypeError, ValueError):  # no such block
+                high = [k + n for k, n in zip(at, self.block or (), strict=True)]
+                if state(window_of(at, [*map(min, high, shape)])) == known:
+                    continue
+            del self.done[at]
         if not self.done:
             raise StorageError(
                 f"store: cannot resume {self.target}: no finished block is there as it was "

@@ -44,8 +44,9 @@ _DEEP = 32
 #: Arrays and blocks that are looked at to learn what an array reads.
 _LOOKED = 1024
 
-#: One element in so many tells whether a block is as it was: reading all would take too long.
-_SPARSE = 1021
+#: One element in so many bytes tells whether a block is as it was: one of each page that a crash of
+#: the machine may have lost.
+_SPARSE = 4093
 
 #: Keys of an array of zarr besides its chunks.
 _METADATA = ("zarr.json", ".zarray", ".zattrs")
@@ -352,10 +353,11 @@ def _state(path: Path) -> list[str]:
 def state_of(array: Any, box: Box) -> int:
     """Return what tells whether a block of a map, or of chunks in files, is as it was written.
 
-    Of a map these are some of its elements, of files their sizes and times.
+    Of a map these are elements of all its pages, of files their sizes and times.
     """
     if isinstance(array, np.memmap):
-        return zlib.crc32(array[(*as_slices(box), ...)].flat[::_SPARSE].tobytes())
+        each = max(1, _SPARSE // array.itemsize)
+        return zlib.crc32(array[(*as_slices(box), ...)].flat[::each].tobytes())
     folder, parts = Path(path_of(array) or ""), parts_of(box, array.chunks)
     told = [_state(folder / array.metadata.encode_chunk_key(index)) for index, _, _ in parts]
     return zlib.crc32(repr(told).encode())
