@@ -5,6 +5,7 @@ A program is a function of the module it is written for, NumPy or ours, and retu
 
 from __future__ import annotations
 
+from fractions import Fraction
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -342,6 +343,16 @@ def classes_of_arrays(xp: Xp) -> Any:
     kinds = [type(part).__name__, part.unit, isinstance(part, xp.ndarray), Signal.__qualname__]
     totals = float(xp.sum(signal)), float(signal.mean()), float((values + signal)[0])
     return values.tolist(), part.tolist(), kinds, totals, Window(2).twice().tolist()
+
+
+def objects_in_lists(xp: Xp) -> Any:
+    column = xp.array([[None] * 3]).T
+    column[1] = 2.5
+    total = xp.ones(3).sum()
+    made = [column, xp.atleast_1d([None, 2]), xp.asarray([Fraction(1, 3)]) * 3, xp.array((None,))]
+    made += [xp.array([None, total, total * 2]), xp.repeat([None, 1], 2), xp.tile([None], (2, 1))]
+    made += [xp.array([10**30, 1]), xp.array([None], ndmin=2), *xp.atleast_2d(xp.ones(2), [None])]
+    return [(str(x.tolist()), x.dtype == object) for x in made]
 
 
 PROGRAMS = [
