@@ -5,6 +5,7 @@ A program is a function of the module it is written for, NumPy or ours, and retu
 
 from __future__ import annotations
 
+import copy
 from fractions import Fraction
 from types import FunctionType, ModuleType
 from typing import Any
@@ -315,7 +316,7 @@ def picked_by_objects(xp: Xp) -> Any:
 
 
 def classes_of_arrays(xp: Xp) -> Any:
-    class Signal(xp.ndarray):  # type: ignore[misc, name-defined]
+    class Signal(xp.ndarray):  # type: ignore[misc, name-defined]  # noqa: PLW1641
         unit: Any
 
         def __new__(cls, values: Any, unit: str | None = None) -> Any:
@@ -324,7 +325,20 @@ def classes_of_arrays(xp: Xp) -> Any:
             return made
 
         def __array_finalize__(self, source: Any) -> None:
+            xp.ndarray.__array_finalize__(self, source)
             self.unit = getattr(source, "unit", None)
+
+        def __getitem__(self, key: Any) -> Any:
+            return xp.ndarray.__getitem__(self, key)
+
+        def mean(self, axis: Any = None) -> Any:  # type: ignore[override]
+            return xp.ndarray.mean(self, axis) + 1
+
+        def __eq__(self, other: object) -> Any:
+            return xp.ndarray.__eq__(self, other).tolist()
+
+        def __reduce__(self) -> Any:
+            return Signal, (self.tolist(), len(xp.ndarray.__reduce__(self)))
 
     class Twice:
         def twice(self) -> Any:
@@ -341,7 +355,9 @@ def classes_of_arrays(xp: Xp) -> Any:
     signal[0] = 9
     part = (signal[1:] * 2).T
     kinds = [type(part).__name__, part.unit, isinstance(part, xp.ndarray), Signal.__qualname__]
+    kinds.append((xp.ndarray[Any, xp.dtype[Any]] | None).__args__[1])
     totals = float(xp.sum(signal)), float(signal.mean()), float((values + signal)[0])
+    kinds += [signal == 9, copy.copy(signal).unit]
     return values.tolist(), part.tolist(), kinds, totals, Window(2).twice().tolist()
 
 
