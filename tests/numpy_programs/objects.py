@@ -367,7 +367,11 @@ def objects_in_lists(xp: Xp) -> Any:
     total = xp.ones(3).sum()
     made = [column, xp.atleast_1d([None, 2]), xp.asarray([Fraction(1, 3)]) * 3, xp.array((None,))]
     made += [xp.array([None, total, total * 2]), xp.repeat([None, 1], 2), xp.tile([None], (2, 1))]
-    made += [xp.array([10**30, 1]), xp.array([None], ndmin=2), *xp.atleast_2d(xp.ones(2), [None])]
+    made += [
+        xp.array([10**30, None]),
+        xp.array([None], ndmin=2),
+        *xp.atleast_2d(xp.ones(2), [None]),
+    ]
     return [(str(x.tolist()), x.dtype == object) for x in made]
 
 

@@ -21,7 +21,17 @@ import numpy as np
 from .._errors import AxisError, DTypeError, ShapeError, SizeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
-from .nodes import HasNode, Lifted, OneValue, has_array, has_own, is_foreign, is_masked, values_in
+from .nodes import (
+    NUMBERS,
+    HasNode,
+    Lifted,
+    OneValue,
+    has_array,
+    has_own,
+    is_foreign,
+    is_masked,
+    values_in,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -87,6 +97,8 @@ def array_of(values: object, dtype: object = None, objects: bool = False) -> Num
     except ValueError:  # ragged
         return None
     if objects and made.dtype.hasobject:
+        if NUMBERS.issuperset(map(type, made.flat)):
+            return None  # too large for any dtype
         for place, x in enumerate(made.flat):
             if isinstance(x, (HasNode, Lifted)):
                 return None  # an array of ours that NumPy could not join
