@@ -321,7 +321,7 @@ MOVED = [
     "xl.as_strided(x, (2, 2), (1, 1))",
     "xl.diff(x)",
     "xl.diff(x, 2, axis=1, prepend=x[:, :1])",
-    "xl.diff(x, prepend=0.5)",
+    "xl.diff(x, prepend=0.5, append=x[0, 1])",
     "xl.diff(x, 10**30)",
     "xl.cumsum(x, axis=1)",
     "xl.cumulative_prod(x, axis=0)",

@@ -5,6 +5,8 @@ A program is a function of the module it is written for, NumPy or ours, and retu
 
 from __future__ import annotations
 
+import copy
+from fractions import Fraction
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -314,7 +316,7 @@ def picked_by_objects(xp: Xp) -> Any:
 
 
 def classes_of_arrays(xp: Xp) -> Any:
-    class Signal(xp.ndarray):  # type: ignore[misc, name-defined]
+    class Signal(xp.ndarray):  # type: ignore[misc, name-defined]  # noqa: PLW1641
         unit: Any
 
         def __new__(cls, values: Any, unit: str | None = None) -> Any:
@@ -323,7 +325,20 @@ def classes_of_arrays(xp: Xp) -> Any:
             return made
 
         def __array_finalize__(self, source: Any) -> None:
+            xp.ndarray.__array_finalize__(self, source)
             self.unit = getattr(source, "unit", None)
+
+        def __getitem__(self, key: Any) -> Any:
+            return xp.ndarray.__getitem__(self, key)
+
+        def mean(self, axis: Any = None) -> Any:  # type: ignore[override]
+            return xp.ndarray.mean(self, axis) + 1
+
+        def __eq__(self, other: object) -> Any:
+            return xp.ndarray.__eq__(self, other).tolist()
+
+        def __reduce__(self) -> Any:
+            return Signal, (self.tolist(), len(xp.ndarray.__reduce__(self)))
 
     class Twice:
         def twice(self) -> Any:
@@ -340,8 +355,24 @@ def classes_of_arrays(xp: Xp) -> Any:
     signal[0] = 9
     part = (signal[1:] * 2).T
     kinds = [type(part).__name__, part.unit, isinstance(part, xp.ndarray), Signal.__qualname__]
+    kinds.append((xp.ndarray[Any, xp.dtype[Any]] | None).__args__[1])
     totals = float(xp.sum(signal)), float(signal.mean()), float((values + signal)[0])
+    kinds += [signal == 9, copy.copy(signal).unit]
     return values.tolist(), part.tolist(), kinds, totals, Window(2).twice().tolist()
+
+
+def objects_in_lists(xp: Xp) -> Any:
+    column = xp.array([[None] * 3]).T
+    column[1] = 2.5
+    total = xp.ones(3).sum()
+    made = [column, xp.atleast_1d([None, 2]), xp.asarray([Fraction(1, 3)]) * 3, xp.array((None,))]
+    made += [xp.array([None, total, total * 2]), xp.repeat([None, 1], 2), xp.tile([None], (2, 1))]
+    made += [
+        xp.array([10**30, None]),
+        xp.array([None], ndmin=2),
+        *xp.atleast_2d(xp.ones(2), [None]),
+    ]
+    return [(str(x.tolist()), x.dtype == object) for x in made]
 
 
 PROGRAMS = [

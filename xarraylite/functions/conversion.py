@@ -105,7 +105,7 @@ def asarray(
                 return made
         return _made(a, dtype, order, device, copy, layout, strides, shape)
     except DTypeError:
-        other = array_of(a, dtype)
+        other = array_of(a, dtype, objects=True)
         if other is not None:
             return cast("XContainer", other)
         if dtype is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -280,7 +281,8 @@ def _unless_as_is(function: Callable[..., Any], a: object, *args: Any, **kwargs:
 class _OfArrays(ABCMeta):
     """What a class of arrays is asked for, `XExpression` has: its methods, say.
 
-    Classes that users derive from it are derived from NumPy's own, whose memory they have.
+    Classes that users derive from it are derived from NumPy's own, whose memory they have, and of
+    such objects methods are NumPy's.
     """
 
     def __new__(cls, name: str, bases: Any, body: dict[str, Any], **options: Any) -> Any:
@@ -290,7 +292,18 @@ class _OfArrays(ABCMeta):
         return types.new_class(name, numpys, options, lambda known: known.update(body))
 
     def __getattr__(cls, name: str) -> Any:
-        return getattr(XExpression, name)
+        theirs: Any = vars(np.ndarray).get(name)
+        if not isinstance(theirs, (types.MethodDescriptorType, types.WrapperDescriptorType)):
+            return getattr(XExpression, name)
+
+        @functools.wraps(getattr(XExpression, name, theirs))
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            of = np.ndarray if isinstance(self, np.ndarray) else XExpression
+            return getattr(of, name)(self, *args, **kwargs)
+
+        method.__module__, method.__qualname__ = __name__, f"ndarray.{name}"
+        setattr(cls, name, method)  # pickles are by its name
+        return method
 
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, (XExpression, np.ndarray))  # a register would be searched
@@ -334,6 +347,8 @@ class ndarray(metaclass=_OfArrays):
     (3, True, True)
     """
 
+    __class_getitem__: Any = classmethod(types.GenericAlias)  # in annotations
+
     def __new__(  # type: ignore[misc]
         cls,
         shape: Any,
@@ -362,6 +377,9 @@ class ndarray(metaclass=_OfArrays):
         made: Any = np.ndarray(shape, kind, memory, int(offset), paces, order)
         return adapt(made) if other is None else made
 
+
+for _name in ["eq", "ne", "lt", "le", "gt", "ge", "repr", "str", "format", "reduce", "reduce_ex"]:
+    _OfArrays.__getattr__(ndarray, f"__{_name}__")  # which `object` has too
 
 ndarray.register(XExpression)
 ndarray.register(np.ndarray)  # what text, dates and records are, in the same program

@@ -9,6 +9,7 @@ knows the values of containers as NumPy's own.  Arrays still say ``numpy.dtype``
 
 from __future__ import annotations
 
+from types import GenericAlias
 from typing import Any
 
 import numpy as np
@@ -202,6 +203,7 @@ class dtype(metaclass=_Dtypes):
     """
 
     __slots__ = ()
+    __class_getitem__: Any = classmethod(GenericAlias)  # in annotations
 
     def __new__(cls, dtype: Any, align: bool = False, copy: bool = False) -> Any:
         """Return the dtype."""

@@ -159,9 +159,10 @@ def diff(
 
 def _end(x: object, shape: tuple[int, ...], axis: int) -> object:
     """Return what stands before or after an array along an axis, where a number stands once."""
-    if x is None or isinstance(x, Parted) or (end := as_array(x, "diff")).ndim:
-        return x
-    return broadcast_to(end, (*shape[:axis], 1, *shape[axis + 1 :]))
+    if x is None:
+        return None
+    end: Any = x if isinstance(x, Parted) else as_array(x, "diff")
+    return end if end.ndim else broadcast_to(end, (*shape[:axis], 1, *shape[axis + 1 :]))
 
 
 # --- without NaN -----------------------------------------------------------------------------

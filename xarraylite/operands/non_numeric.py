@@ -21,7 +21,17 @@ import numpy as np
 from .._errors import AxisError, DTypeError, ShapeError, SizeError
 from ..dtypes.formats import loop_dtype
 from ..dtypes.names import SUPPORTED, NumpyArray
-from .nodes import HasNode, Lifted, OneValue, has_array, has_own, is_foreign, is_masked, values_in
+from .nodes import (
+    NUMBERS,
+    HasNode,
+    Lifted,
+    OneValue,
+    has_array,
+    has_own,
+    is_foreign,
+    is_masked,
+    values_in,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -63,8 +73,11 @@ def dtype_of(dtype: object) -> np.dtype[Any] | None:
     return found if is_other(found) or found == np.dtype(object) else None
 
 
-def array_of(values: object, dtype: object = None) -> NumpyArray | None:
-    """Return values that are no numbers, or shall be none, as NumPy's array; None for others."""
+def array_of(values: object, dtype: object = None, objects: bool = False) -> NumpyArray | None:
+    """Return values that are no numbers, or shall be none, as NumPy's array; None for others.
+
+    Lists of objects are such values where an array is made of them, and not where one computes.
+    """
     wanted = dtype_of(dtype)
     if wanted is None and dtype is not None:
         return None
@@ -83,6 +96,15 @@ def array_of(values: object, dtype: object = None) -> NumpyArray | None:
         made = np.array(plain)
     except ValueError:  # ragged
         return None
+    if objects and made.dtype.hasobject:
+        if NUMBERS.issuperset(map(type, made.flat)):
+            return None  # too large for any dtype
+        for place, x in enumerate(made.flat):
+            if isinstance(x, (HasNode, Lifted)):
+                return None  # an array of ours that NumPy could not join
+            if isinstance(x, np.ndarray) and not x.ndim:
+                made.flat[place] = x[()]  # a total, which is a number for NumPy
+        return made
     return made if is_other(made.dtype) else None
 
 
@@ -126,7 +148,7 @@ def as_other(values: object, dtype: object) -> NumpyArray:
 #: Functions of NumPy's that take masked arrays and lose the masks.
 _UNMASKED = frozenset(["einsum", "where"])
 
-#: Functions that take one text for an array, or for the dtype of one.
+#: Functions that take one text for an array, or for the dtype of one, and lists of objects.
 _TAKE_ONE = frozenset(["atleast_1d", "atleast_2d", "atleast_3d", "repeat", "result_type", "tile"])
 
 #: Operators that find arrays of numbers unequal to text, where NumPy's functions have no loop.
@@ -151,7 +173,8 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
         fits = isinstance(args[0] if args else None, np.ndarray)
     else:
         fits = any([_is_of_others(x) or has_own(x, name) for x in args or options.values()])
-        fits = fits or (name in _TAKE_ONE and isinstance((args or (0,))[0], _TEXT))
+        if name in _TAKE_ONE:
+            fits = fits or any([array_of(x, objects=True) is not None for x in args])
         fits = fits and not (name in _UNMASKED and any([is_masked(x) for x in args]))
     if not fits or not callable(function):
         raise  # noqa: PLE0704
