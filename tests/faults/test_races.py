@@ -19,7 +19,7 @@ import xarraylite as xl
 from tests.threads import run_all
 from xarraylite.arrays.expression import XExpression
 from xarraylite.assignment import elements, readers
-from xarraylite.memory import snapshots
+from xarraylite.memory import buffer, snapshots
 from xarraylite.memory.pool import counters
 from xarraylite.memory.snapshots import Snapshot
 from xarraylite.testing import assert_same_bits
@@ -281,19 +281,45 @@ def test_an_expression_means_the_same_each_time(
 def test_a_write_that_begins_while_a_snapshot_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """Machine code, which waits for no lock, does not know of a reader that has no snapshot yet."""
     x, of = xl.ones(8), Snapshot.of
+    assert_same_bits(xl.eval(xl.ones(8) * 1), np.ones(8))  # from now on it asks for no node
 
     def interrupted(memory: Any) -> Snapshot:
         if memory is x._buffer and memory not in snapshots.writing[1:]:
             snapshots.writing.append(memory)  # as another thread does, where nobody waits
         return of(memory)
 
+    def read_too(snapshot: Snapshot | None) -> None:
+        others.append(x * 1)  # as a third thread, which finds it in the buffer
+        let_go(snapshot)
+
+    others, let_go = list[Any](), buffer._let_go
     with monkeypatch.context() as patch:
         patch.setattr(Snapshot, "of", staticmethod(interrupted))
+        patch.setattr(buffer, "_let_go", read_too)
         e = XExpression(x.node)
     x._buffer.run()[:] = 0
     snapshots.writing.remove(x._buffer)
-    assert_same_bits(xl.eval(e), np.ones(8))
+    for read in (e, *others):
+        assert_same_bits(xl.eval(read), np.ones(8))
     assert_same_bits(xl.eval(x * 1), np.zeros(8))
+
+
+def test_who_reads_a_product_that_is_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody had waited for it when that was asked."""
+    x, counted, read = xl.ones((4, 4)) @ xl.ones((4, 4)), buffer.Buffer.references, list[Any]()
+    xl.eval(x * 1)
+
+    def interrupted(memory: Any) -> int:
+        found = counted(memory)
+        if memory is x._buffer and not read:
+            read.append(x * 1)  # as another thread does
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(buffer.Buffer, "references", interrupted)
+        assert readers.waiting_for(x._buffer) == 0
+    x[0, 0] = 9.0
+    assert_same_bits(xl.eval(read[0]), np.full((4, 4), 4.0))
 
 
 def test_references_of_strangers_are_not_the_own_ones_of_what_is_written() -> None:

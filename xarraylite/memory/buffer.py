@@ -231,9 +231,11 @@ class Buffer(Memory):
                     readers.writing.remove(self)
             if not (readers.writing and readers.is_being_written(self)):
                 return fresh
-            # Machine code, which waits for no lock, has begun to write since it was asked above.
             _let_go(fresh)
-            return Snapshot.of_copy(self)
+        # Machine code, which waits for no lock, has begun to write since it was asked above; what
+        # other threads have read of the buffer since then is this snapshot too.
+        fresh.move()
+        return fresh
 
     def _fresh(self) -> Snapshot:
         """Return a new snapshot, the current one from now on."""
@@ -384,11 +386,8 @@ class Buffer(Memory):
 
         What is only a product's result that nobody reads is none from now on.
         """
-        if self.special and self.made is not None and not self.shared:
-            with guard.held:
-                if not self._moving and self.references() == 0:
-                    _let_go(self._known())  # it tells of the product
-                    self.made, self.special = None, self.readonly
+        if self.special and self.made is not None and not self.shared and self.references() == 0:
+            self.release()  # its snapshot tells of the product
         return not self.special
 
     def _take(self, snapshots: list[Snapshot]) -> None:

@@ -300,9 +300,9 @@ def container_for(array: int, borrows: bool) -> int:
 
     0 of any other object, of elements that are copied and are many, and of none that are borrowed.
     """
-    kind = kind_of(array)
-    rank = load(array + py.RANK) & 0xFFFFFFFF
-    shape = tuple_from(load(array + py.EXTENTS), rank) if kind != 0 else 0
+    kind, shape = kind_of(array), 0
+    if kind != 0:
+        shape = tuple_from(load(array + py.EXTENTS), load(array + py.RANK) & 0xFFFFFFFF)
     size = py.size_of(shape) if shape != 0 else -1
     usual = size > 0 if borrows else 0 <= size <= py.MANY
     nbytes = size * py.itemsize_of(kind) if usual else 0
@@ -331,7 +331,7 @@ def owned_alone(place: int, count: int) -> int:
 def rows_of(array: int) -> int:
     """Return the elements of an array in a container of their own, by rows; 0 of others."""
     made = owned(array)
-    if made != 0 or py.is_plain_array(array):
+    if made != 0 or load(array + CLASS) != word(w.NDARRAY) or py.is_plain_array(array):
         return made
     copy = py.call_method(word(w.COPY_NAME), array, 0, 1)
     if copy != 0:
