@@ -42,14 +42,12 @@ from .._errors import DTypeError
 from .._locks import in_children
 from . import snapshots as readers
 from .block import Memory, byte_reach
-from .pool import Bytes, Range, Raw, address_of
+from .pool import UINT8, Bytes, Range, Raw, address_of
 from .slabs import take
 from .snapshots import ALONE, GLANCE, NAMED, Snapshot, guard, newest, noted, shared_snapshots
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-_UINT8 = np.dtype(np.uint8)
 
 #: Whether counts tell who holds an object that other threads may hold: they have to wait meanwhile.
 #: (`sysconfig` would say so too, for 1 ms.)
@@ -137,7 +135,7 @@ class Buffer(Memory):
     def of_array(array: npt.NDArray[Any], owner: object = None) -> Buffer:
         """Return a buffer over the bytes of an array that lies in row-major order."""
         made, writeable = _new(Buffer), array.flags.writeable
-        made._memory = memory = (array if array.ndim == 1 else array.reshape(-1)).view(_UINT8)
+        made._memory = memory = (array if array.ndim == 1 else array.reshape(-1)).view(UINT8)
         made._start, made.nbytes = 0, memory.nbytes
         asked = writeable and made.nbytes
         made.address = address_of(memory) if asked else array.__array_interface__["data"][0]
@@ -190,7 +188,7 @@ class Buffer(Memory):
             )
         if export.c_contiguous:
             # The raw bytes, whatever the format says (NumPy does not know all of them).
-            return _borrow_array(np.frombuffer(export, _UINT8), obj)
+            return _borrow_array(np.frombuffer(export, UINT8), obj)
         return _borrow_array(np.asarray(export), obj)
 
     @property
@@ -217,9 +215,6 @@ class Buffer(Memory):
         with guard.held:
             if readers.writing and readers.is_being_written(self):
                 return Snapshot.of_copy(self)
-            known = self._known()
-            if known is not None:
-                return known
             try:
                 readers.writing.append(self)
                 known = self._known()
@@ -295,8 +290,6 @@ class Buffer(Memory):
 
     def is_awaited(self) -> bool:
         """Tell whether any expression refers to these bytes."""
-        if self.shared and not shared_snapshots:
-            return False
         with guard.held:
             return _are_held(self._live()) if self.shared else self.references() > 0
 
@@ -496,7 +489,7 @@ def _borrow_array(array: npt.NDArray[Any], owner: object) -> Buffer:
         root = root.base
     moves = root.flags.owndata and type(root) is not Raw
     if type(array) is np.ndarray and array.flags.c_contiguous and not moves:
-        return Buffer(array.reshape(-1).view(_UINT8), 0, address, array.nbytes, readonly, owner)
+        return Buffer(array.reshape(-1).view(UINT8), 0, address, array.nbytes, readonly, owner)
     low, high = byte_reach(array.shape, list(array.strides), address, array.itemsize)
     if low == high:
         low = high = address

@@ -38,7 +38,7 @@ POOL_LIMIT = 512 << 20
 
 Bytes: TypeAlias = "npt.NDArray[np.uint8]"
 
-_UINT8 = np.dtype(np.uint8)
+UINT8 = np.dtype(np.uint8)
 _from_buffer: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 _address_of = ctypes.addressof
 
@@ -108,7 +108,7 @@ def aligned_bytes(nbytes: int) -> tuple[Bytes, int, int]:
     MemoryError
         If the system refuses.
     """
-    memory = np.empty(nbytes + ALIGNMENT, _UINT8)
+    memory = np.empty(nbytes + ALIGNMENT, UINT8)
     first = address_of(memory)
     start = -first % ALIGNMENT
     return memory, start, first + start
@@ -166,7 +166,7 @@ def size_class(nbytes: int) -> int:
 
 def _fresh(size: int) -> Raw:
     """Return new memory."""
-    raw = Raw(size, _UINT8)
+    raw = Raw(size, UINT8)
     first = address_of(raw)
     raw.start = -first % ALIGNMENT
     raw.address = first + raw.start

@@ -8,13 +8,12 @@ import numpy as np
 
 from .._config import is_too_large, settings
 from .._errors import SizeError
-from .pool import ALIGNMENT, POOL_FROM, Bytes, aligned_bytes, counters, pool
+from .pool import ALIGNMENT, POOL_FROM, UINT8, Bytes, aligned_bytes, counters, pool
 
 INT64_MAX = (1 << 63) - 1
 
 _SMALL = 512
 _SLAB = 16 << 10
-_UINT8 = np.dtype(np.uint8)
 
 Block = tuple[Bytes, int, int]
 """Memory, where the bytes begin in it, and their address."""
@@ -75,7 +74,7 @@ def _places(lines: int, start: int) -> tuple[int, ...]:
 
 
 #: The slab that is cut now, by the lines of a buffer.
-SLABS: list[_Slab] = [(np.empty(0, _UINT8), 0, []) for _ in range(_SMALL // ALIGNMENT + 1)]
+SLABS: list[_Slab] = [(np.empty(0, UINT8), 0, []) for _ in range(_SMALL // ALIGNMENT + 1)]
 
 
 def _size_message(nbytes: int) -> str:
