@@ -24,7 +24,7 @@ from ..operands import tracing
 from ..operands.nodes import Gathers
 from ..runtime import evaluate as engine
 from ..runtime.counting import count_use
-from . import ownership
+from . import buffer_slot, ownership
 
 #: NumPy's own function, which takes strides for bytes.
 _IN_BYTES = np.lib.stride_tricks.as_strided.__code__
@@ -55,6 +55,10 @@ def check_asker(frame: FrameType) -> None:
             "NumPy's function takes bytes; give it np.asarray(x) and strides of that, or use "
             "xl.lib.stride_tricks.as_strided"
         )
+
+
+#: Flags of C's requests for memory: that it may be written; any strides, or those of rows.
+_WRITABLE, _STRIDES, _CONTIGUOUS = 0x1, 0x10, 0x30
 
 
 class Described:
@@ -232,10 +236,16 @@ class DescribedMemory(Described):
         return self._plain("__array_struct__").__array_struct__
 
     def __buffer__(self, flags: int) -> memoryview:
-        """Return the memory as a buffer, for Python 3.12 and later."""
+        """Return the memory as a buffer; who takes no strides and does not write gets a copy."""
         check_asker(sys._getframe(1))
         try:
             values: Any = self._plain("__buffer__")
         except AttributeError as error:
             raise BufferError(str(error)) from None
+        if not (flags & _WRITABLE or flags & _CONTIGUOUS == _STRIDES or values.flags.c_contiguous):
+            values = np.array(values, order="C")
+            values.flags.writeable = False
         return memoryview(values)
+
+
+buffer_slot.offer(DescribedMemory, check_asker)

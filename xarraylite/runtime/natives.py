@@ -20,7 +20,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..codegen.assembly import Assembly
-from ..codegen.cpython.api import ANY, LISTED, METHODS, NOTHING, ONE, SEVERAL, SIZE, TOGETHER, TWO
+from ..codegen.cpython.api import (
+    ANY,
+    FILLED,
+    LISTED,
+    METHODS,
+    NOTHING,
+    ONE,
+    SEVERAL,
+    SIZE,
+    TOGETHER,
+    TWO,
+)
 from ..codegen.cpython.basics import BASE_CLASS, DIGIT_BITS
 from ..codegen.cpython.outside import STATE
 from ..codegen.emit.routine import OBJECTS
@@ -97,6 +108,16 @@ def can_load() -> bool:
     array = np.empty(1, np.uint8)
     address: int = array.__array_interface__["data"][0]
     return launch.word_at(id(array) + 16) == address
+
+
+def formats() -> Any:
+    """Return what NumPy's dtypes are called in buffers, and their sizes, by their numbers."""
+    table = (ctypes.c_int64 * 512)()
+    for dtype in map(np.dtype, "?bBhHiIlLqQefdFD"):
+        name = ctypes.create_string_buffer(np.empty(0, dtype).data.format.encode())
+        launch.keep_forever(name)
+        table[2 * dtype.num : 2 * dtype.num + 2] = [ctypes.addressof(name), dtype.itemsize]
+    return table
 
 
 def digits() -> tuple[int, int]:
@@ -187,7 +208,19 @@ _PLAIN = (
 
 def _method(number: int, native: Native) -> str:
     """Return what CPython calls: it passes addresses as numbers."""
-    which, (way, first) = list(METHODS).index(native.function), native.way
+    which = list(METHODS).index(native.function)
+    if native.form == FILLED:
+        return f"""
+define internal i32 @m{number}(ptr %a, ptr %b, i32 %flags) {{
+  %a.at = ptrtoint ptr %a to i64
+  %b.at = ptrtoint ptr %b to i64
+  %c.at = zext i32 %flags to i64
+  %r = call i64 @body(i64 {which}, i64 %a.at, i64 %b.at, i64 %c.at, i64 0)
+  %failed = icmp eq i64 %r, 0
+  %status = sext i1 %failed to i32
+  ret i32 %status
+}}"""
+    way, first = native.way
     parameters, words, otherwise = _WORDS.get(native.form, _PLAIN)
     given = ", ".join([f"i64 {x}" for x in ("%a.at", "%b.at", "%c.at", "0")[first : first + 3]])
     return f"""
@@ -258,7 +291,12 @@ class Loaded:
         self._addresses = list(table[: len(methods)])
 
     def attribute(self, owner: Any, name: str, number: int) -> Any:
-        """Return a method as what stands for an attribute of a class, or of a module."""
+        """Return a method as what stands for an attribute of a class, or of a module.
+
+        What fills buffers stands for none: CPython looks for its address.
+        """
+        if self._methods[number].form == FILLED:
+            return self._addresses[number]
         if name in _SLOTS and isinstance(owner, type):
             return _new_slot(
                 owner, launch.word_at(id(_SLOTS[name]) + _BASE), self._addresses[number]

@@ -8,12 +8,13 @@ do what is known and call the methods they replace for everything else.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from .._config import Settings
 from ..arrays import adapt as adapting
-from ..arrays import evaluation, expression, few, ownership, scalar, xarray
+from ..arrays import buffer_slot, evaluation, expression, few, ownership, scalar, xarray
 from ..arrays.array_object import ArrayObject
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
@@ -56,6 +57,7 @@ from ..runtime.natives import (
     assembly_of,
     can_load,
     digits,
+    formats,
     temporary_test,
 )
 from ..runtime.program import Direct, HostCall
@@ -166,7 +168,6 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("zeros", xarray, "zeros"),
     ("sorted_inside", ArrayObject, "sort"),
     ("copied", XArray, "copy"),
-    ("to_array", XContainer, "__array__"),
     ("product", XExpression, "__matmul__"),
     ("adapted", adapting, "adapted"),
     ("adapted_alone", namespace(None), "adapt"),
@@ -202,7 +203,7 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("to_bool", XExpression, "__bool__"),
     ("to_int", XExpression, "__int__"),
     ("to_int", XExpression, "__index__"),
-    ("to_struct", DescribedMemory, "__array_struct__"),
+    ("to_buffer", DescribedMemory, "__buffer__"),
 )
 
 #: Shapes of short vectors.
@@ -265,7 +266,7 @@ def _words() -> dict[int, int]:
     found[w.UNCHANGED], found[w.ONCE] = _address(unchanged), _address(results.ONCE)
     found[w.NEW_ARRAY] = array_maker()
     found |= dict(zip((w.ONE_DIGIT, w.TWO_DIGITS), digits(), strict=True))
-    found[w.LINES] = _address(_LINES)
+    found[w.LINES], found[w.FORMATS] = _address(_LINES), _memory(formats())
     found[w.TRACING] = _memory(tracing.running)
     found[w.EVALUATIONS], found[w.REUSES] = _memory(evaluations), _memory(reuses)
     found[w.PINS], found[w.WRITING] = _address(pins), _address(writing)
@@ -285,6 +286,18 @@ def _slot(fact: w.Slot) -> int:
 
 
 _replaced: dict[tuple[Any, str], Any] = {}
+
+#: Classes whose buffers are filled by machine code, and what filled them before.
+_buffers: dict[type, int] = {}
+
+
+def _heirs(cls: type[Any], name: str) -> Iterator[type[Any]]:
+    """Yield a class, and the classes that have a method from it."""
+    yield cls
+    derived: type[Any]
+    for derived in cls.__subclasses__():
+        if getattr(derived, name) is getattr(cls, name):
+            yield from _heirs(derived, name)
 
 
 def assembly() -> Assembly:
@@ -310,6 +323,9 @@ def install() -> None:
     if _replaced or not can_load():
         return
     for owner, name, method in _made():
+        if isinstance(method, int):
+            _buffers.update({cls: buffer_slot.put(cls, method) for cls in _heirs(owner, name)})
+            continue
         _replaced[owner, name] = vars(owner).get(name)
         setattr(owner, name, method)
     readers.called.assign = HELD_SETITEM
@@ -322,5 +338,8 @@ def remove() -> None:
             delattr(owner, name)
         else:
             setattr(owner, name, method)
+    for cls, function in _buffers.items():
+        buffer_slot.put(cls, function)
     _replaced.clear()
+    _buffers.clear()
     readers.called.assign = HELD_ASSIGN

@@ -59,8 +59,8 @@ def word(number: int) -> int:
 
 #: How CPython calls a method, or a function: with no argument beside ``self``, with one, with two,
 #: with the place of several and their number, none of them by name, or with a tuple and a
-#: dictionary.
-NOTHING, ONE, TWO, LISTED, ANY = range(5)
+#: dictionary; or C, which has a buffer filled (PEP 3118).
+NOTHING, ONE, TWO, LISTED, ANY, FILLED = range(6)
 
 #: What is called instead of a method that did nothing: with so many arguments, or several, which
 #: lie at an address and may have names, or a tuple and a dictionary.
@@ -75,7 +75,7 @@ _NAMED = (
     (NOTHING, "a1", "length to_bool to_float to_int"),
     (NOTHING, "a1, a4", "single"),
     (ONE, "a2", "adapted array_at duplicated evaluated looked_at owned promised"),
-    (ONE, "a2", "at_once to_struct total total_bytes value_of"),
+    (ONE, "a2", "at_once total total_bytes value_of"),
     (ONE, "a1, a2", "assign get_item lazy_item pick_wrote product promised_part"),
     (ONE, "a2, a4", "attribute real_part"),
     (ONE, "a1, a2, a4", "forward in_place reflected"),
@@ -84,7 +84,7 @@ _NAMED = (
     (LISTED, "a2, a3", "applied computed_into freed new_container owned_alone zeros"),
     (LISTED, _THREE, "hand recall replayed rewritten"),
     (ANY, "a1, a2, a3", "copied dotted flattened jitted one_element"),
-    (ANY, "a1, a2, a3", "sorted_inside taken_along to_array"),
+    (ANY, "a1, a2, a3", "sorted_inside taken_along"),
     (ANY, "a1, a2, a3, a4", "converted method"),
 )
 
@@ -98,6 +98,7 @@ METHODS = {
     "filtered_pair": (LISTED, "filtered(load(a2), load(a2 + 8)) if a3 == 2 else 0"),
     "pick_evaluated": (NOTHING, "values_of(a1, False)"),
     "pick_settled": (NOTHING, "values_of(a1, True)"),
+    "to_buffer": (FILLED, "to_buffer(a1, a2, a3)"),
     "element": (TWO, "element(a2, a3, False)"),
     "wrapped": (TWO, "element(a2, a3, True)"),
     "held_forward": (ONE, "held(a1, a2, a4)"),

@@ -43,7 +43,8 @@ DATA = 16
 
 #: Where an array of NumPy has the rest, and the flags of one that is aligned and row-major, and
 #: of one that may be written as well.
-RANK, EXTENTS, BASE, DESCRIPTION, FLAGS, BY_ROWS, WRITABLE = 24, 32, 48, 56, 64, 0x101, 0x400
+RANK, EXTENTS, STEPS, BASE, DESCRIPTION, FLAGS = 24, 32, 40, 48, 56, 64
+BY_ROWS, WRITABLE = 0x101, 0x400
 ORDINARY, OWNS = BY_ROWS | WRITABLE, 0x4
 
 #: Where a dtype of NumPy has the class of its numbers, and the upper half of a word that is its

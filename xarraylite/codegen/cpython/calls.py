@@ -13,8 +13,8 @@ from .readers import is_shared, waiting_for
 from .reuse import kept_values
 from .views import overlaps_itself, tuple_from
 
-#: Where NumPy's description of an array has flags and a dtype, and the flag that it has one.
-STRUCT_FLAGS, STRUCT_DTYPE, HAS_DTYPE = 16, 48, 0x800
+#: What asks C for memory of any format and strides to read (``PyBUF_FULL_RO``).
+READS_STRIDES = 0x11C
 
 
 def is_like(quick: int, args: int) -> bool:
@@ -200,32 +200,44 @@ def is_lent_already(container: int, array: int) -> bool:
     return steady and is_shared(buffer)
 
 
-def to_array(thing: int, args: int, keywords: int) -> int:
-    """``thing.__array__()``, where its memory was given to NumPy before."""
+def to_buffer(thing: int, view: int, flags: int) -> bool:
+    """Fill a buffer of C's with memory that NumPy can name, for who takes any strides to read."""
     array = py.get(thing, w.OWN_ARRAY) if py.is_container(thing) else 0
-    plain = array != 0 and keywords == 0 and load(args + SIZE) == 0
-    if plain and is_lent_already(thing, array) and not is_for_bytes():
-        place = scratch()
-        store(place, array)
-        return c.PyObject_VectorcallMethod(word(w.VIEW_NAME), place, 1, 0)
-    return 0
+    known = array != 0 and flags == READS_STRIDES and is_lent_already(thing, array)
+    dtype = load(array + py.DESCRIPTION) if known and not py.is_traced() else 0
+    if dtype == 0 or load(dtype + py.DTYPE_NUMBER) >= py.OTHERS or is_for_bytes():
+        return asked_in_python(thing, view, flags)
+    names = word(w.FORMATS) + 16 * (load(dtype + py.DTYPE_NUMBER) >> 32)
+    name, itemsize = load(names), load(names + 8)
+    if name == 0:
+        return asked_in_python(thing, view, flags)
+    rank, extents = load(array + py.RANK) & 0xFFFFFFFF, load(array + py.EXTENTS)
+    nbytes = itemsize
+    for k in range(rank):
+        nbytes *= load(extents + 8 * k)
+    store(view, load(array + py.DATA))
+    store(view + 8, py.keep(array))
+    store(view + 16, nbytes)
+    store(view + 24, itemsize)
+    store(view + 32, rank << 32 | (load(array + py.FLAGS) & py.WRITABLE == 0))
+    store(view + 40, name)
+    store(view + 48, extents)
+    store(view + 56, load(array + py.STEPS))
+    store(view + 64, 0)  # no memory is reached through pointers
+    store(view + 72, 0)
+    return True
 
 
-def to_struct(thing: int) -> int:
-    """``thing.__array_struct__``, of memory that was given to NumPy before and that it can name."""
-    array = py.get(thing, w.OWN_ARRAY) if py.is_container(thing) else 0
-    known = (
-        array != 0 and is_lent_already(thing, array) and not py.is_traced() and not is_for_bytes()
-    )
-    dtype = load(array + py.DESCRIPTION) if known else 0
-    if dtype == 0 or load(dtype + py.DTYPE_NUMBER) >= py.OTHERS:
-        return 0
-    found = c.PyObject_GenericGetAttr(array, word(w.STRUCT_NAME))
-    struct = c.PyCapsule_GetPointer(found, 0) if found != 0 else 0
-    if struct != 0 and load(struct + STRUCT_DTYPE) == 0:
-        store(struct + STRUCT_DTYPE, py.keep(dtype))  # which saves NumPy the reading of a name
-        store(struct + STRUCT_FLAGS, load(struct + STRUCT_FLAGS) | HAS_DTYPE)
-    return found
+def asked_in_python(thing: int, view: int, flags: int) -> bool:
+    """Fill a buffer of C's with what ``__buffer__`` gives; return False with an exception set."""
+    place = scratch()
+    store(place, thing)
+    store(place + 8, c.PyLong_FromLongLong(flags))
+    found = c.PyObject_VectorcallMethod(word(w.BUFFER_NAME), place, 2, 0)
+    c.Py_DecRef(load(place + 8))
+    done = found != 0 and c.PyObject_GetBuffer(found, view, flags) == 0
+    c.Py_DecRef(found)
+    return done
 
 
 def is_array_of_numpy(thing: int) -> bool:

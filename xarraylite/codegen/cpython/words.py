@@ -84,8 +84,8 @@ FLOAT32, FLOAT64, INT64, BOOL_DTYPE = map(_object, (float32, float64, int64, boo
 FLOAT16, COMPLEX64 = map(_object, (float16, complex64))
 
 #: Names of methods and attributes.
-VIEW_NAME, ITEM_NAME, COPY_NAME = map(_object, map(sys.intern, ("view", "item", "copy")))
-STRUCT_NAME, READONLY_NAME = map(_object, map(sys.intern, ("__array_struct__", "readonly")))
+ITEM_NAME, COPY_NAME = map(_object, map(sys.intern, ("item", "copy")))
+BUFFER_NAME, READONLY_NAME = map(_object, map(sys.intern, ("__buffer__", "readonly")))
 SORT_NAME, STABLE_NAME = map(_object, map(sys.intern, ("sort", "stable")))
 TRANSPOSE_NAME, ASKED_NAME = map(_object, map(sys.intern, ("transpose", "_asked_first")))
 MADE_NAME, MOVING_NAME = map(_object, map(sys.intern, ("made", "_moving")))
@@ -164,8 +164,9 @@ UNCHANGED, ONCE = _later(2)
 #: if it is greater than 0 and has one digit, or two.
 NEW_ARRAY, ONE_DIGIT, TWO_DIGITS = _later(3)
 
-#: Tuples of one int, which shapes of short vectors are, by that int.
-(LINES,) = _later(1)
+#: Tuples of one int, which shapes of short vectors are, by that int; and by the numbers of NumPy's
+#: own dtypes their names in the buffer protocol (0: they have none), and the bytes of an element.
+LINES, FORMATS = _later(2)
 
 #: Who reads through snapshots: the table of evaluations, and how many kernels of machine code;
 #: what is being written, and the package's own threads.
