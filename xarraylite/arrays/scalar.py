@@ -34,7 +34,7 @@ from ..operands.operators import Operators, ufunc_table
 from ..operands.representation import html, shows_dtype
 from .array_object import ArrayObject
 from .expression import XExpression
-from .scalar_arithmetic import binary, compute, real_binary, real_unary, unary
+from .scalar_arithmetic import binary, compute, unary
 
 _new = object.__new__
 
@@ -359,7 +359,7 @@ class XComplexFloating(XHeld):
     __slots__ = ()
 
 
-class XFloat64(XScalar, float, binary=real_binary, unary=real_unary):  # type: ignore[misc]
+class XFloat64(XScalar, float):  # type: ignore[misc]
     """A value of float64, which is its number."""
 
     __slots__ = ()
