@@ -52,11 +52,8 @@ _FUNCTIONS: dict[str, Way] = {
     "isfinite": isfinite,
 }
 
-#: By what ways of one and of two operands of float64 are found.
-_ONE, _TWO = (np.float64,), (np.float64, np.float64)
-
-#: Classes of numbers that are float64 among themselves.
-_FLOATS: frozenset[Any] = frozenset((float, np.float64))
+#: By what ways of one operand of float64 are found.
+_ONE = (np.float64,)
 
 #: Python's numbers whose value decides how a power is computed.
 _WEAK: frozenset[Any] = frozenset((float, int))
@@ -248,24 +245,6 @@ def function_of_one(cls: type[Any], op: Op) -> Way:
             except (TypeError, ValueError):  # the root of a negative number, say
                 pass
         return compute(cls, op, (x,))
-
-    return call
-
-
-def function_of_two(cls: type[Any], op: Op) -> Way:
-    """Return an operation on two values or numbers as a value."""
-    ways = {} if op is POWER or op.scalars else ways_of(op)
-
-    def call(x: Any, y: Any) -> Any:
-        way: Any = ways.get(_TWO)
-        if way is not None and x.__class__ in _FLOATS and y.__class__ in _FLOATS:
-            try:
-                if way.__class__ is ScalarKernel:
-                    return cls._of(way.run(float(x), float(y)))
-                return cls._of(silently(way, np.float64(x), np.float64(y)))
-            except _FAILS:
-                pass
-        return compute(cls, op, (x, y))
 
     return call
 
