@@ -197,9 +197,10 @@ def _check_reach(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
             f"adapt: the buffer's address is no multiple of {dtype.alignment} bytes, the "
             f"alignment of {dtype_name(dtype)}"
         )
-    tiled = isinstance(place, TiledMap)
-    how = f"the layout {place.layout}" if tiled else f"strides {place.strides}"
-    low, last = place.byte_range(size) if tiled or place.size else (0, -1)
+    how = (
+        f"the layout {place.layout}" if isinstance(place, TiledMap) else f"strides {place.strides}"
+    )
+    low, last = place.byte_range(size) if isinstance(place, TiledMap) or place.size else (0, -1)
     if low < 0 or last >= memory.nbytes or place.offset * place.bits_of(size) % 8:
         raise LayoutError(
             f"adapt: {dtype_name(dtype)}{list(place.shape)} with {how} and offset {place.offset} "
