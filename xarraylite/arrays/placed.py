@@ -87,11 +87,6 @@ class Placed:
             "spec, or copy it with to_layout('row_major')"
         )
 
-    def _component(self, which: int) -> Any:
-        """Return a view of the real (0) or the imaginary parts (1) of complex memory."""
-        own = np.dtype(f"f{self._dtype.itemsize // 2}")
-        return self._view_class._wrap(self._buffer, self._map.part(2, which), own)
-
     def view(self, dtype: object = None, type: builtins.type | None = None) -> Any:
         """Return the same memory with another dtype; see `ArrayObject.view`.
 

@@ -155,9 +155,6 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
         """The value itself: there are no dimensions to reverse."""
         return self
 
-    def _as_numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
-        return np.asarray(self.value)
-
     def _one(self) -> XScalar:
         return self
 
@@ -178,6 +175,8 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
     def numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
         """Return the value as a NumPy array of rank 0."""
         return np.asarray(self.value)
+
+    _as_numpy = numpy
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Any:
         """Return the value as a NumPy array; ``copy=False`` is refused, as there is no memory."""
