@@ -49,11 +49,14 @@ def _power_of_float(ways: Ways) -> Way:
     """
 
     def power(base: Any, exponent: Any) -> Any:
-        unusual = not isfinite(base) or (base < 0 and exponent == 0.5)
-        if unusual or not abs(exponent) < LARGE:
+        if not isfinite(base) or (base < 0 and exponent == 0.5):
             raise KeyError
         cls, simple = base.__class__, _POWERS.get(exponent)
-        return ways[cls, cls](base, cls(exponent)) if simple is None else cls(simple(base))
+        if simple is not None:
+            return simple(base) if cls is np.float64 else cls(simple(base))
+        if not abs(exponent) < LARGE:
+            raise KeyError
+        return ways[cls, cls](base, cls(exponent))
 
     return power
 
