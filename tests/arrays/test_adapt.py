@@ -95,9 +95,7 @@ OUTSIDE: list[tuple[Any, dict[str, Any]]] = [
 
 @together(("shape", "more"), OUTSIDE, ids=str)
 def test_reaching_outside_is_refused(shape: Any, more: dict[str, Any]) -> None:
-    with pytest.raises(
-        xl.LayoutError, match=r"adapt: (.* needs bytes .* of 192 bytes|offset)"
-    ):
+    with pytest.raises(xl.LayoutError, match=r"adapt: (.* needs bytes .* of 192 bytes|offset)"):
         xl.adapt(np.arange(24), shape, **more)
 
 
