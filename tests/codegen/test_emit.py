@@ -21,7 +21,7 @@ import pytest
 import xarraylite as xl
 from tests.cases import together
 from tests.compiler.golden_cases import CASES, explanation, text
-from xarraylite.codegen import jit, kernel, machine, routines
+from xarraylite.codegen import jit, kernel, machine, routines, worker
 from xarraylite.codegen.emit import routine
 from xarraylite.codegen.emit.body import Apply, Body, Const, Instruction, Load, Position, invariant
 from xarraylite.codegen.emit.builder import Builder, Module
@@ -136,7 +136,8 @@ def test_ir_is_deterministic() -> None:
 
 
 def optimised(module: Module) -> str:
-    return machine.optimised_text(routines.assembled(module))
+    text = routines.assembled(module)
+    return str(worker.run(lambda: machine._optimised(text, host())))
 
 
 def operands(dtype: Any, *rest: Inner) -> tuple[Operand, ...]:

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from tests.cases import together
 from tests.dtypes.codes import value
-from xarraylite.codegen import machine, routines
+from xarraylite.codegen import machine, routines, worker
 from xarraylite.codegen.emit import routine
 from xarraylite.codegen.emit.builder import Builder, Module, Value
 from xarraylite.codegen.emit.memory import fetch, keep
 from xarraylite.codegen.emit.routine import Routine
+from xarraylite.codegen.host import host
 from xarraylite.codegen.kernel import kernels
 from xarraylite.dtypes import names
 from xarraylite.dtypes.formats import FORMATS, INT_BITS, Format, loop_dtype
@@ -306,7 +307,8 @@ def test_a_loop_over_the_bodies_vectorises(dt: np.dtype) -> None:
     def add(b: Builder, given: list[Value]) -> Value:
         return b.call(encode, [b.call(ADD, [b.call(decode, [x]) for x in given])])
 
-    code = machine.optimised_text(routines.assembled(loop(decode.args * 2, encode.result, add)))
+    text = routines.assembled(loop(decode.args * 2, encode.result, add))
+    code = str(worker.run(lambda: machine._optimised(text, host())))
     assert re.search(r"fadd <\d+ x float>", code)
     assert not re.search(r"= \w+ (nsw |nuw )*<\d+ x (i64|double)>", code)  # nothing widened
 

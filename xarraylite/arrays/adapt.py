@@ -15,7 +15,6 @@ from ..dtypes.names import as_dtype, dtype_name
 from ..index.broadcast import as_shape
 from ..layout.strided import DYNAMIC, Strided
 from ..layout.tiled import Map, TiledMap
-from ..memory.block import byte_reach
 from ..memory.buffer import Buffer
 from ..operands.convert import LayoutLike, layout_of
 from ..operands.nodes import HasNode, Lifted, borrowed, has_array
@@ -198,21 +197,14 @@ def _check_reach(memory: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
             f"adapt: the buffer's address is no multiple of {dtype.alignment} bytes, the "
             f"alignment of {dtype_name(dtype)}"
         )
-    if isinstance(place, TiledMap):
-        low, last = place.byte_range(size)
-        if low < 0 or last >= memory.nbytes or place.offset * place.bits % 8:
-            raise LayoutError(
-                f"adapt: {dtype_name(dtype)}{list(place.shape)} with the layout {place.layout} and "
-                f"offset {place.offset} needs bytes {low} to {last + 1} of a buffer of "
-                f"{memory.nbytes} bytes"
-            )
-        return
-    strides = [s * size for s in place.strides]
-    low, high = byte_reach(place.shape, strides, place.offset * size, size)
-    if low < 0 or high > memory.nbytes:
+    how = (
+        f"the layout {place.layout}" if isinstance(place, TiledMap) else f"strides {place.strides}"
+    )
+    low, last = place.byte_range(size) if isinstance(place, TiledMap) or place.size else (0, -1)
+    if low < 0 or last >= memory.nbytes or place.offset * place.bits_of(size) % 8:
         raise LayoutError(
-            f"adapt: shape {place.shape}, strides {place.strides} and offset {place.offset} of "
-            f"{dtype_name(dtype)} reach bytes {low} to {high} of a buffer of {memory.nbytes} bytes"
+            f"adapt: {dtype_name(dtype)}{list(place.shape)} with {how} and offset {place.offset} "
+            f"needs bytes {low} to {last + 1} of a buffer of {memory.nbytes} bytes"
         )
 
 

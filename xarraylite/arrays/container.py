@@ -21,9 +21,9 @@ from ..dtypes.names import DType, NumpyArray
 from ..index import transform as steps
 from ..index.indices import Selection, parse_index
 from ..ir import build
-from ..ir.kind import NODE, Operands, owner_class, strides_of
+from ..ir.kind import NODE, Operands, strides_of
 from ..ir.kind import leaf as leaf_kind
-from ..ir.node import FREE, RANK, Leaf, Node
+from ..ir.node import FREE, Leaf, Node
 from ..layout.strided import Strided
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import read
@@ -207,14 +207,6 @@ class XContainer(Placed, DescribedMemory, XExpression):
             return read(self._buffer, self._dtype, self._map)
         place = Strided.row_major(self.shape)
         return store(self.node, place).view(self._dtype, place)
-
-    def flatten(self, order: str | None = "C") -> Any:
-        """Return the elements in new memory, in the order that `xl.ravel` takes them in."""
-        few = self._kind is not NODE and self.size <= elements.FEW and not tracing.is_active()
-        if not few or order not in ("C", "F"):
-            return super().flatten(order)
-        values: NumpyArray = elements.array_of(self).flatten(order)  # type: ignore[arg-type]
-        return owner_class(min(self._fixed, RANK), self._dtype, values.shape)._adopted(values)
 
     def summary(self) -> str:
         """Return kind, dtype, shape and tiled layout, as error messages show them."""

@@ -57,16 +57,16 @@ def apply(op: Op, *operands: object) -> XExpression:
                 return apply(op, *[own if x is operand else x for x in operands])
     operands = tuple([used(x) for x in operands])
     if len(operands) == 1:
-        return again((op, None), op, *operands)
+        return operation_or_numpys((op, None), op, *operands)
     if len(operands) == 2:
         left, right = operands
         forward = isinstance(left, XExpression)
         key = (op, key_of(right)) if forward else (op.reflected, key_of(left))
-        return again(key, op, left, right)
+        return operation_or_numpys(key, op, left, right)
     first, second, third = operands
     keys = learned.key_beside(first, second), learned.key_beside(first, third)
     found = learned.three(op, keys, operands)
-    return written((op, *keys), op, *operands) if found is None else handle(*found)
+    return new_operation((op, *keys), op, *operands) if found is None else handle(*found)
 
 
 def used(x: object) -> Any:
@@ -83,7 +83,7 @@ def handle(kind: Kind, shape: tuple[int, ...], operands: Operands) -> XExpressio
     return made
 
 
-def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
+def new_operation(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
     """Return an operation that has not been written before, or whose operands have no kind.
 
     The first operand's kind, or the only one there is, learns where it leads.
@@ -115,10 +115,10 @@ def written(key: tuple[object, ...], op: Op, *operands: object) -> XExpression:
 def operation(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation whose kind may be known, though a snapshot has yet to be made."""
     found = learned.operation(key, operands)
-    return written(key, op, *operands) if found is None else handle(*found)
+    return new_operation(key, op, *operands) if found is None else handle(*found)
 
 
-def again(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
+def operation_or_numpys(key: tuple[object, object], op: Op, *operands: object) -> XExpression:
     """Return an operation, or what stands for it where NumPy alone can do it."""
     try:
         return operation(key, op, *operands)
@@ -164,7 +164,7 @@ def _binary(op: Op) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 def _unary(op: Op) -> Callable[..., Any]:
     """Return an operator's method."""
-    return lambda self: again((op, None), op, used(self))
+    return lambda self: operation_or_numpys((op, None), op, used(self))
 
 
 class XExpression(
@@ -354,7 +354,7 @@ class XExpression(
         if own is not None:
             own._update(op, value, True)
             return
-        result = again((op, key_of(value)), op, self, value)
+        result = operation_or_numpys((op, key_of(value)), op, self, value)
         check_update(self, op.name, result.shape, result.dtype)
         if not ownership.stays_lazy(self, result):
             ownership.memory_of(self)._update(op, value, True)

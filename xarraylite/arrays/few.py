@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from .._errors import BroadcastError, DTypeError
-from .._tables import kept
 from ..assignment import elements, readers, results
 from ..assignment.assign import converted
 from ..dtypes.names import NumpyArray, bool_, int64, kind
@@ -32,6 +31,9 @@ from . import ownership
 from .advanced_indexing import is_advanced
 from .expression import XExpression, handle
 from .expression import converted as converted_to
+
+#: The key of gathers in the tables of kinds: by the shape of memory, the axis, how many positions.
+_GATHER = "gather"
 
 _ALL = slice(None)
 _BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
@@ -128,10 +130,6 @@ def _of_part(of: Any, key: Any) -> XExpression | None:
     return XExpression(in_place(made.node, len(part._shape), found))
 
 
-#: Kinds of gathers, by what leads to them: kind and shape of the memory, axis, positions.
-_KINDS: dict[tuple[Any, ...], Kind] = {}
-
-
 def _gathered(of: Any, key: Any) -> XExpression | None:
     """Return elements of many, at positions along one axis, by a kind that was met before.
 
@@ -152,13 +150,13 @@ def _gathered(of: Any, key: Any) -> XExpression | None:
         or (several and not all(map(_is_all, key[:-1])))
     ):
         return None
-    place = (of._kind, shape, axis, count)
-    kind = _KINDS.get(place)
+    place = (shape, axis, count)
+    kind: Kind | None = of._kind.leads(_GATHER, place)
     if kind is None:
         made: XExpression = XExpression.__getitem__(of, key)
         own = made._operands
         if made._kind is not NODE and own[:2] == of.now() and own[3:] == (0,):
-            kept(_KINDS, place, made._kind, 1024)
+            of._kind.learn(_GATHER, place, made._kind)
         return made
     buffer = Buffer.allocate(8 * count)
     counted_from_front(given, shape[axis], buffer.array(int64, (count,)))

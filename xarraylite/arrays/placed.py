@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from itertools import starmap
@@ -32,20 +33,12 @@ class Placed:
     __slots__ = ()
 
     _view_class: ClassVar[Any]
+    _wrap: Callable[..., Any]  # a container over existing memory, unchecked
     _buffer: Buffer
     _dtype: np.dtype[Any]
 
     @property
     def _map(self) -> Map:
-        raise NotImplementedError(f"{type(self).__name__} is abstract")
-
-    @classmethod
-    def _wrap(cls, buffer: Buffer, layout: Map, dtype: np.dtype[Any]) -> Any:
-        """Return a container over existing memory, unchecked."""
-        raise NotImplementedError(f"{cls.__name__} is abstract")
-
-    def _lie(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
-        """Have the elements of a new container lie in a buffer as a map says."""
         raise NotImplementedError(f"{type(self).__name__} is abstract")
 
     def _lie_elsewhere(self, buffer: Buffer, place: Map, dtype: np.dtype[Any]) -> None:
@@ -93,11 +86,6 @@ class Placed:
             f"{what}: {self.summary()} with the layout {self._map.layout} has no strides; see "
             "spec, or copy it with to_layout('row_major')"
         )
-
-    def _component(self, which: int) -> Any:
-        """Return a view of the real (0) or the imaginary parts (1) of complex memory."""
-        own = np.dtype(f"f{self._dtype.itemsize // 2}")
-        return self._view_class._wrap(self._buffer, self._map.part(2, which), own)
 
     def view(self, dtype: object = None, type: builtins.type | None = None) -> Any:
         """Return the same memory with another dtype; see `ArrayObject.view`.

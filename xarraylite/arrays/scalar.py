@@ -34,7 +34,7 @@ from ..operands.operators import Operators, ufunc_table
 from ..operands.representation import html, shows_dtype
 from .array_object import ArrayObject
 from .expression import XExpression
-from .scalar_arithmetic import binary, compute, real_binary, real_unary, unary
+from .scalar_arithmetic import binary, compute, unary
 
 _new = object.__new__
 
@@ -155,9 +155,6 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
         """The value itself: there are no dimensions to reverse."""
         return self
 
-    def _as_numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
-        return np.asarray(self.value)
-
     def _one(self) -> XScalar:
         return self
 
@@ -178,6 +175,8 @@ class XScalar(OneValue, ArrayObject, Operators, binary=binary, unary=unary):
     def numpy(self) -> np.ndarray[tuple[int, ...], np.dtype[Any]]:
         """Return the value as a NumPy array of rank 0."""
         return np.asarray(self.value)
+
+    _as_numpy = numpy
 
     def __array__(self, dtype: np.dtype[Any] | None = None, copy: bool | None = None) -> Any:
         """Return the value as a NumPy array; ``copy=False`` is refused, as there is no memory."""
@@ -359,7 +358,7 @@ class XComplexFloating(XHeld):
     __slots__ = ()
 
 
-class XFloat64(XScalar, float, binary=real_binary, unary=real_unary):  # type: ignore[misc]
+class XFloat64(XScalar, float):  # type: ignore[misc]
     """A value of float64, which is its number."""
 
     __slots__ = ()

@@ -2,8 +2,7 @@
 
 Four ways lead there, each tried before the next:
 
-1. float64 by Python's floats, and other plain dtypes by NumPy's scalars, whose warnings are kept
-   away;
+1. plain dtypes by NumPy's scalars, whose warnings are kept away;
 2. NumPy's function for operand types that the third way has met, where its dtype and bits are ours;
 3. the reference of the op table, for operations that have the same bits on both engines;
 4. the engine, for those that have not (powers, for example): a kernel of no dimensions.
@@ -33,39 +32,15 @@ from ..operands.nodes import OneValue, as_operand, is_number, is_operand, of_bas
 from ..operands.non_numeric import call_numpy
 from ..operands.operators import by_operator
 from ..ops.op import Op
+from ..runtime.counting import count_use
 from ..runtime.evaluate import uses_reference
 from ..runtime.floating_errors import silently
 from ..runtime.program import Direct
 from .expression import XExpression, apply
-from .scalar_ways import POWERS, Way, Ways, of_numpy
+from .scalar_ways import LARGE, Way, Ways, of_numpy
 
 #: Operand types an operation has met, at most: they are few unless somebody makes types.
 _KEPT = 256
-
-#: Python's methods of float64.
-_METHODS = {
-    "add": ("__add__", "__radd__"),
-    "subtract": ("__sub__", "__rsub__"),
-    "multiply": ("__mul__", "__rmul__"),
-    "divide": ("__truediv__", "__rtruediv__"),
-    "floor_divide": ("__floordiv__", "__rfloordiv__"),
-    "remainder": ("__mod__", "__rmod__"),
-    "less": ("__lt__", "__gt__"),
-    "less_equal": ("__le__", "__ge__"),
-    "greater": ("__gt__", "__lt__"),
-    "greater_equal": ("__ge__", "__le__"),
-    "equal": ("__eq__", "__eq__"),
-    "not_equal": ("__ne__", "__ne__"),
-}
-
-_SIGNS: dict[str, Way] = {
-    "negative": float.__neg__,
-    "positive": float.__pos__,
-    "abs": float.__abs__,
-}
-
-#: Those that Python answers otherwise where an operand is infinite.
-_OF_FINITE = frozenset(("floor_divide", "remainder"))
 
 #: Functions of a float64 that Python's library has with the same bits.
 _FUNCTIONS: dict[str, Way] = {
@@ -77,11 +52,8 @@ _FUNCTIONS: dict[str, Way] = {
     "isfinite": isfinite,
 }
 
-#: By what ways of one and of two operands of float64 are found.
-_ONE, _TWO = (np.float64,), (np.float64, np.float64)
-
-#: Classes of numbers that are float64 among themselves.
-_FLOATS: frozenset[Any] = frozenset((float, np.float64))
+#: By what ways of one operand of float64 are found.
+_ONE = (np.float64,)
 
 #: Python's numbers whose value decides how a power is computed.
 _WEAK: frozenset[Any] = frozenset((float, int))
@@ -103,9 +75,6 @@ _NUMBERS = (bool, int, float, complex)
 
 #: Classes of what becomes a simpler operation, or has an exponent of its own class.
 _POWERED: frozenset[Any] = frozenset((np.float32, np.float64, np.complex128))
-
-#: A number that is one of all these classes.
-_LARGE = 1e38
 
 #: The bounds of int64.
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
@@ -159,7 +128,7 @@ class ScalarKernel:
 def _computed(op: Op, operands: tuple[Any, ...], ways: Ways) -> Any:
     """Return an operation on NumPy's scalars and Python's numbers by the third or fourth way."""
     weak = op is POWER and operands[0].__class__ in _POWERED and operands[1].__class__ in _WEAK
-    if weak and -_LARGE < operands[1] < _LARGE:
+    if weak and -LARGE < operands[1] < LARGE:
         return _powered(*operands)
     types = tuple([x.__class__ for x in operands])
     own = _meant(op, types)
@@ -280,26 +249,9 @@ def function_of_one(cls: type[Any], op: Op) -> Way:
     return call
 
 
-def function_of_two(cls: type[Any], op: Op) -> Way:
-    """Return an operation on two values or numbers as a value."""
-    ways = {} if op is POWER or op.scalars else ways_of(op)
-
-    def call(x: Any, y: Any) -> Any:
-        way: Any = ways.get(_TWO)
-        if way is not None and x.__class__ in _FLOATS and y.__class__ in _FLOATS:
-            try:
-                if way.__class__ is ScalarKernel:
-                    return cls._of(way.run(float(x), float(y)))
-                return cls._of(silently(way, np.float64(x), np.float64(y)))
-            except _FAILS:
-                pass
-        return compute(cls, op, (x, y))
-
-    return call
-
-
 def compute(cls: type[Any], op: Op, operands: tuple[Any, ...]) -> Any:
     """Return an operation on values and numbers as a value; on dates it is NumPy's."""
+    count_use()
     values = tuple([x.value if isinstance(x, OneValue) else x for x in operands])
     try:
         return cls._of(_run(op, values))
@@ -358,59 +310,3 @@ def unary(op: Op) -> Way:
         return compute(self.__class__, op, (self,))
 
     return method
-
-
-def real_binary(op: Op) -> tuple[Way, Way]:
-    """Return an operator's two methods of float64, which asks Python's floats first."""
-    general, general_back = binary(op)
-    if op is POWER:
-        return _power(general), general_back
-    if op.name not in _METHODS:
-        return general, general_back
-    real, real_back = [getattr(float, name) for name in _METHODS[op.name]]
-    of_all = op.name not in _OF_FINITE
-    return _of_real(real, general, of_all), _of_real(real_back, general_back, of_all)
-
-
-def _of_real(real: Way, general: Way, of_all: bool) -> Way:
-    def method(self: Any, other: Any) -> Any:
-        if other.__class__ is self.__class__ or other.__class__ in _REAL:
-            try:  # Python compares a float with an int exactly, NumPy converts the int
-                if of_all or (isfinite(self) and isfinite(other)):
-                    return self._of(real(self, float(other)))
-            except (ZeroDivisionError, OverflowError):
-                pass
-        return general(self, other)
-
-    return method
-
-
-def _power(general: Way) -> Way:
-    """Return float64's method of powers."""
-    ways = ways_of(POWER)
-
-    def forward(self: Any, other: Any) -> Any:
-        cls = other.__class__
-        if cls in _WEAK or cls is self.__class__:
-            simple = POWERS.get(other) if cls in _WEAK else None
-            way: Any = ways.get(_TWO) if simple is None else None
-            try:
-                if simple is not None:
-                    return self._of(simple(float(self)))
-                if way.__class__ is ScalarKernel:
-                    return self._of(way.run(float(self), float(other)))
-            except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-                pass
-        return general(self, other)
-
-    return forward
-
-
-def real_unary(op: Op) -> Way:
-    """Return an operator's method of float64."""
-    real = _SIGNS.get(op.name)
-
-    def method(self: Any) -> Any:
-        return self._of(real(self))  # type: ignore[misc]
-
-    return unary(op) if real is None else method

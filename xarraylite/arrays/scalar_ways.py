@@ -16,20 +16,23 @@ from ..ops.rules import refuse_negative_powers
 Way = Callable[..., Any]
 Ways = dict[tuple[type, ...], Way]
 
-#: Codes of whole numbers, of real ones but float64, and with complex ones.
+#: Codes of whole numbers, of real ones, and with complex ones.
 _WHOLE = "bhilqBHILQ"
-_REAL = "ef" + _WHOLE
+_REAL = "efd" + _WHOLE
 _ALL = _REAL + "FD"
 
 #: Python's numbers beside which a dtype stays what it is, by its code.
 _WEAK: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(_WHOLE, (int,)),
-    **dict.fromkeys("ef", (float, int)),
+    **dict.fromkeys("efd", (float, int)),
     **dict.fromkeys("FD", (complex, float, int)),
 }
 
+#: A number that is one of all classes of floats.
+LARGE = 1e38
+
 #: Powers of a finite float, as `simplify.POWERS` has them for this exponent.
-POWERS: dict[float, Way] = {
+_POWERS: dict[float, Way] = {
     1: operator.pos,
     2: lambda x: x * x,
     3: lambda x: x * x * x,
@@ -38,11 +41,31 @@ POWERS: dict[float, Way] = {
 }
 
 
-def _short_power(base: Any, exponent: Any) -> Any:
-    """Return a power of a float32 by products, or a root, which rounded twice are rounded once."""
-    if not isfinite(base) or (base < 0 and exponent == 0.5):
+def _power_of_float(ways: Ways) -> Way:
+    """Return what raises a float to a power: by products, a root, or as two of its class are.
+
+    A float32 that is rounded twice is the same.  There is no way for some values, which is said
+    as by a look-up.
+    """
+
+    def power(base: Any, exponent: Any) -> Any:
+        if not isfinite(base) or (base < 0 and exponent == 0.5):
+            raise KeyError
+        cls, simple = base.__class__, _POWERS.get(exponent)
+        if simple is not None:
+            return simple(base) if cls is np.float64 else cls(simple(base))
+        if not abs(exponent) < LARGE:
+            raise KeyError
+        return ways[cls, cls](base, cls(exponent))
+
+    return power
+
+
+def _floored(one: Any, other: Any) -> Any:
+    """Return a quotient of float64 rounded down, where NumPy's is that of the standard."""
+    if not other or not isfinite(one) or not isfinite(other):
         raise KeyError
-    return np.float32(POWERS[exponent](base))
+    return one // other
 
 
 def _whole_power(base: Any, exponent: Any) -> Any:
@@ -72,7 +95,7 @@ _PYTHON: dict[str, tuple[Way, str]] = {
     "greater": (operator.gt, _REAL),
     "greater_equal": (operator.ge, _REAL),
     "floor_divide": (operator.floordiv, _WHOLE),
-    "remainder": (operator.mod, _WHOLE),
+    "remainder": (operator.mod, "d" + _WHOLE),
     "bitwise_and": (operator.and_, _WHOLE),
     "bitwise_or": (operator.or_, _WHOLE),
     "bitwise_xor": (operator.xor, _WHOLE),
@@ -101,5 +124,8 @@ def of_numpy(op: Op) -> Ways:
         classes = [np.dtype(char).type for char in _WHOLE]
         pairs = [(a, b) for a in classes for b in classes if np.result_type(a, b).kind in "iu"]
         ways |= dict.fromkeys(pairs, _whole_power)
-        ways |= dict.fromkeys([(np.float32, float), (np.float32, int)], _short_power)
+        pairs = [(a, b) for a in (np.float32, np.float64) for b in (float, int)]
+        ways |= dict.fromkeys(pairs, _power_of_float(ways))
+    if op.name == "floor_divide":
+        ways |= {(np.float64, b): _floored for b in (np.float64, float, int)}
     return ways

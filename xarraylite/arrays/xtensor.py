@@ -262,10 +262,6 @@ def subscripted(
     return _types[key]
 
 
-def _register() -> None:
-    """Tell evaluation what results of operands of fixed rank and shape become."""
-    OWNERS[RANK] = lambda dtype, shape: XTensor
-    OWNERS[SHAPE] = lambda dtype, shape: subscripted(XTensorFixed, dtype, shape)
-
-
-_register()
+# What results of operands of fixed rank and shape become.
+OWNERS[RANK] = lambda dtype, shape: XTensor
+OWNERS[SHAPE] = lambda dtype, shape: subscripted(XTensorFixed, dtype, shape)

@@ -133,14 +133,7 @@ class Host:
 
     def parts(self) -> tuple[str, ...]:
         """Return everything, as parts of a key (`store.cache_key`)."""
-        return (
-            self.triple,
-            self.cpu,
-            self.tuned,
-            f"opt={self.opt} loop={self.loop_vectorize} slp={self.slp_vectorize}",
-            self.llvm,
-            self.others,
-        )
+        return repr(self), self.tuned
 
     def target_machine(self) -> Any:
         """Return a new ``llvmlite.binding.TargetMachine``; to be called on the worker.

@@ -184,11 +184,6 @@ def run_passes(module: Any, machine: Any, options: Any, *extra: str) -> None:
     passes.detach()
 
 
-def optimised_text(text: str) -> str:
-    """Return the IR that machine code is made from, for tests and the curious."""
-    return str(worker.run(lambda: _optimised(text, host())))
-
-
 class Library:
     """A loaded library, taken over from LLVM's bindings.
 

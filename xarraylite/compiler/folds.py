@@ -38,15 +38,8 @@ from .program import SlotArray, Step
 from .steps import Range, chunk_ranges, form_of, nests_of, reduce_step
 
 
-def fold_steps(
-    planner: Planner, ordinal: int, node: Reduce, to: SlotArray, note: str
-) -> list[Step]:
-    """Return the steps of a reduction: one, or partial results and what joins them."""
-    return _Folding(planner, ordinal, node, to, note).steps()
-
-
 @record(frozen=True, slots=True)
-class _Folding:
+class Folding:
     """The planning of one reduction.
 
     Attributes
@@ -68,7 +61,7 @@ class _Folding:
     note: str
 
     def steps(self) -> list[Step]:
-        """Return the steps."""
+        """Return the steps: one, or partial results and what joins them."""
         whole = self.position_step()
         if whole is not None:
             return [whole]

@@ -118,7 +118,8 @@ class _Builder:
     def add(self, node: Node) -> None:
         number = self.number
         args = tuple([number[id(arg)] for arg in node.args])
-        key = _key_of(node, args, self)
+        made = _KEYS.get(type(node))
+        key = structure(node, args) if made is None else made(node, args, self)
         ordinal = self.ordinals.get(key)
         if ordinal is None:
             ordinal = self.ordinals[key] = len(self.nodes)
@@ -195,8 +196,3 @@ _KEYS: dict[type[Node], Callable[..., Key]] = {
     Stored: _stored_key,
     Scalar: _scalar_key,
 }
-
-
-def _key_of(node: Node, args: tuple[int, ...], builder: _Builder) -> Key:
-    made = _KEYS.get(type(node))
-    return structure(node, args) if made is None else made(node, args, builder)

@@ -75,11 +75,7 @@ def normalise(shape: Sequence[int], streams: Sequence[AddressStream], lead: int 
     # Those that move alike count once, however often an operand that is read again is listed.
     moves = {w.strides: k for k, w in enumerate(streams)}.values()
     dims.sort(key=lambda dim: (dim[1][lead], sum([abs(dim[1][k]) for k in moves])), reverse=True)
-    return _finish(starts, merge(dims))
-
-
-def _finish(starts: Sequence[int], dims: Sequence[tuple[int, list[int]]]) -> Nest:
-    filled = list(dims) or [(1, [0] * len(starts))]
+    filled = merge(dims) or [(1, [0] * len(starts))]
     return Nest(
         tuple([extent for extent, _ in filled]),
         tuple(

@@ -35,7 +35,7 @@ from ..memory.target import Target
 from ..overlap.aliasing import Traversal, direction_of, shares, traversals
 from ..overlap.overlap import Direction
 from .bands import folded_and_read, into_bands
-from .folds import fold_steps
+from .folds import Folding
 from .graph import Graph
 from .lower import Lowered, Use, is_host
 from .planner import Planner, map_steps
@@ -145,7 +145,7 @@ class Planning(Planner):
         if isinstance(node, SegmentReduce):
             return segment_steps(self, ordinal, node, to, note)
         if isinstance(node, Reduce):
-            return fold_steps(self, ordinal, node, to, note)
+            return Folding(self, ordinal, node, to, note).steps()
         if isinstance(node, Concat):
             return [
                 step

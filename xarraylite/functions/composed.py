@@ -180,9 +180,9 @@ def nan_to_num(
         parts = [nan_to_num(_of(p, array), True, nan, posinf, neginf) for p in ("real", "imag")]
         made = _of("with_imag", *parts)
     elif kind(array.dtype) == "f":
-        info = _limits(array.dtype)
-        high = info[1] if posinf is None else posinf
-        low = info[0] if neginf is None else neginf
+        info = finfo(array.dtype)
+        high = float(info.max) if posinf is None else posinf
+        low = float(info.min) if neginf is None else neginf
         infinite = _of("isinf", array)
         lows, highs, nans = [_cast(x, array.dtype, "nan_to_num") for x in (low, high, nan)]
         made = _of("where", infinite, _of("where", array > 0, highs, lows), array)
@@ -190,11 +190,6 @@ def nan_to_num(
     else:
         made = array
     return made if copy else into(x, made, "nan_to_num")
-
-
-def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
-    info = finfo(dtype)
-    return float(info.min), float(info.max)
 
 
 @memoised

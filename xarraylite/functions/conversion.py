@@ -158,15 +158,10 @@ def _made(
         if wanted is not None and made.dtype != wanted:
             raise ValueError(f"asarray: conversion of {made.dtype} to {wanted} needs a copy")
         return made
-    return _owner(values, wanted)(values, dtype, layout, strides)
-
-
-def _owner(values: object, dtype: np.dtype[Any] | None) -> type[XArray]:
-    """Return the class of a container of values: one of fixed rank or shape, where theirs is."""
-    if not isinstance(values, XExpression):
-        return XArray
-    found: type[XArray] = owner_class(values._fixed_now(), dtype or values.dtype, values.shape)
-    return found
+    owner: type[XArray] = XArray
+    if isinstance(values, XExpression):  # of fixed rank or shape, where that is
+        owner = owner_class(values._fixed_now(), wanted or values.dtype, values.shape)
+    return owner(values, dtype, layout, strides)
 
 
 #: Lists of these alone, and of such lists, NumPy reads as we do.

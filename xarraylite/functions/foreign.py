@@ -16,7 +16,8 @@ import numpy as np
 from ..arrays.expression import XExpression
 from ..arrays.few import values_of
 from ..operands.nodes import HasNode, Lifted, unwrapped
-from .arrays_of_numpy import Narrow, numpy_of, refusal, results
+from ..operands.non_numeric import is_other
+from .arrays_of_numpy import Narrow, container, numpy_of, refusal, results
 
 
 def called(function: Callable[..., Any], name: str, fills: bool = False) -> Callable[..., Any]:
@@ -71,3 +72,23 @@ def value_of(x: object, name: str, narrow: Narrow | None = None) -> Any:
         return unwrapped(x)
     values = numpy_of(x, name, narrow or Narrow())
     return values if values.ndim else values[()]
+
+
+class ByIndex:
+    """What `mgrid`, `ogrid`, `r_` and `c_` are: indexed, they make coordinates, or join."""
+
+    __slots__ = ("_made", "_name")
+
+    def __init__(self, made: Any, name: str) -> None:
+        self._made, self._name = made, name
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return what NumPy's object makes of ranges, which slices stand for, and arrays.
+
+        An imaginary step is a number of points.
+        """
+        made = self._made[key_of(key, self._name)]
+        if isinstance(made, tuple):
+            return tuple([container(x) for x in made])
+        values = np.asarray(made)
+        return values if is_other(values.dtype) else container(values)

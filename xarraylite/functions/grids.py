@@ -19,7 +19,7 @@ from ..operands.non_numeric import or_numpy
 from ..operands.tracing import is_active
 from .arrays_of_numpy import COPIED, Narrow, container, numpy, numpy_of
 from .creation import ShapeLike, check_size
-from .foreign import key_of
+from .foreign import ByIndex
 from .manipulation import broadcast_to, reshape
 from .searching import nonzero
 
@@ -153,21 +153,4 @@ def indices(dimensions: ShapeLike, dtype: object = int, sparse: bool = False) ->
     return tuple([container(x) for x in made]) if sparse else container(made)
 
 
-class Grid:
-    """What `mgrid` and `ogrid` are: indexed with slices, they make coordinates."""
-
-    __slots__ = ("_made",)
-
-    def __init__(self, sparse: bool) -> None:
-        self._made: Any = numpy.ogrid if sparse else numpy.mgrid
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return coordinates for slices; an imaginary step is a number of points."""
-        made = self._made[key_of(key, "mgrid")]
-        if isinstance(made, tuple):
-            return tuple([container(x) for x in made])
-        return container(made)
-
-
-mgrid = Grid(sparse=False)
-ogrid = Grid(sparse=True)
+mgrid, ogrid = ByIndex(numpy.mgrid, "mgrid"), ByIndex(numpy.ogrid, "ogrid")

@@ -84,57 +84,9 @@ def any_jagged(arrays: Sequence[object]) -> bool:
     return any([is_jagged(x) for x in arrays])
 
 
-class Groups(Protocol):
-    """The elements of one operand, divided into groups that are folded.
-
-    Attributes
-    ----------
-    largest : int
-        Number of elements of the largest group.
-    empty : str
-        Which group is the first without elements, in words; "" if there is none.
-    """
-
-    @property
-    def largest(self) -> int: ...
-
-    @property
-    def empty(self) -> str: ...
-
-    def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
-        """Return each group of ``node`` folded, ``initial`` included.
-
-        Raises
-        ------
-        ShapeError
-            If a group is empty and neither ``op`` nor the caller says what it folds to.
-        """
-        ...
-
-    def kept(self) -> Groups:
-        """Return the groups with results that `back` takes."""
-        ...
-
-    def back(self, folded: Node) -> Node:
-        """Return for each element the result of its group, in a shape that broadcasts."""
-        ...
-
-    def count(self, dtype: DType, less: float = 0.0) -> build.Operand:
-        """Return how many elements each group has, ``less`` subtracted, at least 0."""
-        ...
-
-    def places(self, shape: tuple[int, ...]) -> Node:
-        """Return for each element its number in its group, int64."""
-        ...
-
-    def wrap(self, folded: Node) -> Lazy:
-        """Return the results as a user gets them."""
-        ...
-
-
 @record(frozen=True, slots=True)
 class Axes:
-    """Groups along axes of a dense array.
+    """Groups of elements that are folded: along axes of a dense array.
 
     Attributes
     ----------
@@ -152,16 +104,25 @@ class Axes:
 
     @property
     def largest(self) -> int:
-        """Number of elements of every group."""
+        """Number of elements of the largest group: here of every one."""
         return math.prod([self.shape[axis] for axis in self.axes])
 
     @property
     def empty(self) -> str:
-        """What has no elements, in words: the axes, also if there are no groups."""
+        """Which group is the first without elements, in words: the axes; "" if there is none.
+
+        They are named also if there are no groups.
+        """
         return "" if self.largest else f"axis {self.axes} has no elements"
 
     def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
-        """Return each group folded; see `Groups.fold`."""
+        """Return each group of ``node`` folded, ``initial`` included.
+
+        Raises
+        ------
+        ShapeError
+            If a group is empty and neither ``op`` nor the caller says what it folds to.
+        """
         if op.identity is None and initial is not None and self.empty:
             shape = build.folded(self.shape, self.axes, self.keepdims)
             first = build.convert(as_operand(initial, op.name), node.dtype)
@@ -171,19 +132,19 @@ class Axes:
         return with_initial(op, made, initial)
 
     def kept(self) -> Axes:
-        """Return the groups with results that broadcast against the elements, as one value does."""
+        """Return the groups with results that `back` takes: as one value, they broadcast."""
         return replace(self, keepdims=len(self.axes) < len(self.shape))
 
     def back(self, folded: Node) -> Node:
-        """Return results as they broadcast against the elements."""
+        """Return for each element the result of its group, in a shape that broadcasts."""
         return folded
 
     def count(self, dtype: DType, less: float = 0.0) -> build.Operand:
-        """Return the number of elements of every group."""
+        """Return how many elements each group has, ``less`` subtracted, at least 0."""
         return float(max(self.largest - less, 0))
 
     def places(self, shape: tuple[int, ...]) -> Node:
-        """Return positions in row-major order of the folded axes."""
+        """Return for each element its number in its group, int64: row-major along the axes."""
         strides = row_major_strides([shape[k] for k in self.axes])
         full = [0] * len(shape)
         for k, stride in zip(self.axes, strides, strict=True):
@@ -191,7 +152,7 @@ class Axes:
         return Iota(shape, int64, Strided(shape, tuple(full)))
 
     def wrap(self, folded: Node) -> XExpression:
-        """Return the lazy results."""
+        """Return the results as a user gets them."""
         return XExpression(folded)
 
 
@@ -219,7 +180,7 @@ def of_number(axis: Axis, node: Node, operation: str) -> Axis:
     return () if operator.index(axis) in (0, -1) else axis
 
 
-def refuse_empty(groups: Groups, operation: str, node: Node, advice: str = "") -> None:
+def refuse_empty(empty: str, operation: str, node: Node, advice: str = "") -> None:
     """Refuse groups of which one has no elements, for operations that need one.
 
     Raises
@@ -227,10 +188,9 @@ def refuse_empty(groups: Groups, operation: str, node: Node, advice: str = "") -
     ShapeError
         Naming the operation and the first such group.
     """
-    if groups.empty:
+    if empty:
         raise ShapeError(
-            f"{operation}({build.describe(node)}): {groups.empty} and {operation} has no identity"
-            f"{advice}"
+            f"{operation}({build.describe(node)}): {empty} and {operation} has no identity{advice}"
         )
 
 

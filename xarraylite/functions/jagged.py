@@ -14,7 +14,7 @@ Results are jagged if both of the first two modes are left, else dense.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,7 +32,10 @@ from ..operands.nodes import Lifted, as_operand, borrow_array
 from ..ops.reductions import ALL, Reduction
 from ..ops.table import OPS
 from ..shapes.jagged import JaggedShape
-from .groups import GIVE_INITIAL, Axes, Axis, Groups, Lazy, dense_groups, refuse_empty, with_initial
+from .groups import GIVE_INITIAL, Axes, Axis, Lazy, dense_groups, refuse_empty, with_initial
+
+#: The elements of one operand, divided into groups that are folded: both answer the same questions.
+Groups: TypeAlias = "Axes | Segments"
 
 
 def groups_of(x: Lifted, axis: Axis, keepdims: bool, operation: str) -> tuple[Node, Groups]:
@@ -84,7 +87,7 @@ class Present(Axes):
 
 @record(frozen=True, slots=True)
 class Segments:
-    """Groups of elements of a jagged array; see `groups.Groups`.
+    """Groups of elements of a jagged array; see `groups.Axes`.
 
     Attributes
     ----------
@@ -149,9 +152,9 @@ class Segments:
         return f"slice {address} of the jagged extents {self.rows.modes} has no elements {along}"
 
     def fold(self, op: Reduction, node: Node, initial: object = None) -> Node:
-        """Return each group folded, as one row with dimensions of extent 1; see `Groups.fold`."""
+        """Return each group folded, as one row with dimensions of extent 1; see `Axes.fold`."""
         if op.identity is None and initial is None:
-            refuse_empty(self, op.name, node, GIVE_INITIAL)
+            refuse_empty(self.empty, op.name, node, GIVE_INITIAL)
         dense = self._dense
         if dense is not None:
             if op.identity is None and initial is None and dense.empty:

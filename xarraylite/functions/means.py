@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from .._errors import DTypeError
+from .._later import jagged
 from ..arrays.memo import memoised_values
 from ..dtypes.names import (
     SUPPORTED,
@@ -30,7 +31,7 @@ from ..ops.table import OPS
 from .arguments import check_numbers
 from .arrays_of_numpy import into
 from .copied import at_once
-from .groups import Axis, Groups, Lazy, takes_jagged
+from .groups import Axis, Lazy, takes_jagged
 from .partials import sibling
 from .reducers import chosen_of, operand_and_groups, others
 
@@ -51,7 +52,7 @@ def _float_node(node: Node, dtype: object) -> tuple[Node, DType]:
 
 
 def _count(
-    node: Node, groups: Groups, chosen: Node | None, less: float = 0.0, least: float = 0.0
+    node: Node, groups: jagged.Groups, chosen: Node | None, less: float = 0.0, least: float = 0.0
 ) -> build.Operand:
     """Return how many elements of each group count, less ``less``; ``least`` if none is left."""
     if chosen is None:
@@ -64,7 +65,7 @@ def _count(
     return build.elementwise(OPS["where"], some, left, least)
 
 
-def _mean(node: Node, groups: Groups, chosen: Node | None = None) -> Node:
+def _mean(node: Node, groups: jagged.Groups, chosen: Node | None = None) -> Node:
     total = groups.fold(SUM, others(node, chosen, 0))
     made = build.elementwise(OPS["divide"], total, _count(node, groups, chosen))
     return (at_once(made) if isinstance(total, Leaf) else None) or made

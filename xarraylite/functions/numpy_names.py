@@ -24,11 +24,10 @@ from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
 from ..memory.buffer import Buffer
 from ..operands.nodes import HasNode, array_of_object, as_node, unwrapped
-from ..operands.non_numeric import is_other, or_numpy
+from ..operands.non_numeric import or_numpy
 from ..operands.representation import container_repr
-from .arrays_of_numpy import container
 from .data_types import by_numpy
-from .foreign import key_of
+from .foreign import ByIndex
 from .scalar_types import STANDS, is_abstract, is_value
 
 True_, False_ = scalar_of(np.True_), scalar_of(np.False_)
@@ -460,19 +459,4 @@ def _memory(x: Any) -> np.ndarray[Any, Any]:
     return array_of_object(x)
 
 
-class Join:
-    """What `r_` and `c_` are: indexed with arrays and slices, they join them."""
-
-    __slots__ = ("_made",)
-
-    def __init__(self, made: Any) -> None:
-        self._made = made
-
-    def __getitem__(self, key: Any) -> Any:
-        """Return the parts joined, slices standing for ranges, as NumPy's object does."""
-        made = np.asarray(self._made[key_of(key, "r_")])
-        return made if is_other(made.dtype) else container(made)
-
-
-r_ = Join(np.r_)
-c_ = Join(np.c_)
+r_, c_ = ByIndex(np.r_, "r_"), ByIndex(np.c_, "c_")

@@ -206,16 +206,6 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-def _roots(self: poly1d) -> Any:
-    """Return where the polynomial is zero."""
-    return _ours(self._of.roots)
-
-
-def _order(self: poly1d) -> int:
-    """Return the degree."""
-    return int(self._of.order)
-
-
 def _coefficients(self: poly1d) -> Any:
     """Return the polynomial's own coefficients: who writes them changes it."""
     own = self._of.coeffs
@@ -273,8 +263,8 @@ class poly1d:
         self._of: Any = np.poly1d(_theirs(c_or_r), r, variable)
 
     c = coef = coeffs = coefficients = property(_coefficients, _changed)
-    r = roots = property(_roots)
-    o = order = property(_order)
+    r = roots = property(lambda self: _ours(self._of.roots), doc="Where the polynomial is zero.")
+    o = order = property(lambda self: int(self._of.order), doc="The degree.")
 
     @property
     def variable(self) -> str:
@@ -315,7 +305,7 @@ class poly1d:
         return isinstance(other, poly1d) and bool(self._of == other._of)
 
     def __len__(self) -> int:
-        return _order(self)
+        return int(self._of.order)
 
     def __str__(self) -> str:
         return str(self._of)

@@ -28,13 +28,13 @@ from ..ops.reductions import ALL, ANY, KNOWN_MAX, MAX, MIN, PROD, SUM, Reduction
 from ..ops.table import OPS
 from .arguments import check_mask, flag
 from .arrays_of_numpy import into
-from .groups import Axis, Groups, Lazy, dense_groups, is_jagged, refuse_empty, takes_jagged
+from .groups import Axis, Lazy, dense_groups, is_jagged, refuse_empty, takes_jagged
 from .partials import sibling
 
 
 def operand_and_groups(
     x: object, axis: Axis, keepdims: bool, operation: str
-) -> tuple[Node, Groups]:
+) -> tuple[Node, jagged.Groups]:
     """Return what a reducer folds, and how it is divided.
 
     Raises
@@ -120,18 +120,13 @@ def total(
             return known if out is None else into(out, known, op.name, rule="unsafe")
         made = _folded(op, a, axis, dtype, keepdims, initial, where)
     except DTypeError:
+        # What are no numbers NumPy folds.
         given = {"dtype": dtype, "out": out, "initial": initial, "where": where}
-        return _of_others(op, a, axis, keepdims, given)
+        asked = {name: value for name, value in given.items() if value is not None}
+        return call_numpy(op.name, (a, axis), {"keepdims": keepdims, **asked})  # type: ignore[no-any-return]
     if whole:
         learn_fold(op, a, made)
     return made if out is None else into(out, made, op.name, rule="unsafe")
-
-
-def _of_others(op: Reduction, a: object, axis: Axis, keepdims: bool, given: dict[str, Any]) -> Lazy:
-    """Return what NumPy folds that are no numbers; within the handler of a refusal of them."""
-    asked = {name: value for name, value in given.items() if value is not None}
-    made: Lazy = call_numpy(op.name, (a, axis), {"keepdims": keepdims, **asked})
-    return made
 
 
 @memoised_values
@@ -227,12 +222,14 @@ def extreme(
     return total(op, a, axis, None, out, keepdims, initial, where)
 
 
-def _chosen(op: Reduction, node: Node, groups: Groups, initial: object, where: object) -> Lazy:
+def _chosen(
+    op: Reduction, node: Node, groups: jagged.Groups, initial: object, where: object
+) -> Lazy:
     chosen = chosen_of(where, node, op.name)
     if chosen is not None and initial is None:
         raise ValueError(f"{op.name}: where= needs initial=, the result where no element counts")
     if node.dtype == bool_ and initial is None:  # or and and, which may end early
-        refuse_empty(groups, op.name, node)
+        refuse_empty(groups.empty, op.name, node)
         op = ANY if op in (MAX, KNOWN_MAX) else ALL
     return groups.wrap(groups.fold(op, others(node, chosen, initial), initial))
 
@@ -375,12 +372,12 @@ def _position(
     asked: Any = axis
     axes: Any = (asked,) if isinstance(asked, Iterable) else asked
     node, groups = operand_and_groups(a, axes, keepdims, name)
-    refuse_empty(groups, name, node)
+    refuse_empty(groups.empty, name, node)
     made = groups.wrap(_first(MIN if name == "argmin" else MAX, node, groups))
     return made if out is None else into(out, made, name, rule="positions")
 
 
-def _first(op: Reduction, node: Node, groups: Groups) -> Node:
+def _first(op: Reduction, node: Node, groups: jagged.Groups) -> Node:
     """Return the first position of the extreme in each group."""
     kept = groups.kept()
     extreme = kept.back(kept.fold(op, node))

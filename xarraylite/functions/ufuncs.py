@@ -21,7 +21,7 @@ from ..arrays.expression import XExpression
 from ..arrays.memo import memoised
 from ..arrays.numpy_calls import at
 from ..arrays.scalar import XScalar
-from ..arrays.scalar_arithmetic import compute, function_of_one, function_of_two
+from ..arrays.scalar_arithmetic import compute, function_of_one
 from ..arrays.xarray import XArray
 from ..assignment import elements, readers, writes
 from ..assignment.assign import check_cast, check_update
@@ -351,8 +351,6 @@ def unary(name: str) -> Unary:
 def binary(name: str) -> Binary:
     """Return the function of two operands for a row of the op table."""
     op = OPS[name]
-    of_numbers = function_of_two(XScalar, op)
-
     asked = _asked(op)
 
     def function(
@@ -361,7 +359,7 @@ def binary(name: str) -> Binary:
         if out is not None or options:
             return asked((x1, x2), out, options)
         if is_number(x1) and is_number(x2):
-            return of_numbers(x1, x2)  # type: ignore[no-any-return]
+            return compute(XScalar, op, (x1, x2))  # type: ignore[no-any-return]
         return _lazily(op, x1, x2)
 
     return cast("Binary", _described(function, op, "x1", "x2"))

@@ -22,14 +22,13 @@ import numpy as np
 
 from .._errors import DTypeError, XarrayliteError
 from .._later import routine, routines, tracing, worker
-from .._tables import kept
 from ..arrays.expression import XExpression, apply
 from ..dtypes.names import DType, as_dtype, is_narrow_float, is_narrow_int, kind
 from ..dtypes.narrow import from_narrow
 from ..dtypes.promotion import result_type
 from ..operands.nodes import HasNode, Lifted, OneValue
 from ..operands.non_numeric import dtype_of
-from ..ops.user import UserOp, frozen, global_names, meaning
+from ..ops.user import UserOp, global_names, settled
 from ..runtime.evaluate import uses_reference
 from ..transforms.vectorize import fixed_arity, operation
 from .arrays_of_numpy import Narrow, numpy_of, refusal, results
@@ -170,10 +169,7 @@ class _Fused:
             if found is NotImplemented:
                 return NotImplemented
             dtype = found
-        key = (self.function.__code__, dtype, *meaning(self.function))
-        op = _ops.get(key)
-        if op is None:
-            op = kept(_ops, key, operation(frozen(self.function), dtype), _KEPT)
+        op = operation(settled(self.function), dtype)
         made = apply(op, *operands)
         if uses_reference() or not isinstance(made, XExpression):
             return made
@@ -213,12 +209,6 @@ class _Fused:
         found = np.asarray(made).dtype
         same = kind(loop) == found.kind or (kind(loop) in "iu" and found.kind in "iu" and wide)
         return loop if wide and same else as_dtype(found)
-
-
-#: Operations by a function's code, the dtype, and what its names mean; so a function that is
-#: made anew (a lambda in a loop) is compiled once.  They hold what is found by its identity.
-_ops: dict[Any, UserOp] = {}
-_KEPT = 256
 
 
 def _changes(function: FunctionType) -> bool:

@@ -165,19 +165,15 @@ def put(a: object, ind: object, v: object, mode: Mode = "raise") -> None:
 
     def write(whole: NumpyArray, new: NumpyArray) -> None:
         if mode == "raise" and new.size and whole.flags.c_contiguous:
-            new = new.reshape(()) if new.size == 1 else _repeated(new, places.size)
-            whole.reshape(-1)[places] = new
+            new = new.reshape(-1)
+            again = new.size not in (1, places.size)  # one after another, and from the first on
+            whole.reshape(-1)[places] = np.resize(new, places.size) if again else new
             return
         if mode == "raise" and new.size:
             whole.take(places)  # `put` writes before it looks at the next one
         np.put(whole, places, new, mode)
 
     _written(a, "put", write, v, places)
-
-
-def _repeated(values: NumpyArray, size: int) -> NumpyArray:
-    """Return so many values, one after another and again."""
-    return values.reshape(-1) if values.size == size else np.resize(values, size)
 
 
 def _put_under(a: object, name: str, mask: object, values: object) -> None:

@@ -130,8 +130,9 @@ def learn_power(base: HasNode, exponent: object, made: HasNode) -> None:
     if leaf is not None:
         low, high = _range(leaf)
         entry = made._kind, 0 if low.__class__ is int else low, high  # negative ones are refused
-    elif exponent in POWERS and _repeats([*made.now()], [*base.now()]):
-        entry = made._kind  # of the base alone, once or several times
+    elif exponent in POWERS and (own := [*base.now()]):
+        items = [*made.now()]  # of the base alone, once or several times; a form's may be more
+        entry = made._kind if items == own * (len(items) // len(own)) else None
     if entry is not None:
         place = exponent if exponent in POWERS else None
         base._kind.learn(POWER, exponent.__class__, known | {place: entry})
@@ -157,11 +158,6 @@ def power_of_form(op: Op, operands: tuple[Any, ...], apply: Callable[..., Any]) 
     made: HasNode = applied(term, base, apply)
     learn_power(base, operands[1], made)
     return made
-
-
-def _repeats(items: list[Any], own: list[Any]) -> bool:
-    """Tell whether operands are others, once or several times; a form's may be more as a part."""
-    return bool(own) and items == own * (len(items) // len(own))
 
 
 def of_number(found: Any, number: object) -> Any:

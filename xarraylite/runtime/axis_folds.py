@@ -60,12 +60,6 @@ def _known(op: Reduction, body: Kind) -> tuple[Lowered, list[int]]:
     return found
 
 
-def _inners(op: Reduction, body: Kind, strides: Sequence[int]) -> tuple[Inner, ...]:
-    """Return how the addresses move along the innermost loop, that of the result first."""
-    sizes = [body.itemsize, *[use.dtype.itemsize for use in _known(op, body)[0].uses]]
-    return tuple(map(inner_of, strides, sizes))
-
-
 @functools.lru_cache(_KNOWN)
 def _kernel(
     op: Reduction, body: Kind, form: Form, kept: int, reduced: int, inners: tuple[Inner, ...]
@@ -197,7 +191,9 @@ def _filled(
     nest = reduced if along else kept
     k, r = len(kept.extents) - (not along), len(reduced.extents) - along
     steps = [stream.strides[-1] for stream in nest.streams]
-    kernel, template, moves, where = _kernel(op, body, form, k, r, _inners(op, body, steps))
+    sizes = [body.itemsize, *[use.dtype.itemsize for use in uses]]
+    inners = tuple(map(inner_of, steps, sizes))
+    kernel, template, moves, where = _kernel(op, body, form, k, r, inners)
     values = [*kept.extents[:k], *reduced.extents[:r]]
     for one, other in zip(kept.streams, reduced.streams, strict=True):
         values += [*one.strides[:k], *other.strides[:r]]

@@ -169,7 +169,10 @@ def explain(destination: object, expression: object = None, held: bool = True) -
 def _explain_new(what: object) -> Explanation:
     """Explain an evaluation into new memory."""
     if isinstance(what, XContainer):
-        return _explain_container(what)
+        made = _told(what.buffer.made)  # how a product came about; all else is memory already
+        if made is not None:
+            return _product(made, "a new container")
+        return Explanation(f"{what.summary()} is in memory; nothing runs")
     node = as_node(what, "explain")
     layout = engine.result_layout(canonical(node, None, False), node)
     name = "a new container"
@@ -271,14 +274,6 @@ def _after(first: list[Explanation], last: Explanation) -> Explanation:
         last.result_bytes,
         tuple([source for part in every for source in part.sources]),
     )
-
-
-def _explain_container(container: XContainer) -> Explanation:
-    """Explain how a product came about; any other container is memory already."""
-    made = _told(container.buffer.made)
-    if made is not None:
-        return _product(made, "a new container")
-    return Explanation(f"{container.summary()} is in memory; nothing runs")
 
 
 def _told(made: object) -> Explained | None:

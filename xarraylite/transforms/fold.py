@@ -15,12 +15,11 @@ import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from functools import reduce as fold_left
-from types import FunctionType
 from typing import Any, SupportsIndex
 
 import numpy as np
 
-from .._errors import DTypeError, XarrayliteError
+from .._errors import XarrayliteError
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.memo import memoised_values
@@ -142,7 +141,7 @@ def _reduced(
     first: Any = initial.dtype if isinstance(initial, np.generic) else type(initial)
     end = result_type(first, node.dtype) if dtype is None else as_dtype(dtype)
     if merge is not None:
-        entering = _operation(function, (end, node.dtype), end, "reduce")
+        entering = operation(function, end, (end, node.dtype), "reduce")
         start = build.convert(build.weak_scalar(initial), end)
         node = build.elementwise(entering, start, node)
     op = _folding(function if merge is None else merge, end, initial)
@@ -162,20 +161,10 @@ def _in_one_line(op: Reduction, node: Node, axes: tuple[int, ...], keepdims: boo
     return build.reshape(done, build.folded(node.shape, axes, keepdims))
 
 
-@lru_cache(maxsize=512)
-def _operation(
-    function: Callable[..., object], loops: tuple[DType, ...], dtype: DType, caller: str
-) -> UserOp:
-    """Return a function as an operation, the same one each time, so that kernels are found."""
-    if not isinstance(function, FunctionType):
-        raise DTypeError(f"{caller}: a plain Python function is needed, got {function!r}")
-    return operation(function, dtype, loops, caller)
-
-
 @lru_cache(maxsize=512, typed=True)
 def _folding(function: Callable[..., object], dtype: DType, initial: complex) -> Reduction:
     """Return the reduction that joins partial results by a function."""
-    combine = _operation(function, (dtype, dtype), dtype, "reduce")
+    combine = operation(function, dtype, (dtype, dtype), "reduce")
     first = reference.convert(np.asarray(initial), dtype)
     both = combine.numpy(first, first)
     if not np.array_equal(both, first, equal_nan=first.dtype.kind in "fc"):
@@ -258,7 +247,7 @@ def accumulate(
         array = array._reshaped((array.size,))
     number = check_axis(0 if axis is None else axis, array.ndim, "accumulate")
     end = array.dtype if dtype is None else as_dtype(dtype)
-    op = _operation(function, (end, end), end, "accumulate")
+    op = operation(function, end, (end, end), "accumulate")
     made = _accumulated(array, op, number, end)
     if usual and array is x:
         _keep(function, array, axis, op, number)

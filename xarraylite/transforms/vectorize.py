@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -26,13 +27,14 @@ def fixed_arity(function: object) -> int:
     return len(parameters) if all(p.kind in plain for p in parameters) else 0
 
 
+@lru_cache(maxsize=512)
 def operation(
-    function: FunctionType,
+    function: Callable[..., object],
     dtype: DType | None,
     loops: tuple[DType, ...] | None = None,
     caller: str = "vectorize",
 ) -> UserOp:
-    """Return the operation that a function of scalars is.
+    """Return the operation that a function of scalars is, the same each time: kernels are by it.
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ def operation(
     DTypeError
         If the function does not take a fixed number of arguments (that of ``loops``).
     """
+    if not isinstance(function, FunctionType):
+        raise DTypeError(f"{caller}: a plain Python function is needed, got {function!r}")
     arity = fixed_arity(function)
     if not arity or (loops and arity != len(loops)):
         number = f"{len(loops)} arguments" if loops else "a fixed, positive number of arguments"

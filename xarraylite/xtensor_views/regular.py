@@ -364,8 +364,8 @@ def part(x: object, number: int) -> XContainer | XPicked | None:
     if not isinstance(x, XContainer):
         return None
     if kind(x.dtype) == "c":
-        made: XContainer = x._component(number)
-        return made
+        own = np.dtype(f"f{x.dtype.itemsize // 2}")
+        return x._view_class._wrap(x.buffer, x.map.part(2, number), own)
     return x._view_class._wrap(x.buffer, x.map, x.dtype) if number == 0 else None
 
 

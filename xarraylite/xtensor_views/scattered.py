@@ -20,7 +20,7 @@ import numpy as np
 
 from ..arrays import basic_indexing, expression
 from ..arrays.container import XContainer
-from ..arrays.expression import XExpression, apply, handle, written
+from ..arrays.expression import XExpression, apply, handle, new_operation
 from ..arrays.few import ready
 from ..arrays.xarray import XView
 from ..assignment import elements, readers, results
@@ -238,7 +238,7 @@ class Scattered(Gathers, XExpression, binary=_binary, unary=_unary):
             if self._wrote(made):
                 return
             del made
-        result = written((op, key_of(value)), op, self, value).node
+        result = new_operation((op, key_of(value)), op, self, value).node
         check_update(self, op.name, result.shape, result.dtype)
         self._write(result, value, held)
 

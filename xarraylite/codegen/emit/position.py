@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .builder import Builder, Pace, Value
 from .folding import Fold, value_bytes
-from .lanes import everywhere
+from .lanes import ORDER, everywhere
 
 #: Bytes of a block: the last one is read twice, so they should be few, but folding one to a single
 #: value takes as long as reading a thousand.
@@ -17,11 +17,6 @@ BLOCK = 16 << 10
 
 #: Elements that are compared at once.
 WIDTH = 64
-
-_BEATS = {
-    "maximum": {"f": "fcmp ogt", "i": "icmp sgt", "u": "icmp ugt"},
-    "minimum": {"f": "fcmp olt", "i": "icmp slt", "u": "icmp ult"},
-}
 
 
 def fold_position(fold: Fold, pointers: list[Value]) -> None:
@@ -66,7 +61,8 @@ def _last(fold: Fold) -> int:
 def _beats(fold: Fold, found: Value, best: Value) -> Value:
     """Emit whether a block's extreme goes beyond the one so far."""
     b, kind = fold.b, fold.kind[0]
-    beyond = _compare(b, _BEATS[fold.spec.op.combine.name][kind], found, best)
+    compare = "fcmp" if kind == "f" else "icmp"
+    beyond = _compare(b, f"{compare} {ORDER[fold.spec.op.combine.name][kind]}", found, best)
     if kind != "f":
         return beyond
     missing = _compare(b, "fcmp uno", found, found)
