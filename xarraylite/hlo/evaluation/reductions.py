@@ -250,9 +250,10 @@ def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray
     return np.lib.stride_tricks.as_strided(values, shape, (*strides, *inner), writeable=False)
 
 
-def set_apart(x: Value, value: Value, window: Sequence[WindowDimension]) -> Value:
+def set_apart(x: Value, filler: object, window: Sequence[WindowDimension]) -> NumpyArray:
     """Pad x as a window says, with elements set apart by its base dilation."""
-    return pad(x, value, [part.padding for part in window])
+    value = container(np.asarray(filler, getattr(filler, "dtype", x.dtype)))
+    return array(pad(x, value, [part.padding for part in window]))
 
 
 def _growing_axis(window: Sequence[WindowDimension], shape: tuple[int, ...]) -> int | None:
@@ -279,14 +280,14 @@ def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -
     lines = [_lines(x, start, window) for x, start in zip(operands, starts, strict=False)]
     inside = None
     if any([w.padding_low or w.padding_high or w.base_dilation > 1 for w in window]):
-        inside = _lines(container(np.ones(operands[0].shape, bool)), np.array(False), window)
+        inside = _lines(container(np.ones(operands[0].shape, bool)), False, window)
     found = fold(run.batched(instruction.to_apply), lines, starts, inside)
     return packed(instruction, found)
 
 
-def _lines(x: Value, filler: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
+def _lines(x: Value, filler: object, window: Sequence[WindowDimension]) -> NumpyArray:
     """Return the elements of each place of a window along the last dimension."""
-    view = sliding(array(set_apart(x, container(filler), window)), window)
+    view = sliding(set_apart(x, filler, window), window)
     return view.reshape((*view.shape[: x.ndim], math.prod([w.size for w in window])))
 
 
@@ -309,8 +310,7 @@ def _known_window(
         grown = UFUNCS[name].accumulate(values, axis=axis, dtype=values.dtype)
         found = container(np.flip(grown, axis) if backwards else grown)
     else:
-        filler = container(neutral(name, x.dtype))
-        view = container(sliding(array(set_apart(x, filler, window)), window))
+        view = container(sliding(set_apart(x, neutral(name, x.dtype), window), window))
         axes = tuple(range(x.ndim, 2 * x.ndim))
         options = {"dtype": x.dtype} if name in ("add", "multiply") else {}
         if 0 in view.shape:
@@ -325,29 +325,19 @@ def _select_and_scatter(
     """Add each element of the source to the place in its window that a computation selects."""
     select, scatter = [run.batched(part) for part in instruction.called_computations]
     window = window_of(instruction, x.ndim)
-    values, given = array(x), array(source)
-    numbers = np.arange(values.size).reshape(values.shape)
-    outside = np.array(-1)
-    views = []
-    for part, filler in ((values, values.dtype.type(0)), (numbers, outside)):
-        apart = array(pad_negative(part, filler, window))
-        view = sliding(apart, window)
-        places = view[tuple([slice(0, size) for size in given.shape])]
-        views.append(places.reshape((*given.shape, math.prod([w.size for w in window]))))
-    best, place = views[0][..., 0], views[1][..., 0]
-    for k in range(1, views[0].shape[-1]):
-        (keep,) = select(best, views[0][..., k])
-        keep = (keep & (place >= 0)) | (views[1][..., k] < 0)
-        best = np.where(keep, best, views[0][..., k])
-        place = np.where(keep, place, views[1][..., k])
-    made = np.full(values.size, array(start)[()], values.dtype)
+    given = array(source)
+    numbers = container(np.arange(x.size).reshape(x.shape))
+    room = tuple([slice(0, size) for size in given.shape])
+    values, places = _lines(x, 0, window)[room], _lines(numbers, -1, window)[room]
+    best, place = values[..., 0], places[..., 0]
+    for k in range(1, values.shape[-1]):
+        (keep,) = select(best, values[..., k])
+        keep = (keep & (place >= 0)) | (places[..., k] < 0)
+        best = np.where(keep, best, values[..., k])
+        place = np.where(keep, place, places[..., k])
+    made = np.full(x.size, array(start)[()], x.dtype)
     scatter_rounds(scatter, [made], place.reshape(-1), [given.reshape(-1)])
-    return container(made.reshape(values.shape))
-
-
-def pad_negative(values: NumpyArray, filler: Any, window: Sequence[WindowDimension]) -> Value:
-    """Pad an array with a filler."""
-    return set_apart(container(values), container(np.asarray(filler, values.dtype)), window)
+    return container(made.reshape(x.shape))
 
 
 def scatter_rounds(
