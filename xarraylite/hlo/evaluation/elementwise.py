@@ -88,14 +88,9 @@ def _kind(value: Value) -> str:
     return kind_of_dtype(value.dtype)
 
 
-def _unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The unsigned integers of as many bits; 2 and 4 bits are computed in 8."""
-    return np.dtype(f"u{dtype.itemsize}")
-
-
 def _bits(x: Value) -> Value:
-    """The bits of integers as unsigned ones; zeros lie before 2 and 4 bits."""
-    width, bits = element_type(x.dtype).bits, x.astype(_unsigned(x.dtype))
+    """The bits of integers as unsigned ones; those of 2 and 4 lie in 8, behind zeros."""
+    width, bits = element_type(x.dtype).bits, x.astype(f"u{x.dtype.itemsize}")
     return op("bitwise_and", bits, 2**width - 1) if width < 8 else bits
 
 
@@ -131,33 +126,15 @@ def remainder(x: Value, y: Value) -> Value:
     return op("where", op("equal", y, 0), x, rest) if _kind(x) in "iu" else rest
 
 
-def _shift(x: Value, count: Value, name: str, width: int = 0) -> Value:
-    """Move bits by as many places as a number has, or more, which leaves none of them."""
-    width = width or element_type(x.dtype).bits
-    many = count.astype(_unsigned(count.dtype))
-    inside = op("less", many, width)
-    steps = op("where", inside, many, many.dtype.type(width - 1)).astype(x.dtype)
-    moved = op(name, x, steps)
-    if name == "bitwise_right_shift" and _kind(x) == "i":
-        return moved  # the sign has filled everything after width - 1 steps
-    return op("where", inside, moved, x.dtype.type(0))
-
-
-def shift_left(x: Value, count: Value) -> Value:
-    """Bits moved up."""
-    return _shift(x, count, "bitwise_left_shift")
-
-
 def shift_right_arithmetic(x: Value, count: Value) -> Value:
     """Bits moved down, the sign behind them."""
-    signed = x.astype(x.dtype.name.removeprefix("u")) if _kind(x) == "u" else x
-    return _shift(signed, count, "bitwise_right_shift").astype(x.dtype)
+    signed = [part.astype(x.dtype.name.removeprefix("u")) for part in (x, count)]
+    return op("bitwise_right_shift", *signed).astype(x.dtype)
 
 
 def shift_right_logical(x: Value, count: Value) -> Value:
     """Bits moved down, zeros behind them."""
-    plain = _bits(x) if _kind(x) == "i" else x
-    return _shift(plain, count, "bitwise_right_shift", element_type(x.dtype).bits).astype(x.dtype)
+    return op("bitwise_right_shift", _bits(x), _bits(count)).astype(x.dtype)
 
 
 def population_count(x: Value) -> Value:
@@ -310,12 +287,13 @@ _OURS: Final = {row.hlo: name for name, row in OPS.items() if row.hlo} | {
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
     **{opcode: partial(op, name) for opcode, name in _OURS.items() if " " not in opcode},
     **by_opcode(atan2, clamp, count_leading_zeros, divide, log_plus_one, mulhi, remainder),
-    **by_opcode(shift_left, shift_right_arithmetic, shift_right_logical, sign),
+    **by_opcode(shift_right_arithmetic, shift_right_logical, sign),
     "complex": complex_of,
     "erf": _in_float32(erf),
     "logistic": _in_float32(logistic),
     "popcnt": population_count,
     "round-nearest-afz": _in_float32(round_away),
+    "shift-left": partial(op, "bitwise_left_shift"),
     "rsqrt": _in_float32(lambda x: op("divide", 1.0, op("sqrt", x))),
 }
 

@@ -170,15 +170,16 @@ def _known(
     """Fold by one of the package's reducers, and combine with the first value."""
     name, axes = FOLDED[key], instruction.get("dimensions")
     sizes = tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
-    if not axes:
-        found = x
-    elif any([x.shape[axis] == 0 for axis in axes]):
+    if any([x.shape[axis] == 0 for axis in axes]):
         return broadcast(start, (), sizes)
-    elif name in ("sum", "prod"):
-        found = getattr(reducers, name)(x, axis=axes, dtype=x.dtype)
-    else:
-        found = getattr(reducers, name)(x, axis=axes)
+    found = _folded(name, x, axes) if axes else x
     return ELEMENTWISE[key[0]](run, instruction, found, start)
+
+
+def _folded(name: str, x: Value, axes: tuple[int, ...]) -> Value:
+    """Fold some dimensions by one of the package's reducers; sums have the type of elements."""
+    options = {"dtype": x.dtype} if name in ("sum", "prod") else {}
+    return getattr(reducers, name)(x, axis=axes, **options)
 
 
 def fold(
@@ -311,11 +312,9 @@ def _known_window(
         found = container(np.flip(grown, axis) if backwards else grown)
     else:
         view = container(sliding(set_apart(x, neutral(name, x.dtype), window), window))
-        axes = tuple(range(x.ndim, 2 * x.ndim))
-        options = {"dtype": x.dtype} if name in ("add", "multiply") else {}
         if 0 in view.shape:
             return container(np.zeros(view.shape[: x.ndim], x.dtype))
-        found = getattr(reducers, FOLDED[name, "num"])(view, axis=axes, **options)
+        found = _folded(FOLDED[name, "num"], view, tuple(range(x.ndim, 2 * x.ndim)))
     return ELEMENTWISE[name](run, instruction, found, start)
 
 
