@@ -1,8 +1,9 @@
 """Elementwise operations, by XLA's rules where they are not NumPy's.
 
-Integers: ``x / 0`` is -1 (all ones), ``x % 0`` is x, division truncates, shifts by the width or
-more move everything out, negative counts being large ones.  Floats that become integers saturate,
-and NaN becomes 0.  Comparisons of total order go by bits: -NaN < -inf < ... < -0 < 0 < ... < NaN.
+Integers: ``x / 0`` is -1 (all ones), ``x % 0`` is x, division truncates.  Shifts by the width or
+more move everything out, negative counts being large ones, in NumPy's rules too.  Floats that
+become integers saturate, and NaN becomes 0.  Comparisons of total order go by bits: -NaN < -inf <
+... < -0 < 0 < ... < NaN.
 Functions are lazy; floats of 16 bits and fewer go through float32 once per function.
 """
 
