@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from ..nodes import callees_first, no_attributes
+from ..nodes import NO_ATTRIBUTES, callees_first
 from ..opcodes import OPCODES
 from ..rules.inference import infer_shape
 from .attribute_reader import (
@@ -165,7 +165,7 @@ class BodyReader(AttributeReader):
             opcode,
             shape,
             operands,
-            MappingProxyType(attributes) if attributes else no_attributes(),
+            MappingProxyType(attributes) if attributes else NO_ATTRIBUTES,
             draft.called,
             draft.extra.get("control-predecessors", ()),
             draft.extra.get("metadata"),
