@@ -148,13 +148,12 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
     if not half:
         return _place_of_extreme(instruction, *operands)
     if half == 1:
-        key = combiner(instruction.to_apply), _family(instruction)
-        x, start = operands
-        if key in FOLDED:
-            return _known(run, instruction, key, x, start)
-        if key[0] in ("and", "or", "xor") and x.size:
-            values = UFUNCS[key[0]].reduce(array(x), axis=axes) if axes else array(x)
-            return ELEMENTWISE[key[0]](run, instruction, container(values), start)
+        name, (x, start) = combiner(instruction.to_apply), operands
+        if (name, _family(instruction)) in FOLDED:
+            return _known(run, instruction, x, start)
+        if name in ("and", "or", "xor") and x.size:
+            values = UFUNCS[name].reduce(array(x), axis=axes) if axes else array(x)
+            return ELEMENTWISE[name](run, instruction, container(values), start)
     values, starts = [array(x) for x in operands[:half]], [array(x) for x in operands[half:]]
     rank = values[0].ndim
     kept = [axis for axis in range(rank) if axis not in axes]
@@ -164,16 +163,14 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
     return packed(instruction, fold(run.batched(instruction.to_apply), lines, starts))
 
 
-def _known(
-    run: Runner, instruction: HloInstruction, key: tuple[str, str], x: Value, start: Value
-) -> Value:
+def _known(run: Runner, instruction: HloInstruction, x: Value, start: Value) -> Value:
     """Fold by one of the package's reducers, and combine with the first value."""
-    name, axes = FOLDED[key], instruction.get("dimensions")
+    name, axes = combiner(instruction.to_apply), instruction.get("dimensions")
     sizes = tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
     if any([x.shape[axis] == 0 for axis in axes]):
         return broadcast(start, (), sizes)
-    found = _folded(name, x, axes) if axes else x
-    return ELEMENTWISE[key[0]](run, instruction, found, start)
+    found = _folded(FOLDED[name, _family(instruction)], x, axes) if axes else x
+    return ELEMENTWISE[name](run, instruction, found, start)
 
 
 def _folded(name: str, x: Value, axes: tuple[int, ...]) -> Value:
@@ -272,11 +269,10 @@ def _growing_axis(window: Sequence[WindowDimension], shape: tuple[int, ...]) -> 
 
 def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     half = len(operands) // 2
+    known = _known_window(run, instruction, *operands) if half == 1 else None
+    if known is not None:
+        return known
     window = window_of(instruction, operands[0].ndim)
-    if half == 1:
-        known = _known_window(run, instruction, operands[0], operands[1], window)
-        if known is not None:
-            return known
     starts = [array(start) for start in operands[half:]]
     lines = [_lines(x, start, window) for x, start in zip(operands, starts, strict=False)]
     inside = None
@@ -292,15 +288,9 @@ def _lines(x: Value, filler: object, window: Sequence[WindowDimension]) -> Numpy
     return view.reshape((*view.shape[: x.ndim], math.prod([w.size for w in window])))
 
 
-def _known_window(
-    run: Runner,
-    instruction: HloInstruction,
-    x: Value,
-    start: Value,
-    window: Sequence[WindowDimension],
-) -> Value | None:
+def _known_window(run: Runner, instruction: HloInstruction, x: Value, start: Value) -> Value | None:
     """Fold by a known operation; None for another one."""
-    name = combiner(instruction.to_apply)
+    name, window = combiner(instruction.to_apply), window_of(instruction, x.ndim)
     element = instruction.shape.element_type
     if (name, "num") not in FOLDED or element.name == "pred" or element.is_complex or not x.size:
         return None

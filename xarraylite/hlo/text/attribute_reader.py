@@ -332,10 +332,7 @@ class AttributeReader:
             scan.expect("{", "before the list of computations")
         found: list[HloComputation] = []
         while not (listed and scan.take("}")):
-            if scan.take("{"):
-                found.append((yield))
-            else:
-                found.append(self.callee(draft))
+            found.append((yield) if scan.take("{") else self.callee(draft))
             if not listed:
                 break
             if not scan.next_is("}"):
