@@ -16,6 +16,7 @@ from ..values import (
     WindowDimension,
 )
 from . import kinds_basic as basic
+from .scanner import outer_parts
 from .sharding import MOST_DEVICES, normalise_mesh, normalise_sharding
 
 # Windows, slices, padding.
@@ -187,9 +188,9 @@ def _print_groups(value: ReplicaGroups) -> str:
 
 _INDEX = r"\{\s*([0-9]+(?:\s*,\s*[0-9]+)*)?\s*\}"
 _ALIAS = re.compile(
-    rf"\s*{_INDEX}\s*:\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*(?:,\s*(may-alias|must-alias)\s*)?\)\s*,?"
+    rf"\s*{_INDEX}\s*:\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*(?:,\s*(may-alias|must-alias)\s*)?\)\s*"
 )
-_DONOR = re.compile(rf"\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*\)\s*,?")
+_DONOR = re.compile(rf"\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*\)\s*")
 
 
 def _index(text: str | None) -> tuple[int, ...]:
@@ -197,16 +198,11 @@ def _index(text: str | None) -> tuple[int, ...]:
 
 
 def _read_all(pattern: re.Pattern[str], text: str, expected: str) -> list[re.Match[str]]:
-    """Match a pattern again and again until the text between braces ends."""
-    inner = basic.inside(text, "{}").strip()
-    found, at = [], 0
-    while at < len(inner):
-        match = pattern.match(inner, at)
-        if match is None:
-            raise ValueError(f"expected {expected}")
-        found.append(match)
-        at = match.end()
-    return found
+    """Match what stands between braces, with commas in between, and maybe one behind the last."""
+    parts = outer_parts(basic.inside(text, "{}"))
+    if len(parts) > 1 and not parts[-1].strip():
+        parts.pop()
+    return [basic.matched(pattern, part, expected) for part in parts]
 
 
 def _read_aliases(text: str) -> tuple[Alias, ...]:
