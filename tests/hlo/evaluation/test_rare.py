@@ -377,3 +377,14 @@ def test_truth_values_are_joined_and_compared_as_0_and_1():
 def test_real_numbers_have_no_imaginary_part():
     module = xl.hlo.parse("ENTRY e { x = f32[3] parameter(0)  ROOT r = f32[3] imag(x) }")
     assert np.asarray(module(np.float32([1, np.inf, np.nan]))).tolist() == [0, 0, 0]
+
+
+def test_a_partition_that_does_not_exist_sends_nothing_to_those_of_its_replica():
+    """Nor does the device of another replica that has the number which it would have."""
+    module = xl.hlo.parse(
+        "HloModule m, num_partitions=2\n"
+        "ENTRY e { x = f32[] parameter(0)  ROOT r = f32[] collective-permute(x), channel_id=1, "
+        "source_target_pairs={{3,0},{0,1}} }"
+    )
+    made = xl.hlo.evaluate(module, [np.float32(k) for k in (1, 2, 3, 4)], replicas=2)
+    assert [float(np.asarray(x)) for x in made] == [0, 1, 0, 3]
