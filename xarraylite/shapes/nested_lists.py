@@ -164,7 +164,7 @@ def lengths(values: Any, operation: str) -> Ints:
     if kind is None:
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise ShapeError(f"{operation}: lengths are a vector of integers, got {values!r}")
-        values = np.array([integer(value, operation, "a length") for value in values], object)
+        values = np.asarray([integer(value, operation, "a length") for value in values], object)
     elif kind not in "iu" or values.ndim != 1:
         raise ShapeError(
             f"{operation}: lengths are a vector of integers, got {values.dtype} of shape "
