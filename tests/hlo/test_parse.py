@@ -138,7 +138,7 @@ def test_names_are_unique_in_a_module() -> None:
 def test_headers_become_values() -> None:
     module = xl.hlo.parse(
         "HloModule m, is_scheduled=true, input_output_alias={ {1}: (0, {}, must-alias) },"
-        " buffer_donor={ (1, {}) }, entry_computation_layout={(f32[2]{0:T(256)},f32[])->"
+        " buffer_donor={ (1, {}), }, entry_computation_layout={(f32[2]{0:T(256)},f32[])->"
         '(f32[2],f32[2])}, replica_count=4, num_partitions=1, frontend_attributes={b="1",a={x}}\n'
         "ENTRY e { a = f32[2] parameter(0)  b = f32[] parameter(1)  t = tuple(a, a) }"
     )
@@ -339,6 +339,14 @@ ERRORS = [
     ("f (a: f32[]) -> f32[2] { a = f32[] parameter(0) }", 1, 17, "but its root a is f32[]"),
     ('HloModule m\nFileNames\n1 "a"\nENTRY e { a = f32[] parameter(0) }', 4, 1, "FunctionNames"),
     ("a = f32[2] slice(f32[4] x), slice={[0:2:0]}", 1, 35, "the stride of a slice is positive"),
+    ("a = f32[2] slice(f32[4] x), slice={[0:2] [0:2]}", 1, 35, "ranges such as"),
+    (
+        "HloModule m, buffer_donor={ (0, {}) (1, {}) }\nENTRY e { a = f32[] parameter(0) }",
+        1,
+        27,
+        "expected (parameter, {index})",
+    ),
+    ("HloModule m, input_output_alias={,}\nENTRY e { a = f32[] parameter(0) }", 1, 33, "{output"),
     ("a = f32[2] slice(f32[4] x), slice={[0:2]}, slice={[0:2]}", 1, 44, "slice is given twice"),
     ("a = pred[] compare(f32[] x, f32[] y), direction=XY", 1, 49, "expected one of EQ NE GE"),
     (

@@ -13,6 +13,7 @@ from .._errors import InputError, XarrayliteError
 from ..xla.formats import CHIPS
 from .cost.diff import Difference, differences
 from .cost.report import Block, show, tree_lines
+from .instruction import HloInstruction
 from .module import HloModule
 from .text.parser import parse
 
@@ -87,14 +88,10 @@ def _blocks(module: HloModule, options: argparse.Namespace) -> Iterable[Block]:
 
 
 def _as_json(found: Sequence[Difference]) -> str:
-    rows = [
-        {
-            "kind": item.kind,
-            "before": None if item.before is None else f"{item.before.name} {item.before.shape}",
-            "after": None if item.after is None else f"{item.after.name} {item.after.shape}",
-        }
-        for item in found
-    ]
+    def shown(side: HloInstruction | None) -> str | None:
+        return None if side is None else f"{side.name} {side.shape}"
+
+    rows = [{"kind": d.kind, "before": shown(d.before), "after": shown(d.after)} for d in found]
     return json.dumps(rows, indent=1)
 
 

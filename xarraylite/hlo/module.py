@@ -14,7 +14,7 @@ from .cost.weigh import module_cost
 from .evaluate import evaluate
 from .graph import HloDrawing, draw_module
 from .instruction import HloComputation, HloInstruction, edited, own_computation
-from .nodes import callees, callees_first, named, no_attributes, signature_of, unknown
+from .nodes import NO_ATTRIBUTES, callees, callees_first, named, signature_of
 from .rules.inference import verify_module
 from .text.attributes import print_attribute
 from .text.printer import Part, Printer, is_one_operation
@@ -76,9 +76,9 @@ class HloModule:
 
     name: str
     computations: tuple[HloComputation, ...]
-    entry: HloComputation = field(default_factory=unknown)
+    entry: HloComputation = cast("HloComputation", None)  # the last one
     is_scheduled: bool = False
-    attributes: Mapping[str, Any] = field(default_factory=no_attributes)
+    attributes: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
     stack_frames: tuple[StackFrame, ...] = ()
 
     def __post_init__(self) -> None:

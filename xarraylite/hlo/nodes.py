@@ -46,7 +46,8 @@ def callees(computation: Any) -> list[Any]:
     ]
 
 
-_NONE: Final[Mapping[str, Any]] = MappingProxyType({})
+#: What an instruction or a module has that none are given.
+NO_ATTRIBUTES: Final[Mapping[str, Any]] = MappingProxyType({})
 _set = object.__setattr__
 
 C = TypeVar("C", bound="ComputationNode[Any]")
@@ -58,11 +59,6 @@ def signature_of(computation: Any) -> Signature:
     return Signature(tuple([p.shape for p in computation.parameters]), computation.root.shape)
 
 
-def unknown() -> Any:
-    """What stands for the last instruction or computation until it is known."""
-    return None
-
-
 def named(name: str, things: Iterable[T], otherwise: str) -> T:
     """Return the thing of a name, with or without ``%``; say otherwise that there is none."""
     wanted = name.removeprefix("%")
@@ -70,11 +66,6 @@ def named(name: str, things: Iterable[T], otherwise: str) -> T:
         if getattr(thing, "name", None) == wanted:
             return thing
     raise KeyError(f"{otherwise} {wanted}")
-
-
-def no_attributes() -> Mapping[str, Any]:
-    """What an instruction or a module has that none are given."""
-    return _NONE
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -85,7 +76,7 @@ class InstructionNode(Generic[C]):
     opcode: str
     shape: ArraySpec
     operands: tuple[Self, ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=no_attributes)
+    attributes: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRIBUTES)
     called_computations: tuple[C, ...] = ()
     control_predecessors: tuple[Self, ...] = ()
     metadata: OpMetadata | None = None
@@ -160,7 +151,7 @@ class ComputationNode(Generic[N]):
 
     name: str
     instructions: tuple[N, ...]
-    root: N = field(default_factory=unknown)
+    root: N = cast("N", None)  # the last one
     execution_thread: str = "main"
     parameters: tuple[N, ...] = field(default=(), repr=False)
 

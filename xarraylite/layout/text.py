@@ -62,6 +62,7 @@ _FIELDS: Final[dict[str, tuple[str, object]]] = {
 }
 _BOUNDS = {"L": (1, LIMIT - 1), "S": (0, 127)}
 _ORDER = {name: k for k, name in enumerate(["D", *_FIELDS])}
+_SEVERAL = frozenset(("T", "SC"))
 _LEVELS = frozenset("DCSH")
 _NO_OPTIONS: Mapping[str, Any] = {}
 
@@ -213,12 +214,9 @@ class _Reader:
         """Specs between parentheses."""
         if depth == MAX_DEPTH:
             self.fail(f"tuples nest at most {MAX_DEPTH} deep")
-        shapes: list[Any] = []
-        while not shapes or self.tokens[self.at] == ",":
-            self.at += 1
-            if not shapes and self.tokens[self.at] == ")":
-                break
-            shapes.append(self.element(depth + 1))
+        self.at += 1
+        empty = self.tokens[self.at] == ")"
+        shapes = [] if empty else self.listed(lambda: self.element(depth + 1))
         self.expect(")", "expected ',' or ')'")
         return self.make_spec(ELEMENT_TYPES["tuple"], (), None, (), tuple(shapes))
 
@@ -258,30 +256,19 @@ class _Reader:
 
     def dimensions(self) -> tuple[tuple[int, ...], tuple[bool, ...]]:
         """Sizes up to ``]``, and which of them are dynamic."""
-        tokens = self.tokens
-        if tokens[self.at] == "]":
-            self.at += 1
-            return (), ()
         start = self.at
-        sizes: list[int] = []
-        dynamic: list[bool] = []
-        while True:
-            token = tokens[self.at]
-            if token == "?":
-                sizes.append(UNBOUNDED)
-                self.at += 1
-            else:
-                if token == "<=":
-                    self.at += 1
-                sizes.append(self.integer("expected a size, '<=' or '?'"))
-            dynamic.append(token in ("?", "<="))
-            if tokens[self.at] != ",":
-                break
-            self.at += 1
+        pairs = [] if self.tokens[start] == "]" else self.listed(self.dimension)
         self.expect("]", "expected ',' or ']'")
-        if len(sizes) > MAX_RANK:
+        if len(pairs) > MAX_RANK:
             self.fail(f"an array has at most {MAX_RANK} dimensions", start)
-        return tuple(sizes), tuple(dynamic)
+        return tuple([size for size, _ in pairs]), tuple([dynamic for _, dynamic in pairs])
+
+    def dimension(self) -> tuple[int, bool]:
+        """One size, and whether it is dynamic."""
+        token = self.tokens[self.at]
+        dynamic = token in ("?", "<=")
+        self.at += dynamic
+        return UNBOUNDED if token == "?" else self.integer("expected a size, '<=' or '?'"), dynamic
 
     def integer(self, rule: str, low: int = 0, high: int = LIMIT - 1) -> int:
         """An integer between two bounds."""
@@ -325,10 +312,14 @@ class _Reader:
 
     def integers(self, rule: str) -> list[int]:
         """One or more integers between commas."""
-        values = [self.integer(rule)]
+        return self.listed(lambda: self.integer(rule))
+
+    def listed(self, read: Callable[[], T]) -> list[T]:
+        """One or more of something between commas."""
+        values = [read()]
         while self.tokens[self.at] == ",":
             self.at += 1
-            values.append(self.integer(rule))
+            values.append(read())
         return values
 
     def properties(self, rank: int | None) -> dict[str, Any]:
@@ -343,100 +334,85 @@ class _Reader:
                 self.fail(f"properties come once each, in the order {' '.join(_ORDER)}")
             previous = place
             self.at += 1
-            if self.tokens[self.at] != "(":
-                self.fail(f"expected '(' after {name}")
-            _PROPERTIES[name](self, name, options, rank)
+            self.expect("(", f"expected '(' after {name}")
+            values = [self.value(name, rank)]
+            while name in _SEVERAL and self.tokens[self.at] == "(":
+                self.at += 1
+                values.append(self.value(name, rank))
+            if name in _FIELDS:
+                options[_FIELDS[name][0]] = tuple(values) if name in _SEVERAL else values[0]
         return options
 
-    def close(self) -> None:
-        """Step over the parenthesis that ends a property."""
+    def value(self, name: str, rank: int | None) -> Any:
+        """What stands between the parentheses of a property, and the one that ends it."""
+        found = _PROPERTIES[name](self, name, rank)
         self.expect(")", "expected ')'")
+        return found
 
-    def read_tiles(self, _name: str, options: dict[str, Any], _rank: int | None) -> None:
-        """``T(8,128)(2,1)``."""
-        tiles: list[Tile] = []
-        while self.tokens[self.at] == "(":
-            sizes = [self.tile_size()]
-            while self.tokens[self.at] == ",":
-                sizes.append(self.tile_size())
-            if sizes[-1] == COMBINE:
-                self.fail("'*' merges a dimension into the next one, and the tile ends")
-            self.close()
-            tiles.append(Tile._trusted(tuple(sizes)))
-        options["tiles"] = tuple(tiles)
+    def tile(self, _name: str, _rank: int | None) -> Tile:
+        """``8,128`` of ``T(8,128)(2,1)``."""
+        sizes = self.listed(self.tile_size)
+        if sizes[-1] == COMBINE:
+            self.fail("'*' merges a dimension into the next one, and the tile ends")
+        return Tile._trusted(tuple(sizes))
 
     def tile_size(self) -> int:
-        """One size of a tile behind ``(`` or ``,``."""
-        self.at += 1
-        token = self.tokens[self.at]
-        # The number that XLA writes for the marker where it writes numbers.
-        if token in ("*", "-9223372036854775808"):
+        """One size of a tile."""
+        # The number is what XLA writes for the marker where it writes numbers.
+        if self.tokens[self.at] in ("*", "-9223372036854775808"):
             self.at += 1
             return COMBINE
         return self.integer("expected a tile size or '*'", 1)
 
-    def read_integer(self, name: str, options: dict[str, Any], _rank: int | None) -> None:
-        """``L(8)``, ``E(4)``, ``S(1)``, ``M(8)``."""
-        self.at += 1
-        bounds = _BOUNDS.get(name, (0, LIMIT - 1))
-        options[_FIELDS[name][0]] = self.integer("expected a number", *bounds)
-        self.close()
+    def number(self, name: str, _rank: int | None) -> int:
+        """``8`` of ``L(8)``, ``E(4)``, ``S(1)``, ``M(8)``."""
+        return self.integer("expected a number", *_BOUNDS.get(name, (0, LIMIT - 1)))
 
-    def read_type(self, name: str, options: dict[str, Any], _rank: int | None) -> None:
-        """``#(u32)``, ``*(u32)``."""
-        self.at += 1
+    def index_type(self, _name: str, _rank: int | None) -> ElementType:
+        """``u32`` of ``#(u32)``, ``*(u32)``."""
         kind = _array_type(self.tokens[self.at])
         if kind is None or not kind.is_integral:
             self.fail("expected an integer type")
         self.at += 1
-        options[_FIELDS[name][0]] = kind
-        self.close()
+        return kind
 
-    def read_splits(self, _name: str, options: dict[str, Any], rank: int | None) -> None:
-        """``SC(0:2,4)(1:3)``."""
+    def split(self, _name: str, rank: int | None) -> SplitConfig:
+        """``0:2,4`` of ``SC(0:2,4)(1:3)``."""
         most = MAX_RANK if rank is None else rank
-        splits: list[SplitConfig] = []
-        while self.tokens[self.at] == "(":
-            self.at += 1
-            dimension = self.integer("expected a physical dimension", 0, most - 1)
-            self.expect(":", "expected ':' after the dimension")
-            indices = self.integers("expected an index, for a split has at least one")
-            self.close()
-            splits.append(SplitConfig(dimension, tuple(indices)))
-        options["split_configs"] = tuple(splits)
+        dimension = self.integer("expected a physical dimension", 0, most - 1)
+        self.expect(":", "expected ':' after the dimension")
+        indices = self.integers("expected an index, for a split has at least one")
+        return SplitConfig(dimension, tuple(indices))
 
-    def read_levels(self, _name: str, _options: dict[str, Any], rank: int | None) -> None:
-        """``D(D+,C~)``: how sparse arrays stored each dimension; read and dropped."""
-        start = self.at - 1
-        count = 0
-        while count == 0 or self.tokens[self.at] == ",":
-            self.at += 1
-            if self.tokens[self.at] not in _LEVELS:
-                self.fail("expected a dimension level: D, C, S or H")
-            self.at += 1
-            self.at += self.tokens[self.at] == "+"
-            self.at += self.tokens[self.at] == "~"
-            count += 1
-        self.close()
+    def levels(self, _name: str, rank: int | None) -> None:
+        """``D+,C~`` of ``D(D+,C~)``: how sparse arrays stored each dimension; read and dropped."""
+        start = self.at - 2
+        count = len(self.listed(self.level))
         if rank is not None and count != rank:
             self.fail(f"{count} dimension levels for {rank} dimensions", start)
 
-    def read_shape(self, _name: str, options: dict[str, Any], rank: int | None) -> None:
-        """``P(f32[2])``: only a layout that stands alone may have one."""
-        if rank is not None:
-            self.fail("only sparse arrays had a physical shape P(...)", self.at - 1)
+    def level(self) -> None:
+        """How one dimension was stored."""
+        if self.tokens[self.at] not in _LEVELS:
+            self.fail("expected a dimension level: D, C, S or H")
         self.at += 1
-        options["physical_shape"] = self.spec(0)
-        self.close()
+        self.at += self.tokens[self.at] == "+"
+        self.at += self.tokens[self.at] == "~"
+
+    def physical_shape(self, _name: str, rank: int | None) -> Any:
+        """``f32[2]`` of ``P(f32[2])``: only a layout that stands alone may have one."""
+        if rank is not None:
+            self.fail("only sparse arrays had a physical shape P(...)", self.at - 2)
+        return self.spec(0)
 
 
-_PROPERTIES: dict[str, Callable[[_Reader, str, dict[str, Any], int | None], None]] = {
-    "D": _Reader.read_levels,
-    "T": _Reader.read_tiles,
-    "SC": _Reader.read_splits,
-    "P": _Reader.read_shape,
-    **dict.fromkeys("LESM", _Reader.read_integer),
-    **dict.fromkeys("#*", _Reader.read_type),
+_PROPERTIES: dict[str, Callable[[_Reader, str, int | None], Any]] = {
+    "D": _Reader.levels,
+    "T": _Reader.tile,
+    "SC": _Reader.split,
+    "P": _Reader.physical_shape,
+    **dict.fromkeys("LESM", _Reader.number),
+    **dict.fromkeys("#*", _Reader.index_type),
 }
 
 

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from .._errors import ShapeError
 from ..index.box import Range, check_permutation, dropped_modes, index_of, parse_ranges
+from ..index.radix import compose
 from .base import ShapeBase
 from .combine import equal
 from .jagged_tree import Ragged
@@ -225,21 +226,16 @@ class JaggedShape(TreeShape):
         order = check_permutation(axes, self.rank)
         if order == tuple(range(self.rank)):
             return JaggedShape._make(self._tree)
-        labels = [f"mode {axis}" for axis in range(self.rank)]
-        modes = self._modes(tuple(labels))
-        extents = [modes[axis].extents[0] for axis in order]
-        origin = [modes[axis].origin for axis in order]
-        names = [labels[axis] for axis in order]
-        return JaggedShape._make(assemble(names, extents, origin, f"permute: {order}"))
+        labels = tuple([f"mode {axis}" for axis in range(self.rank)])
+        modes = compose(self._modes(labels), order)
+        return _assembled(compose(labels, order), modes, f"permute: {order}")
 
     def _indexed(self, term: Term) -> IndexedShape:
         return IndexedShape((term,), JaggedShape, source=JaggedShape._make(self._tree))
 
     @classmethod
     def _of_modes(cls, labels: Sequence[str], modes: Sequence[Mode]) -> JaggedShape:
-        extents = [mode.extents[0] for mode in modes]
-        origin = [mode.origin for mode in modes]
-        return JaggedShape._make(assemble(labels, extents, origin, f"labels {','.join(labels)!r}"))
+        return _assembled(labels, modes, f"labels {','.join(labels)!r}")
 
     def _adopt(self, other: ShapeBase) -> None:
         self._refuse_layers(other)
@@ -270,3 +266,9 @@ class JaggedShape(TreeShape):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.null()" if self.is_null else text(self._tree)
+
+
+def _assembled(labels: Sequence[str], modes: Sequence[Mode], operation: str) -> JaggedShape:
+    """Return the shape with these modes, each of which comes after those it depends on."""
+    extents, origin = [mode.extents[0] for mode in modes], [mode.origin for mode in modes]
+    return JaggedShape._make(assemble(labels, extents, origin, operation))

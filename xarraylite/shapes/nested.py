@@ -9,6 +9,7 @@ layer may have no modes at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, ClassVar, Self
 
 from .._errors import ShapeError
@@ -220,7 +221,7 @@ class Nested(ShapeBase):
         (Nested([1, 3], Shape(4, 10, 20, 30)), Shape(10, 20, 30))
         """
         where = index_of(index, "element")
-        ends = [self.modes_in_layer(layer).stop for layer in range(self.n_layers)]
+        ends = self._ends()
         if len(where) not in ends:
             raise ShapeError(
                 f"element: index {where} does not fill whole layers; the layers "
@@ -327,13 +328,13 @@ class Nested(ShapeBase):
         if len(box) == 2 and all([is_vector(end) for end in box]):
             ends = [integers(end, operation, "an entry of a box") for end in box]
             count = len(ends[0])
-            if count == len(ends[1]) < self.rank and self._fills_layers(count):
+            if count == len(ends[1]) < self.rank and count in self._ends():
                 return (*parse_ranges(tuple(ends), count, operation), *[None] * (self.rank - count))
         return parse_ranges(box, self.rank, operation)
 
-    def _fills_layers(self, count: int) -> bool:
-        """Tell whether as many modes are those of the outermost layers, one or more."""
-        return count in [self.modes_in_layer(layer).stop for layer in range(self.n_layers)]
+    def _ends(self) -> list[int]:
+        """Return how many modes the outermost layers have, one or more of them."""
+        return list(accumulate(self._layers))
 
     def chip(self, *box: Any) -> ShapeBase:
         """Return a sub-shape without the modes that are pinned to one index.
@@ -366,10 +367,8 @@ class Nested(ShapeBase):
 
     def _select(self, ranges: Sequence[Range], drop: Sequence[int], operation: str) -> ShapeBase:
         inner = self._inner._select(ranges, drop, operation)
-        left = [
-            sum([mode not in drop for mode in self.modes_in_layer(layer)])
-            for layer in range(self.n_layers)
-        ]
+        kept = [layer for mode, layer in enumerate(self._layer_of()) if mode not in drop]
+        left = [kept.count(layer) for layer in range(self.n_layers)]
         while left and not left[0]:
             left.pop(0)
         return Nested._make(tuple(left), inner) if len(left) > 1 else inner

@@ -164,7 +164,7 @@ def lengths(values: Any, operation: str) -> Ints:
     if kind is None:
         if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
             raise ShapeError(f"{operation}: lengths are a vector of integers, got {values!r}")
-        values = [integer(value, operation, "a length") for value in values]
+        values = np.asarray([integer(value, operation, "a length") for value in values], object)
     elif kind not in "iu" or values.ndim != 1:
         raise ShapeError(
             f"{operation}: lengths are a vector of integers, got {values.dtype} of shape "
@@ -172,9 +172,7 @@ def lengths(values: Any, operation: str) -> Ints:
         )
     else:
         values = np.asarray(values).copy()  # before it is checked: another thread may write to it
-    plain = kind is None
-    least = min(values, default=0) if plain else int(np.min(values, initial=0))
-    largest = max(values, default=0) if plain else int(np.max(values, initial=0))
+    least, largest = int(np.min(values, initial=0)), int(np.max(values, initial=0))
     if least < 0:
         raise ShapeError(f"{operation}: lengths must not be negative, got {least}")
     if largest > MAX_SIZE:  # before int64 wraps it around

@@ -161,15 +161,11 @@ def check_order(labels: Sequence[str], extents: Sequence[Extent], operation: str
         for needed in extent.labels if isinstance(extent, Table) else ():
             if needed in labels[:k]:
                 continue
+            why = f"depends on {needed!r}, which is summed; keep {needed!r} or sum {label!r} too"
             if needed in labels:
-                raise ShapeError(
-                    f"{operation}: the jagged label {label!r} (extents {extent_text(extent)}) "
-                    f"cannot stand before {needed!r}, on which its extents depend"
-                )
-            raise ShapeError(
-                f"{operation}: the jagged label {label!r} (extents {extent_text(extent)}) depends "
-                f"on {needed!r}, which is summed; keep {needed!r} or sum {label!r} too"
-            )
+                why = f"cannot stand before {needed!r}, on which its extents depend"
+            shown = f"{label!r} (extents {extent_text(extent)})"
+            raise ShapeError(f"{operation}: the jagged label {shown} {why}")
 
 
 def assemble(

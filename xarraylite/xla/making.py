@@ -41,10 +41,8 @@ class Making(SpecFields):
         f32[2,3]{1,0}
         """
         sizes = tuple(dimensions)
-        made: Self = cast("Any", cls)(
-            element_type, sizes, Layout.row_major(len(sizes)), dynamic=dynamic_dimensions
-        )
-        return made
+        layout = Layout.row_major(len(sizes))
+        return cast("Any", cls)(element_type, sizes, layout, dynamic=dynamic_dimensions)  # type: ignore[no-any-return]
 
     @classmethod
     def make_shape_with_dense_layout(
@@ -94,8 +92,7 @@ class Making(SpecFields):
             memory_space=memory_space,
             split_configs=split_configs,
         )
-        made: Self = cast("Any", cls)(kind, dimensions, layout)
-        return made
+        return cast("Any", cls)(kind, dimensions, layout)  # type: ignore[no-any-return]
 
     @classmethod
     def make_tuple_shape(cls, shapes: Iterable[Self]) -> Self:
@@ -106,5 +103,4 @@ class Making(SpecFields):
         shapes : iterable of ArraySpec
             Its members.
         """
-        made: Self = cast("Any", cls).tuple(shapes)
-        return made
+        return cast("Any", cls).tuple(shapes)  # type: ignore[no-any-return]

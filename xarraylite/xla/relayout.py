@@ -6,7 +6,7 @@ Every edit returns a new spec, and reaches the members of tuples and the arrays 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Final, Self
 
 from .._errors import LayoutError
@@ -14,16 +14,12 @@ from ..dtypes.element_types import element_type as as_element_type
 from ..layout import spec_fields as specs
 from ..layout.layout import Layout
 
-#: The fields of a layout that hosts do not have.
+#: What hosts have of a layout, and for all its other fields the values of layouts without them.
+_KEPT: Final = (
+    "minor_to_major", "split_configs", "index_primitive_type", "pointer_primitive_type",
+)  # fmt: skip
 _HOST: Final[dict[str, Any]] = {
-    "tiles": (),
-    "memory_space": 0,
-    "physical_shape": None,
-    "element_size_in_bits": 0,
-    "tail_padding_alignment_in_elements": 1,
-    "dynamic_shape_metadata_prefix_bytes": 0,
-    "padded_dimensions": None,
-    "padding_value": None,
+    field.name: field.default for field in fields(Layout) if field.name not in _KEPT
 }
 
 

@@ -332,3 +332,59 @@ def test_who_is_sent_to_by_no_device_gets_zeros(source):
         f"ROOT r = f32[2] collective-permute(p), source_target_pairs={{{{{source},0}}}} }}"
     )
     assert np.asarray(alone(np.ones(2, np.float32))).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("name", ["s4", "u4", "s8", "u16", "s32", "u64"])
+def test_shifts_by_any_number_of_places(name):
+    bits, signed = int(name[1:]), name[0] == "s"
+    dtype = xl.ArraySpec.make_shape(name).dtype
+    low = -(1 << (bits - 1)) if signed else 0
+    numbers = [low, low + 5, low + (1 << bits) - 1, 3]
+    places = [0, 1, bits - 1, min(bits, low + (1 << bits) - 1), -1 % (1 << bits) + low]
+    pairs = [(x, n) for x in numbers for n in places]
+    given = [np.array(column, object).astype(dtype) for column in zip(*pairs, strict=True)]
+    for opcode in ("shift-left", "shift-right-arithmetic", "shift-right-logical"):
+        count = len(pairs)
+        module = xl.hlo.parse(
+            f"ENTRY e {{ x = {name}[{count}] parameter(0)  n = {name}[{count}] parameter(1)  "
+            f"ROOT r = {name}[{count}] {opcode}(x, n) }}"
+        )
+        made = [int(x) % (1 << bits) for x in np.asarray(module(*given)).tolist()]
+        want = []
+        for x, n in pairs:
+            plain, far = x % (1 << bits), min(n % (1 << bits), bits)
+            negative = opcode == "shift-right-arithmetic" and plain >> (bits - 1)
+            moved = plain << far if opcode == "shift-left" else plain >> far
+            want.append((moved | ((1 << bits) - 1 << bits - far) * bool(negative)) % (1 << bits))
+        assert made == want
+
+
+def test_truth_values_are_joined_and_compared_as_0_and_1():
+    a, b = np.array([True, True, False, False]), np.array([True, False, True, False])
+    for opcode, want in {
+        "maximum": a | b, "minimum": a & b, "and": a & b, "or": a | b, "xor": a ^ b,
+        "compare_LT": ~a & b, "compare_GE": a | ~b,
+    }.items():  # fmt: skip
+        name, _, direction = opcode.partition("_")
+        tail = f", direction={direction}" if direction else ""
+        module = xl.hlo.parse(
+            f"ENTRY e {{ x = pred[4] parameter(0)  y = pred[4] parameter(1)  "
+            f"ROOT r = pred[4] {name}(x, y){tail} }}"
+        )
+        assert np.array_equal(np.asarray(module(a, b)), want)
+
+
+def test_real_numbers_have_no_imaginary_part():
+    module = xl.hlo.parse("ENTRY e { x = f32[3] parameter(0)  ROOT r = f32[3] imag(x) }")
+    assert np.asarray(module(np.float32([1, np.inf, np.nan]))).tolist() == [0, 0, 0]
+
+
+def test_a_partition_that_does_not_exist_sends_nothing_to_those_of_its_replica():
+    """Nor does the device of another replica that has the number which it would have."""
+    module = xl.hlo.parse(
+        "HloModule m, num_partitions=2\n"
+        "ENTRY e { x = f32[] parameter(0)  ROOT r = f32[] collective-permute(x), channel_id=1, "
+        "source_target_pairs={{3,0},{0,1}} }"
+    )
+    made = xl.hlo.evaluate(module, [np.float32(k) for k in (1, 2, 3, 4)], replicas=2)
+    assert [float(np.asarray(x)) for x in made] == [0, 1, 0, 3]

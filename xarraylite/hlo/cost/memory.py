@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from ..._errors import XarrayliteError
@@ -92,31 +93,22 @@ def _scheduled(
         for operand in instruction.operands:
             for owner in owners[operand]:
                 last[owner] = max(last.get(owner, 0), k)
-    for parameter in computation.parameters:
-        last[parameter] = len(listed)
-    alive = {parameter: size_of(parameter.shape) for parameter in computation.parameters}
-    total = sum(alive.values())
-    live: list[int] = []
-    best, best_at = -1, 0
-    ending: dict[int, list[HloInstruction]] = {}
+    spans: dict[HloInstruction, tuple[int, int]] = {}
     for k, instruction in enumerate(listed):
-        if instruction.opcode != "parameter" and instruction in owners[instruction]:
-            alive[instruction] = size_of(instruction.shape)
-            total += alive[instruction]
-            ending.setdefault(last.get(instruction, k), []).append(instruction)
-        now = total + _inside(instruction, peaks)
-        live.append(now)
-        if now > best:
-            best, best_at = now, k
-        for gone in ending.pop(k, ()):
-            total -= alive.pop(gone)
-    best_alive = {
-        one: size_of(one.shape)
-        for k, one in enumerate(listed)
-        if one in owners[one] and (one.opcode == "parameter" or k <= best_at <= last.get(one, k))
-    }
-    ranked = sorted(best_alive.items(), key=lambda item: -item[1])
-    return Timeline(listed, tuple(live), best, listed[best_at], tuple(ranked))
+        if instruction.opcode == "parameter":
+            spans[instruction] = 0, len(listed)
+        elif instruction in owners[instruction]:
+            spans[instruction] = k, last.get(instruction, k)
+    change = [0] * (len(listed) + 2)
+    for instruction, (first, end) in spans.items():
+        change[first] += size_of(instruction.shape)
+        change[end + 1] -= size_of(instruction.shape)
+    pairs = zip(accumulate(change), listed, strict=False)
+    live = tuple([total + _inside(instruction, peaks) for total, instruction in pairs])
+    best = live.index(max(live))
+    alive = [(one, size_of(one.shape)) for one, (k, end) in spans.items() if k <= best <= end]
+    ranked = sorted(alive, key=lambda item: -item[1])
+    return Timeline(listed, live, live[best], listed[best], tuple(ranked))
 
 
 def _owners(computation: HloComputation) -> dict[HloInstruction, frozenset[HloInstruction]]:

@@ -21,14 +21,8 @@ from .memory import Timeline, best_layout, stored_spec
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
-class Table(NamedTuple):
-    """Rows of cells, the first of which are the columns' heads; numbers stand on the right."""
-
-    rows: tuple[tuple[str, ...], ...]
-
-
-#: A line, or a table.
-Block: TypeAlias = "str | Table"
+#: A line, or a table: rows of cells, the columns' heads first, in which numbers stand on the right.
+Block: TypeAlias = str | tuple[tuple[str, ...], ...]
 
 
 def bytes_text(count: int) -> str:
@@ -52,8 +46,8 @@ def plain(blocks: Iterable[Block]) -> Iterator[str]:
         if isinstance(block, str):
             yield block
             continue
-        widths = [max(map(len, column)) for column in zip(*block.rows, strict=True)]
-        for first, *others in block.rows:
+        widths = [max(map(len, column)) for column in zip(*block, strict=True)]
+        for first, *others in block:
             cells = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
             yield "  " + "  ".join([first.ljust(widths[0]), *cells]).rstrip()
 
@@ -70,9 +64,9 @@ def show(blocks: Iterable[Block]) -> None:
             console.print(block, markup=False, highlight=False, soft_wrap=True)
             continue
         table = tables.Table(box=importlib.import_module("rich.box").SIMPLE_HEAD)
-        for k, name in enumerate(block.rows[0]):
+        for k, name in enumerate(block[0]):
             table.add_column(name, justify="right" if k else "left", overflow="fold")
-        for row in block.rows[1:]:
+        for row in block[1:]:
             table.add_row(*row)
         console.print(table, markup=False, highlight=False)
 
@@ -287,7 +281,7 @@ class ModuleCost(Cost):
         }
 
 
-def _table(costs: Sequence[InstructionCost]) -> Table:
+def _table(costs: Sequence[InstructionCost]) -> Block:
     rows = [("instruction", "opcode", "runs", "flops", "bytes", "padding")]
     for cost in costs:
         share = f"{cost.padding_share:.0%}" if cost.bytes else ""
@@ -295,7 +289,7 @@ def _table(costs: Sequence[InstructionCost]) -> Table:
         flops = f"{cost.flops + cost.transcendentals:,}"
         size = bytes_text(cost.bytes)
         rows.append((name, cost.instruction.opcode, f"{cost.runs:,}", flops, size, share))
-    return Table(tuple(rows))
+    return tuple(rows)
 
 
 def tree_lines(

@@ -253,19 +253,11 @@ def _run_by(ordered: list[HloComputation]) -> dict[HloComputation, int]:
             continue  # applied by an instruction, and part of its cost
         for instruction in computation.instructions:
             if instruction.opcode in _CALLERS:
-                for callee, often in zip(
-                    instruction.called_computations, _often(instruction), strict=True
-                ):
+                trips = trip_count(instruction) if instruction.opcode == "while" else None
+                for k, callee in enumerate(instruction.called_computations):
+                    often = 1 if trips is None else trips + k  # a condition once more than a body
                     runs[callee] = runs.get(callee, 0) + often * runs[computation]
     return runs
-
-
-def _often(instruction: HloInstruction) -> list[int]:
-    """How often an instruction runs each computation that it calls."""
-    trips = trip_count(instruction) if instruction.opcode == "while" else None
-    if trips is not None:
-        return [trips, trips + 1]
-    return [1] * len(instruction.called_computations)
 
 
 def _is_tiled(spec: ArraySpec) -> bool:

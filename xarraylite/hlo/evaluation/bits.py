@@ -15,10 +15,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...dtypes.element_types import element_type
 from ...dtypes.info import finfo, mantissa_bits
 from ...dtypes.names import NumpyArray
 from ..instruction import HloInstruction
 from ..opcodes import by_opcode
+from ..text.made_up import narrowed
 from .values import Evaluator, Runner, Value, array, container, dtype_of, refuse
 
 
@@ -123,15 +125,8 @@ def bitcast_convert(
         raw = np.bitwise_or.reduce(parts, axis=1, dtype=np.uint8)
     else:
         raw = raw[:, None] >> shifts & mask
-    return (raw.view(target) if after >= 8 else _signed(raw, after, target)).reshape(shape)
-
-
-def _signed(raw: NumpyArray, bits: int, target: np.dtype[Any]) -> NumpyArray:
-    """Narrow elements of their bits: numbers of 2 and 4 bits keep a byte that says their sign."""
-    if target.name.startswith("int"):
-        lifted = (raw ^ np.uint8(1 << (bits - 1))).astype(np.int8) - np.int8(1 << (bits - 1))
-        return lifted.astype(target)
-    return raw.astype(target) if target.name.startswith("uint") else raw.view(target)
+    made = raw.view(target)
+    return (made if after >= 8 else narrowed(made, element_type(target))).reshape(shape)
 
 
 _U32, _U64 = np.uint32, np.uint64

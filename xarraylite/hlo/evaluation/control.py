@@ -157,15 +157,14 @@ def _collective_permute(run: Runner, instruction: HloInstruction, *operands: Val
     if instruction.get("slice_sizes"):
         raise refuse(instruction, "exchanges parts of arrays, which is not evaluated")
     brought = run.devices.exchange(instruction, tuple([stored(x) for x in operands]))
-    devices = run.devices
-    crosses = instruction.get("channel_id") is not None and devices.meeting.partitions > 1
-    own = devices.partition if crosses else devices.replica
-    sources = [pair[0] for pair in instruction.get("source_target_pairs") if pair[1] == own]
-    apart = 1 if crosses else devices.meeting.partitions
-    number = devices.device + (sources[0] - own) * apart if sources else len(brought)
-    if not 0 <= number < len(brought):  # nobody sends
+    seat, grid = run.devices, np.arange(len(brought)).reshape(run.devices.meeting.replicas, -1)
+    own, row = seat.replica, grid[:, seat.partition]
+    if instruction.get("channel_id") is not None and grid.shape[1] > 1:
+        own, row = seat.partition, grid[seat.replica]
+    sources = [source for source, to in instruction.get("source_target_pairs") if to == own]
+    if not sources or sources[0] not in range(len(row)):  # nobody sends
         return _packed([container(np.zeros(x.shape, x.dtype)) for x in operands])
-    return _packed(brought[number])
+    return _packed(brought[row[sources[0]]])
 
 
 def _collective_permute_start(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:

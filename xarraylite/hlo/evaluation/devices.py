@@ -8,7 +8,10 @@ of them: a rendezvous, so programs in which devices part ways are found and refu
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from typing import Any
+
+import numpy as np
 
 from ..._errors import HloError
 from ..instruction import HloInstruction
@@ -55,20 +58,11 @@ class Meeting:
 class Seat:
     """One device of a meeting."""
 
-    __slots__ = ("device", "meeting")
+    __slots__ = ("device", "meeting", "partition", "replica")
 
     def __init__(self, meeting: Meeting, device: int) -> None:
         self.meeting, self.device = meeting, device
-
-    @property
-    def replica(self) -> int:
-        """Number of the replica."""
-        return self.device // self.meeting.partitions
-
-    @property
-    def partition(self) -> int:
-        """Number of the partition."""
-        return self.device % self.meeting.partitions
+        self.replica, self.partition = divmod(device, meeting.partitions)
 
     def exchange(self, instruction: HloInstruction, value: Any) -> list[Any]:
         """Return what every device brought to this instruction."""
@@ -78,21 +72,14 @@ class Seat:
         """Return the devices that work together with this one, in order."""
         groups: ReplicaGroups = instruction.get("replica_groups") or ReplicaGroups()
         listed = groups.expanded()
-        replicas, partitions = self.meeting.replicas, self.meeting.partitions
+        grid = np.arange(self.meeting.count).reshape(self.meeting.replicas, -1)
         channel = instruction.get("channel_id") is not None
+        # Groups are of numbers, each of which is the number of a row of devices.
+        own, rows = self.replica, grid if channel else grid[:, [self.partition]]
         if channel and instruction.get("use_global_device_ids"):
-            own, whole = self.device, self.meeting.count
-            spread = {number: [number] for number in range(whole)}
+            own, rows = self.device, grid.reshape(-1, 1)
         elif channel and instruction.opcode in ("all-to-all", "collective-broadcast"):
-            own, whole = self.partition, partitions
-            base = self.replica * partitions
-            spread = {number: [base + number] for number in range(whole)}
-        elif channel:
-            own, whole = self.replica, replicas
-            spread = {n: [n * partitions + p for p in range(partitions)] for n in range(whole)}
-        else:
-            own, whole = self.replica, replicas
-            spread = {n: [n * partitions + self.partition] for n in range(whole)}
-        mine = next((list(group) for group in listed if own in group), None)
-        members = mine if mine is not None else ([own] if listed else list(range(whole)))
-        return [device for number in members for device in spread.get(number, [])]
+            own, rows = self.partition, grid[self.replica].reshape(-1, 1)
+        others = [own] if listed else range(len(rows))
+        members: Iterable[int] = next((group for group in listed if own in group), others)
+        return [device for n in members if 0 <= n < len(rows) for device in rows[n].tolist()]

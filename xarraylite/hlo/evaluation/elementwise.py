@@ -1,8 +1,9 @@
 """Elementwise operations, by XLA's rules where they are not NumPy's.
 
-Integers: ``x / 0`` is -1 (all ones), ``x % 0`` is x, division truncates, shifts by the width or
-more move everything out, negative counts being large ones.  Floats that become integers saturate,
-and NaN becomes 0.  Comparisons of total order go by bits: -NaN < -inf < ... < -0 < 0 < ... < NaN.
+Integers: ``x / 0`` is -1 (all ones), ``x % 0`` is x, division truncates.  Shifts by the width or
+more move everything out, negative counts being large ones, in NumPy's rules too.  Floats that
+become integers saturate, and NaN becomes 0.  Comparisons of total order go by bits: -NaN < -inf <
+... < -0 < 0 < ... < NaN.
 Functions are lazy; floats of 16 bits and fewer go through float32 once per function.
 """
 
@@ -88,14 +89,9 @@ def _kind(value: Value) -> str:
     return kind_of_dtype(value.dtype)
 
 
-def _unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The unsigned integers of as many bits; 2 and 4 bits are computed in 8."""
-    return np.dtype(f"u{dtype.itemsize}")
-
-
 def _bits(x: Value) -> Value:
-    """The bits of integers as unsigned ones; zeros lie before 2 and 4 bits."""
-    width, bits = element_type(x.dtype).bits, x.astype(_unsigned(x.dtype))
+    """The bits of integers as unsigned ones; those of 2 and 4 lie in 8, behind zeros."""
+    width, bits = element_type(x.dtype).bits, x.astype(f"u{x.dtype.itemsize}")
     return op("bitwise_and", bits, 2**width - 1) if width < 8 else bits
 
 
@@ -131,45 +127,15 @@ def remainder(x: Value, y: Value) -> Value:
     return op("where", op("equal", y, 0), x, rest) if _kind(x) in "iu" else rest
 
 
-def _bitwise(word: str) -> Callable[[Value, Value], Value]:
-    def both(x: Value, y: Value) -> Value:
-        return op(f"{'logical' if _kind(x) == 'b' else 'bitwise'}_{word}", x, y)
-
-    return both
-
-
-def invert(x: Value) -> Value:
-    """Every bit turned."""
-    return op("logical_not" if _kind(x) == "b" else "bitwise_invert", x)
-
-
-def _shift(x: Value, count: Value, name: str, width: int = 0) -> Value:
-    """Move bits by as many places as a number has, or more, which leaves none of them."""
-    width = width or element_type(x.dtype).bits
-    many = count.astype(_unsigned(count.dtype))
-    inside = op("less", many, width)
-    steps = op("where", inside, many, many.dtype.type(width - 1)).astype(x.dtype)
-    moved = op(name, x, steps)
-    if name == "bitwise_right_shift" and _kind(x) == "i":
-        return moved  # the sign has filled everything after width - 1 steps
-    return op("where", inside, moved, x.dtype.type(0))
-
-
-def shift_left(x: Value, count: Value) -> Value:
-    """Bits moved up."""
-    return _shift(x, count, "bitwise_left_shift")
-
-
 def shift_right_arithmetic(x: Value, count: Value) -> Value:
     """Bits moved down, the sign behind them."""
-    signed = x.astype(x.dtype.name.removeprefix("u")) if _kind(x) == "u" else x
-    return _shift(signed, count, "bitwise_right_shift").astype(x.dtype)
+    signed = [part.astype(x.dtype.name.removeprefix("u")) for part in (x, count)]
+    return op("bitwise_right_shift", *signed).astype(x.dtype)
 
 
 def shift_right_logical(x: Value, count: Value) -> Value:
     """Bits moved down, zeros behind them."""
-    plain = _bits(x) if _kind(x) == "i" else x
-    return _shift(plain, count, "bitwise_right_shift", element_type(x.dtype).bits).astype(x.dtype)
+    return op("bitwise_right_shift", _bits(x), _bits(count)).astype(x.dtype)
 
 
 def population_count(x: Value) -> Value:
@@ -283,19 +249,6 @@ def complex_of(real: Value, imaginary: Value) -> Value:
     return container(made)
 
 
-def imag(x: Value) -> Value:
-    """Imaginary part; of real numbers, 0."""
-    if _kind(x) == "c":
-        return op("imag", x)
-    return op("where", op("less", x, x), x, x.dtype.type(0))  # 0 of infinities and NaN, too
-
-
-def extreme(name: str) -> Callable[[Value, Value], Value]:
-    """Return the larger or smaller element, of booleans by logic."""
-    logic = {"maximum": "logical_or", "minimum": "logical_and"}[name]
-    return lambda x, y: op(logic if _kind(x) == "b" else name, x, y)
-
-
 def _in_float32(function: Callable[..., Value]) -> Callable[..., Value]:
     """Compute narrow floats in float32, and round once."""
 
@@ -308,19 +261,10 @@ def _in_float32(function: Callable[..., Value]) -> Callable[..., Value]:
     return wrapped
 
 
-_COMPARISONS: Final = {
-    "EQ": "equal", "NE": "not_equal", "LT": "less", "LE": "less_equal", "GT": "greater",
-    "GE": "greater_equal",
-}  # fmt: skip
-
-
 def _compare(run: Runner, instruction: HloInstruction, x: Value, y: Value) -> Value:
-    name = _COMPARISONS[instruction.get("direction")]
+    name = _OURS[f"compare {instruction.get('direction')}"]
     if instruction.get("type") == "TOTALORDER" and _kind(x) == "f":
-        x, y = [total_order(array(stored(value))) for value in (x, y)]
-        return op(name, container(x), container(y))
-    if _kind(x) == "b":
-        x, y = x.astype("uint8"), y.astype("uint8")
+        x, y = [container(total_order(array(stored(value)))) for value in (x, y)]
     return op(name, x, y)
 
 
@@ -335,34 +279,24 @@ def _stochastic_convert(run: Runner, instruction: HloInstruction, x: Value, rand
 
 #: Opcodes that our table names alike, and JAX seldom writes.
 _SAME_NAMES: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "sinh")
+#: What XLA calls an operation of ours, and our name of it.
+_OURS: Final = {row.hlo: name for name, row in OPS.items() if row.hlo} | {
+    name: name for name in _SAME_NAMES
+}
 
+# What asks nothing of its instruction.
 _FUNCTIONS: Final[dict[str, Callable[..., Value]]] = {
-    **{word: _bitwise(word) for word in ("and", "or", "xor")},
-    **by_opcode(atan2, clamp, count_leading_zeros, divide, imag, log_plus_one, mulhi, remainder),
-    **by_opcode(shift_left, shift_right_arithmetic, shift_right_logical, sign),
-    **{name: extreme(name) for name in ("maximum", "minimum")},
+    **{opcode: partial(op, name) for opcode, name in _OURS.items() if " " not in opcode},
+    **by_opcode(atan2, clamp, count_leading_zeros, divide, log_plus_one, mulhi, remainder),
+    **by_opcode(shift_right_arithmetic, shift_right_logical, sign),
     "complex": complex_of,
     "erf": _in_float32(erf),
     "logistic": _in_float32(logistic),
-    "not": invert,
     "popcnt": population_count,
     "round-nearest-afz": _in_float32(round_away),
+    "shift-left": partial(op, "bitwise_left_shift"),
     "rsqrt": _in_float32(lambda x: op("divide", 1.0, op("sqrt", x))),
 }
-
-
-def _of_functions() -> dict[str, Evaluator]:
-    """Operations that ask nothing of their instruction."""
-    table: dict[str, Callable[..., Value]] = {
-        **{
-            row.hlo: partial(op, name)
-            for name, row in OPS.items()
-            if row.hlo and " " not in row.hlo
-        },
-        **{name: partial(op, name) for name in _SAME_NAMES},
-        **_FUNCTIONS,
-    }
-    return {name: _without_attributes(function) for name, function in table.items()}
 
 
 def _without_attributes(function: Callable[..., Value]) -> Evaluator:
@@ -371,7 +305,7 @@ def _without_attributes(function: Callable[..., Value]) -> Evaluator:
 
 #: Evaluators whose result has its operands' shape, which may be any.
 ELEMENTWISE: Final[dict[str, Evaluator]] = {
-    **_of_functions(),
+    **{opcode: _without_attributes(function) for opcode, function in _FUNCTIONS.items()},
     **by_opcode(_compare, _reduce_precision, _stochastic_convert),
     "convert": lambda run, made, x: convert(x, result_dtype(made)),
 }

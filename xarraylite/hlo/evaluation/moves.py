@@ -54,11 +54,6 @@ from .values import (
 _FEW: Final = 1 << 15
 
 
-def extents(instruction: HloInstruction) -> tuple[int, ...]:
-    """Return the dimensions of an instruction's result, bounds where they are dynamic."""
-    return instruction.shape.dimensions
-
-
 def broadcast(x: XExpression, axes: Sequence[int], shape: tuple[int, ...]) -> XExpression:
     """Stretch x, whose dimension k becomes dimension ``axes[k]`` of the result."""
     order = sorted(range(len(axes)), key=axes.__getitem__)
@@ -72,14 +67,14 @@ def broadcast(x: XExpression, axes: Sequence[int], shape: tuple[int, ...]) -> XE
 
 def _broadcast(run: Runner, instruction: HloInstruction, x: Value) -> Value:
     axes = instruction.get("dimensions")
-    shape = list(extents(instruction))
+    shape = list(instruction.shape.dimensions)
     for axis, size in zip(axes, x.shape, strict=True):
         shape[axis] = size if instruction.shape.dynamic[axis] else shape[axis]
     return broadcast(x, axes, tuple(shape))
 
 
 def _reshape(run: Runner, instruction: HloInstruction, x: Value) -> Value:
-    shape = extents(instruction)
+    shape = instruction.shape.dimensions
     if x.shape == shape:
         return x
     shape = shape if not any(instruction.shape.dynamic) else _sizes(instruction, x.size)
@@ -96,7 +91,7 @@ def _copied(x: XContainer, shape: tuple[int, ...]) -> XContainer:
 
 def _sizes(instruction: HloInstruction, count: int) -> tuple[int, ...]:
     """Dimensions of a result that has so many elements; one of them may be dynamic."""
-    shape = list(extents(instruction))
+    shape = list(instruction.shape.dimensions)
     if math.prod(shape) != count:
         dynamic = [axis for axis, flag in enumerate(instruction.shape.dynamic) if flag]
         for axis in dynamic[:1]:
@@ -136,7 +131,7 @@ def _constant(run: Runner, instruction: HloInstruction) -> Value:
 
 
 def _iota(run: Runner, instruction: HloInstruction) -> Value:
-    shape, axis = extents(instruction), instruction.get("iota_dimension")
+    shape, axis = instruction.shape.dimensions, instruction.get("iota_dimension")
     dtype = result_dtype(instruction)
     numbers = arange(shape[axis] if all(shape) else 1, dtype="int64").astype(dtype)
     return broadcast(numbers, (axis,), shape)
@@ -210,7 +205,7 @@ def _bitcast_convert(run: Runner, instruction: HloInstruction, x: Value) -> Valu
     same = kinds[0].bits == kinds[1].bits
     values = array(x)
     return container(
-        _convert_bits(instruction, values, values.shape if same else extents(instruction))
+        _convert_bits(instruction, values, values.shape if same else instruction.shape.dimensions)
     )
 
 
@@ -252,7 +247,7 @@ def _get_dimension_size(run: Runner, instruction: HloInstruction, x: Value) -> V
 
 def _set_dimension_size(run: Runner, instruction: HloInstruction, x: Value, size: Value) -> Value:
     (axis,) = instruction.get("dimensions")
-    count, bound = int(array(size)), extents(instruction)[axis]
+    count, bound = int(array(size)), instruction.shape.dimensions[axis]
     if not 0 <= count <= bound:
         raise refuse(instruction, f"{count} elements along a dimension of at most {bound}")
     # What a longer one has behind its old size, nobody promises: zeros.

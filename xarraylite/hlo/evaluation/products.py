@@ -26,7 +26,7 @@ from ...memory.buffer import Buffer
 from ..instruction import HloInstruction
 from ..opcodes import by_opcode
 from ..values import ConvolutionLabels, WindowDimension, window_of
-from .reductions import pad_negative, sliding
+from .reductions import set_apart, sliding
 from .values import (
     Evaluator,
     Runner,
@@ -278,8 +278,8 @@ def _convolution(run: Runner, instruction: HloInstruction, x: Value, kernel: Val
     filters = filters[(slice(None), slice(None), *turned)]
     plain = (WindowDimension(1), WindowDimension(1), *window)
     # Padded as it lies in memory, so that rows of it can be copied in runs.
-    padded = pad_negative(array(x), 0, [plain[lie.index(axis)] for axis in range(len(lie))])
-    view = sliding(array(padded).transpose(lie), plain)
+    padded = set_apart(x, 0, [plain[lie.index(axis)] for axis in range(len(lie))])
+    view = sliding(padded.transpose(lie), plain)
     # Batch and features slide by themselves, with windows of one element.
     spatial = labels.spatial
     places = view.shape[2 : 2 + spatial]
@@ -299,24 +299,16 @@ def _grouped(
     """
     inner = -1 if view.strides[1] == view.itemsize else 1 + spatial
     count = max(groups, batches)
-    by_batch = batches > 1
-    outputs = filters.shape[0] // count
+    parts = np.split(view, count, int(batches == 1)), np.split(filters, count)
     made = []
-    for group in range(count):
-        part = slice(group * outputs, (group + 1) * outputs)
-        if by_batch:
-            size = view.shape[0] // count
-            mine = view[group * size : (group + 1) * size]
-        else:
-            size = view.shape[1] // count
-            mine = view[:, group * size : (group + 1) * size]
+    for mine, part in zip(*parts, strict=True):
         # Rows: batch and places.  Columns: features and elements of the window.
         rows = np.moveaxis(mine, 1, inner)
         shape = rows.shape[: 1 + spatial]
         matrix = rows.reshape(math.prod(shape), math.prod(rows.shape[1 + spatial :]))
-        chosen = np.moveaxis(filters[part], 1, -1) if inner < 0 else filters[part]
-        weights = chosen.reshape(outputs, matrix.shape[1]).T
-        result = product(matrix, weights, dtype, (*shape, outputs))
+        chosen = np.moveaxis(part, 1, -1) if inner < 0 else part
+        weights = chosen.reshape(len(part), matrix.shape[1]).T
+        result = product(matrix, weights, dtype, (*shape, len(part)))
         made.append(np.moveaxis(array_of(stored(result)), -1, 1))
     return np.concatenate(made, axis=1) if count > 1 else made[0]
 

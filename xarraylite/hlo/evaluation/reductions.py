@@ -148,13 +148,12 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
     if not half:
         return _place_of_extreme(instruction, *operands)
     if half == 1:
-        key = combiner(instruction.to_apply), _family(instruction)
-        x, start = operands
-        if key in FOLDED:
-            return _known(run, instruction, key, x, start)
-        if key[0] in ("and", "or", "xor") and x.size:
-            values = UFUNCS[key[0]].reduce(array(x), axis=axes) if axes else array(x)
-            return ELEMENTWISE[key[0]](run, instruction, container(values), start)
+        name, (x, start) = combiner(instruction.to_apply), operands
+        if (name, _family(instruction)) in FOLDED:
+            return _known(run, instruction, x, start)
+        if name in ("and", "or", "xor") and x.size:
+            values = UFUNCS[name].reduce(array(x), axis=axes) if axes else array(x)
+            return ELEMENTWISE[name](run, instruction, container(values), start)
     values, starts = [array(x) for x in operands[:half]], [array(x) for x in operands[half:]]
     rank = values[0].ndim
     kept = [axis for axis in range(rank) if axis not in axes]
@@ -164,21 +163,20 @@ def _reduce(run: Runner, instruction: HloInstruction, *operands: Value) -> Value
     return packed(instruction, fold(run.batched(instruction.to_apply), lines, starts))
 
 
-def _known(
-    run: Runner, instruction: HloInstruction, key: tuple[str, str], x: Value, start: Value
-) -> Value:
+def _known(run: Runner, instruction: HloInstruction, x: Value, start: Value) -> Value:
     """Fold by one of the package's reducers, and combine with the first value."""
-    name, axes = FOLDED[key], instruction.get("dimensions")
+    name, axes = combiner(instruction.to_apply), instruction.get("dimensions")
     sizes = tuple([size for axis, size in enumerate(x.shape) if axis not in axes])
-    if not axes:
-        found = x
-    elif any([x.shape[axis] == 0 for axis in axes]):
+    if any([x.shape[axis] == 0 for axis in axes]):
         return broadcast(start, (), sizes)
-    elif name in ("sum", "prod"):
-        found = getattr(reducers, name)(x, axis=axes, dtype=x.dtype)
-    else:
-        found = getattr(reducers, name)(x, axis=axes)
-    return ELEMENTWISE[key[0]](run, instruction, found, start)
+    found = _folded(FOLDED[name, _family(instruction)], x, axes) if axes else x
+    return ELEMENTWISE[name](run, instruction, found, start)
+
+
+def _folded(name: str, x: Value, axes: tuple[int, ...]) -> Value:
+    """Fold some dimensions by one of the package's reducers; sums have the type of elements."""
+    options = {"dtype": x.dtype} if name in ("sum", "prod") else {}
+    return getattr(reducers, name)(x, axis=axes, **options)
 
 
 def fold(
@@ -250,9 +248,10 @@ def sliding(values: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray
     return np.lib.stride_tricks.as_strided(values, shape, (*strides, *inner), writeable=False)
 
 
-def set_apart(x: Value, value: Value, window: Sequence[WindowDimension]) -> Value:
+def set_apart(x: Value, filler: object, window: Sequence[WindowDimension]) -> NumpyArray:
     """Pad x as a window says, with elements set apart by its base dilation."""
-    return pad(x, value, [part.padding for part in window])
+    value = container(np.asarray(filler, getattr(filler, "dtype", x.dtype)))
+    return array(pad(x, value, [part.padding for part in window]))
 
 
 def _growing_axis(window: Sequence[WindowDimension], shape: tuple[int, ...]) -> int | None:
@@ -270,35 +269,28 @@ def _growing_axis(window: Sequence[WindowDimension], shape: tuple[int, ...]) -> 
 
 def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     half = len(operands) // 2
+    known = _known_window(run, instruction, *operands) if half == 1 else None
+    if known is not None:
+        return known
     window = window_of(instruction, operands[0].ndim)
-    if half == 1:
-        known = _known_window(run, instruction, operands[0], operands[1], window)
-        if known is not None:
-            return known
     starts = [array(start) for start in operands[half:]]
     lines = [_lines(x, start, window) for x, start in zip(operands, starts, strict=False)]
     inside = None
     if any([w.padding_low or w.padding_high or w.base_dilation > 1 for w in window]):
-        inside = _lines(container(np.ones(operands[0].shape, bool)), np.array(False), window)
+        inside = _lines(container(np.ones(operands[0].shape, bool)), False, window)
     found = fold(run.batched(instruction.to_apply), lines, starts, inside)
     return packed(instruction, found)
 
 
-def _lines(x: Value, filler: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
+def _lines(x: Value, filler: object, window: Sequence[WindowDimension]) -> NumpyArray:
     """Return the elements of each place of a window along the last dimension."""
-    view = sliding(array(set_apart(x, container(filler), window)), window)
+    view = sliding(set_apart(x, filler, window), window)
     return view.reshape((*view.shape[: x.ndim], math.prod([w.size for w in window])))
 
 
-def _known_window(
-    run: Runner,
-    instruction: HloInstruction,
-    x: Value,
-    start: Value,
-    window: Sequence[WindowDimension],
-) -> Value | None:
+def _known_window(run: Runner, instruction: HloInstruction, x: Value, start: Value) -> Value | None:
     """Fold by a known operation; None for another one."""
-    name = combiner(instruction.to_apply)
+    name, window = combiner(instruction.to_apply), window_of(instruction, x.ndim)
     element = instruction.shape.element_type
     if (name, "num") not in FOLDED or element.name == "pred" or element.is_complex or not x.size:
         return None
@@ -309,13 +301,10 @@ def _known_window(
         grown = UFUNCS[name].accumulate(values, axis=axis, dtype=values.dtype)
         found = container(np.flip(grown, axis) if backwards else grown)
     else:
-        filler = container(neutral(name, x.dtype))
-        view = container(sliding(array(set_apart(x, filler, window)), window))
-        axes = tuple(range(x.ndim, 2 * x.ndim))
-        options = {"dtype": x.dtype} if name in ("add", "multiply") else {}
+        view = container(sliding(set_apart(x, neutral(name, x.dtype), window), window))
         if 0 in view.shape:
             return container(np.zeros(view.shape[: x.ndim], x.dtype))
-        found = getattr(reducers, FOLDED[name, "num"])(view, axis=axes, **options)
+        found = _folded(FOLDED[name, "num"], view, tuple(range(x.ndim, 2 * x.ndim)))
     return ELEMENTWISE[name](run, instruction, found, start)
 
 
@@ -325,29 +314,19 @@ def _select_and_scatter(
     """Add each element of the source to the place in its window that a computation selects."""
     select, scatter = [run.batched(part) for part in instruction.called_computations]
     window = window_of(instruction, x.ndim)
-    values, given = array(x), array(source)
-    numbers = np.arange(values.size).reshape(values.shape)
-    outside = np.array(-1)
-    views = []
-    for part, filler in ((values, values.dtype.type(0)), (numbers, outside)):
-        apart = array(pad_negative(part, filler, window))
-        view = sliding(apart, window)
-        places = view[tuple([slice(0, size) for size in given.shape])]
-        views.append(places.reshape((*given.shape, math.prod([w.size for w in window]))))
-    best, place = views[0][..., 0], views[1][..., 0]
-    for k in range(1, views[0].shape[-1]):
-        (keep,) = select(best, views[0][..., k])
-        keep = (keep & (place >= 0)) | (views[1][..., k] < 0)
-        best = np.where(keep, best, views[0][..., k])
-        place = np.where(keep, place, views[1][..., k])
-    made = np.full(values.size, array(start)[()], values.dtype)
+    given = array(source)
+    numbers = container(np.arange(x.size).reshape(x.shape))
+    room = tuple([slice(0, size) for size in given.shape])
+    values, places = _lines(x, 0, window)[room], _lines(numbers, -1, window)[room]
+    best, place = values[..., 0], places[..., 0]
+    for k in range(1, values.shape[-1]):
+        (keep,) = select(best, values[..., k])
+        keep = (keep & (place >= 0)) | (places[..., k] < 0)
+        best = np.where(keep, best, values[..., k])
+        place = np.where(keep, place, places[..., k])
+    made = np.full(x.size, array(start)[()], x.dtype)
     scatter_rounds(scatter, [made], place.reshape(-1), [given.reshape(-1)])
-    return container(made.reshape(values.shape))
-
-
-def pad_negative(values: NumpyArray, filler: Any, window: Sequence[WindowDimension]) -> Value:
-    """Pad an array with a filler."""
-    return set_apart(container(values), container(np.asarray(filler, values.dtype)), window)
+    return container(made.reshape(x.shape))
 
 
 def scatter_rounds(

@@ -43,6 +43,14 @@ def _floats(x: Any, operation: str) -> XExpression:
     return array if kind(array.dtype) in "fc" else array.astype("float64")
 
 
+def line_of(x: Any, axis: int | None, operation: str) -> tuple[XExpression, int]:
+    """Return an array and the dimension that is meant; all elements in one for None."""
+    array = as_array(x, operation)
+    if axis is None:
+        return reshape(array, (-1,)), 0
+    return array, check_axis(axis, array.ndim, operation)
+
+
 def _erf(export: Export, x: Any) -> Any:
     term = export.term(_floats(x, "erf"))
     wide = term.cast(np.dtype(float32)) if is_narrow_float(term.dtype) else term
@@ -169,10 +177,8 @@ def _trapezoid(export: Export, y: Any, x: Any = None, dx: Any = 1.0, axis: int =
 
 def _take_along_axis(export: Export, arr: Any, indices: Any, axis: int | None = -1) -> Any:
     """Gather elements by their numbers in row-major order; those outside mean the nearest."""
-    array, index = as_array(arr, "take_along_axis"), as_array(indices, "take_along_axis")
-    if axis is None:
-        array, axis = reshape(array, (-1,)), 0
-    along = check_axis(axis, array.ndim, "take_along_axis")
+    index = as_array(indices, "take_along_axis")
+    array, along = line_of(arr, axis, "take_along_axis")
     if index.ndim != array.ndim or kind(index.dtype) not in "iu":
         raise HloError(
             f"to_hlo: take_along_axis along {array.ndim} dimensions needs integers of as many, "

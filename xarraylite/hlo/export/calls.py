@@ -16,18 +16,18 @@ from typing import Any, Final
 import numpy as np
 
 from ..._errors import AxisError, HloError
-from ...arrays.expression import XExpression, apply
+from ...arrays.expression import apply
 from ...arrays.operand import as_array
 from ...dtypes.names import bool_, float32, is_narrow_float, kind
 from ...functions import elementwise, means, reducers
 from ...functions.joining import concat, stack
 from ...functions.manipulation import expand_dims, moveaxis, reshape
-from ...index.broadcast import check_axes, check_axis
+from ...index.broadcast import check_axes
 from ...ops.table import OPS
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation
 from ..values import WindowDimension
-from .algebra import ALGEBRA, TRANSFORMS
+from .algebra import ALGEBRA, TRANSFORMS, line_of
 from .terms import Export, Term, Writer, default_spec
 
 
@@ -73,21 +73,13 @@ def _sorted(export: Export, terms: Sequence[Term], axis: int, descending: bool) 
     ]
 
 
-def _line(x: Any, axis: int | None, operation: str) -> tuple[XExpression, int]:
-    """Return an array and the dimension that is meant; all elements in one for None."""
-    array = as_array(x, operation)
-    if axis is None:
-        return reshape(array, (-1,)), 0
-    return array, check_axis(axis, array.ndim, operation)
-
-
 def _sort(export: Export, x: Any, axis: Any = -1, descending: bool = False, **_: Any) -> Any:
-    array, along = _line(x, axis, "sort")
+    array, along = line_of(x, axis, "sort")
     return export.result(_sorted(export, [export.term(array)], along, descending)[0])
 
 
 def _argsort(export: Export, x: Any, axis: Any = -1, descending: bool = False, **_: Any) -> Any:
-    array, along = _line(x, axis, "argsort")
+    array, along = line_of(x, axis, "argsort")
     term = export.term(array)
     numbers = export.writer.term("iota", np.dtype("int64"), term.shape, iota_dimension=along)
     return export.result(_sorted(export, [term, numbers], along, descending)[1])
@@ -102,7 +94,7 @@ def _growing(
     include_initial: bool = False,
 ) -> Any:
     """Write the folds of all beginnings of a line."""
-    array, along = _line(x, axis, "cumulative fold")
+    array, along = line_of(x, axis, "cumulative fold")
     source = np.dtype(array.dtype if dtype is None else dtype)
     end = source if dtype is not None or kind(source) in "fc" else _summed(source)
     wide = np.dtype(float32) if is_narrow_float(end) else end

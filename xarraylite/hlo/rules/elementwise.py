@@ -8,6 +8,7 @@ from typing import Final
 from ...dtypes.element_types import ElementType
 from ...xla.spec import ArraySpec
 from ..opcodes import OPCODES, by_opcode
+from ..text.attributes import comparison_type
 from .call import Call, Rule, array, first_operand, with_dimensions
 
 _KINDS: Final[dict[str, tuple[Callable[[ElementType], bool], str]]] = {
@@ -74,23 +75,13 @@ def _is_finite(call: Call) -> ArraySpec:
     return with_dimensions(call.shapes[0], call.shapes[0].dimensions, "pred")
 
 
-_COMPARISONS: Final[dict[str, Callable[[ElementType], bool]]] = {
-    "FLOAT": lambda kind: kind.is_floating or kind.is_complex,
-    "TOTALORDER": lambda kind: kind.is_floating,
-    "SIGNED": lambda kind: kind.is_integral and not kind.is_unsigned,
-    "UNSIGNED": lambda kind: kind.is_unsigned or kind.name == "pred",
-}
-
-
 def _compare(call: Call) -> ArraySpec:
     call.same_type(call.shapes)
     direction, kind = call.get("direction"), call.shapes[0].element_type
     call.require(not kind.is_complex or direction in ("EQ", "NE"), "complex numbers have no order")
-    order = call.get("type")
-    call.require(
-        order is None or (order in _COMPARISONS and _COMPARISONS[order](kind)),
-        f"type={order} does not compare {kind}",
-    )
+    order, usual = call.get("type"), comparison_type(call.shapes[0])
+    fits = order in (None, usual) or (order == "TOTALORDER" and kind.is_floating)
+    call.require(fits, f"type={order} does not compare {kind}")
     shape = _merged(call, call.shapes)
     return with_dimensions(shape, shape.dimensions, "pred")
 

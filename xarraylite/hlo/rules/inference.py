@@ -23,6 +23,7 @@ from typing import Any, Final
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
+from ..nodes import signature_of
 from ..opcodes import ACCURATE, OPCODES
 from ..values import Alias, Signature
 from . import callers, devices, elementwise, movement, windows
@@ -213,25 +214,18 @@ def _verify_signature(
     entry: HloComputation, signature: Signature, attributes: Mapping[str, Any]
 ) -> None:
     """Check that the entry has the parameters and the result that the header says."""
-    parameters = entry.parameters
-    if len(parameters) != len(signature.parameters):
-        raise HloError(
-            f"entry_computation_layout has {len(signature.parameters)} parameters, "
-            f"{entry.name} {len(parameters)}"
-        )
-    pairs = [
-        *zip(signature.parameters, [p.shape for p in parameters], strict=True),
-        (signature.result, entry.root.shape),
-    ]
-    for said, found in pairs:
+    given, result = signature
+    takes, gives = signature_of(entry)
+    if len(takes) != len(given):
+        counts = f"{len(given)} parameters, {entry.name} {len(takes)}"
+        raise HloError(f"entry_computation_layout has {counts}")
+    for said, found in zip((*given, result), (*takes, gives), strict=True):
         if not said.compatible(found):
             raise HloError(
                 f"entry_computation_layout says {said.human_string()} where "
                 f"{entry.name} has {found.human_string()}"
             )
-    aliases = attributes.get("input_output_alias", ())
-    given, result = signature.parameters, signature.result
-    _verify_sharing("input_output_alias", aliases, given, result)
+    _verify_sharing("input_output_alias", attributes.get("input_output_alias", ()), given, result)
     donors = [Alias((), *donor) for donor in attributes.get("buffer_donor", ())]
     _verify_sharing("buffer_donor", donors, given, result)
 

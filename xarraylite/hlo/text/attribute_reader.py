@@ -147,7 +147,6 @@ class NameTable:
 
 
 _ATTRIBUTE = re.compile(rf"{SKIP},{SKIP}({NAME})={SKIP}")
-_WORD = re.compile(rf"\s*%?({NAME})\s*")
 _set = object.__setattr__
 
 Called: TypeAlias = tuple[HloComputation, ...]
@@ -332,10 +331,7 @@ class AttributeReader:
             scan.expect("{", "before the list of computations")
         found: list[HloComputation] = []
         while not (listed and scan.take("}")):
-            if scan.take("{"):
-                found.append((yield))
-            else:
-                found.append(self.callee(draft))
+            found.append((yield) if scan.take("{") else self.callee(draft))
             if not listed:
                 break
             if not scan.next_is("}"):
@@ -358,13 +354,8 @@ class AttributeReader:
     def predecessors(self, scope: Scope) -> tuple[HloInstruction, ...]:
         """The instructions that must run before."""
         text, start = self.scan.value(False)
-        found = []
-        if not (text.startswith("{") and text.endswith("}")):
-            self.scan.fail("expected names of instructions between braces", start)
-        for word in text.strip("{} \t\r\n").split(","):
-            match = _WORD.fullmatch(word)
-            instruction = scope.names.get(match[1]) if match is not None else None
-            if instruction is None:
-                self.scan.fail("expected names of instructions before this one", start)
-            found.append(instruction)
+        names = [word.strip().removeprefix("%") for word in text[1:-1].split(",")]
+        found = [scope.names[name] for name in names if name in scope.names]
+        if (text[0], text[-1]) != ("{", "}") or len(found) < len(names):
+            self.scan.fail("expected names of instructions before this one between braces", start)
         return tuple(dict.fromkeys(found))

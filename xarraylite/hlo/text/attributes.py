@@ -63,34 +63,28 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _EMPTY: Final = """
     buffer_donor input_batching_dims input_output_alias lhs_batch_dims lhs_ragged_dims
     operand_batching_dims operand_precision output_to_operand_aliasing rhs_batch_dims
-    rhs_group_dims scatter_indices_batching_dims start_indices_batching_dims statistics
+    rhs_group_dims scatter_indices_batching_dims start_indices_batching_dims statistics window
 """
+_ONE: Final = ("batch_group_count", "feature_group_count", "num_partitions", "replica_count")
+_BLANK: Final = ("backend_config", "infeed_config", "outfeed_config", "origin_recovery_table")
 #: Values that XLA takes for granted, by attribute.
 DEFAULTS: Final = MappingProxyType(
     {
         "api_version": "API_VERSION_ORIGINAL",
         "async_execution_thread": "main",
-        "backend_config": "",
-        "batch_group_count": 1,
         "algorithm": "unset",
         "convolution_kind": "unset",
-        "feature_group_count": 1,
-        "infeed_config": "",
         "inferred_dimension": -1,
-        "outfeed_config": "",
         "padding_type": "PADDING_INVALID",
-        "allow_spmd_sharding_propagation_to_output": (False,),
-        "allow_spmd_sharding_propagation_to_parameters": (False,),
-        "num_partitions": 1,
-        "origin_recovery_table": "",
-        "replica_count": 1,
         "result_accuracy": ResultAccuracy(),
         "schedule": "SCHEDULE_NONE",
         "sparsity_config": "{}",
         "transpose_a": "TRANSPOSE_INVALID",
-        "window": (),
         "frontend_attributes": _NOTHING,
+        **dict.fromkeys(_ONE, 1),
+        **dict.fromkeys(_BLANK, ""),
         **dict.fromkeys(_SHARED["bool"].split(), False),
+        **dict.fromkeys(_SHARED["bools"].split(), (False,)),
         **dict.fromkeys(_EMPTY.split(), ()),
     }
 )

@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 from ..._errors import HloError, XarrayliteError
 from ...xla.spec import ArraySpec
 from ..instruction import HloComputation, HloInstruction
-from ..nodes import callees_first, no_attributes
+from ..nodes import NO_ATTRIBUTES, callees_first
 from ..opcodes import OPCODES
 from ..rules.inference import infer_shape
 from .attribute_reader import (
@@ -165,7 +165,7 @@ class BodyReader(AttributeReader):
             opcode,
             shape,
             operands,
-            MappingProxyType(attributes) if attributes else no_attributes(),
+            MappingProxyType(attributes) if attributes else NO_ATTRIBUTES,
             draft.called,
             draft.extra.get("control-predecessors", ()),
             draft.extra.get("metadata"),
@@ -278,8 +278,11 @@ class BodyReader(AttributeReader):
         stack: list[Waiting] = [(outer, [])]
         while True:
             draft, found = stack[-1]
-            # XLA lets a comma stand behind the last operand.
-            if not (scan.take(")") or (found and (self.ends(")") or scan.take(")")))):
+            closed = scan.take(")")
+            if found and not closed:
+                scan.expect(",", "or ')'")
+                closed = scan.take(")")  # XLA lets a comma stand behind the last operand
+            if not closed:
                 self.operand(scope, stack)
                 continue
             stack.pop()
@@ -295,13 +298,6 @@ class BodyReader(AttributeReader):
                 )
             name = self.anonymous_name(draft.opcode)
             stack[-1][1].append(self.make(scope, name, draft))
-
-    def ends(self, token: str) -> bool:
-        """Whether a list ends here; otherwise step over its comma."""
-        if self.scan.take(token):
-            return True
-        self.scan.expect(",", f"or {token!r}")
-        return False
 
     def operand(self, scope: Scope, stack: list[Waiting]) -> None:
         """Read one operand, or the beginning of one that is an instruction."""

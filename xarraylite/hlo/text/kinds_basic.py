@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from struct import pack, unpack
 from typing import Any, Final, NamedTuple
 
-from .scanner import NAME, STRING, escape, is_dictionary, unescape
+from .scanner import NAME, STRING, escape, is_dictionary, outer_parts, unescape
 
 _INT = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 _INTS = re.compile(r"\s*\{\s*((?:-?[0-9]{1,20}\s*,\s*)*-?[0-9]{1,20})?\s*\}\s*")
@@ -64,20 +64,9 @@ def read_lists(text: str) -> tuple[tuple[int, ...], ...]:
     return tuple([read_ints(row[0]) for row in rows])
 
 
-def _between(marks: str) -> int:
-    """Return how many marks there are if commas stand between them, and nothing else; or -1."""
-    plain = "".join(marks.split())
-    count = plain.count("x")
-    return count if plain == ",".join("x" * count) else -1
-
-
 def read_rows(text: str, row: re.Pattern[str], expected: str) -> list[re.Match[str]]:
     """Match what stands between braces, with commas in between."""
-    inner = inside(text, "{}")
-    found = list(row.finditer(inner))
-    if _between(row.sub("x", inner)) != len(found):
-        raise ValueError(f"expected {expected}")
-    return found
+    return [matched(row, part.strip(), expected) for part in outer_parts(inside(text, "{}"))]
 
 
 def _read_pairs(text: str) -> tuple[tuple[int, ...], ...]:

@@ -8,7 +8,7 @@ from dataclasses import fields
 from itertools import accumulate, pairwise
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from ...dtypes.element_types import ELEMENT_TYPES
 from ...layout.text import MAX_DEPTH
@@ -17,7 +17,7 @@ from ..values import Domain, OpMetadata, ResultAccuracy, Signature
 from . import kinds_basic as basic
 from .literals import HloLiteral, print_literal, read_literal
 from .made_up import Filler
-from .scanner import NAME, STRING, escape, outer_parts, unescape
+from .scanner import NAME, STRING, outer_parts, unescape
 from .sharding import normalise_sharding
 
 
@@ -262,17 +262,9 @@ def print_metadata(metadata: OpMetadata) -> str:
     """Return the text between the braces; an empty one where XLA writes none."""
     if not any(_shown(metadata)):
         return ""
-    texts = []
-    for name, value in zip(_DEFAULTS, _values(metadata), strict=True):
-        if not value:
-            continue
-        if isinstance(value, str):
-            texts.append(f'{name}="{escape(value)}"')
-        elif isinstance(value, tuple):
-            texts.append(f"{name}={{{','.join(map(str, value))}}}")
-        else:
-            texts.append(f"{name}={value}")
-    return " ".join(texts)
+    show: dict[type, Any] = {str: basic.print_string, tuple: basic.print_ints, int: str}
+    pairs = zip(_DEFAULTS, _values(metadata), strict=True)
+    return " ".join([f"{name}={show[type(value)](value)}" for name, value in pairs if value])
 
 
 #: Readers and printers by kind.

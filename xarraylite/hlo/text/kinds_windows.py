@@ -16,6 +16,7 @@ from ..values import (
     WindowDimension,
 )
 from . import kinds_basic as basic
+from .scanner import outer_parts
 from .sharding import MOST_DEVICES, normalise_mesh, normalise_sharding
 
 # Windows, slices, padding.
@@ -36,10 +37,8 @@ def _read_slice(text: str) -> tuple[SliceDimension, ...]:
 
 def _print_slice(value: tuple[SliceDimension, ...]) -> str:
     # Strides are written for all dimensions or none.
-    shown = [f"[{dim.start}:{dim.limit}]" for dim in value]
-    if any([dim.stride != 1 for dim in value]):
-        shown = [f"[{dim.start}:{dim.limit}:{dim.stride}]" for dim in value]
-    return f"{{{', '.join(shown)}}}"
+    count = 3 if any([dim.stride != 1 for dim in value]) else 2
+    return basic.braced(lambda dim: f"[{':'.join(map(str, dim[:count]))}]", ", ")(value)
 
 
 _PAD = re.compile(r"(-?[0-9]+)_(-?[0-9]+)(?:_(-?[0-9]+))?")
@@ -61,21 +60,19 @@ def _read_padding(text: str) -> tuple[PadDimension, ...]:
 
 
 def _print_padding(value: tuple[PadDimension, ...]) -> str:
-    interior = any([dim.interior for dim in value])
-    return "x".join(
-        [f"{d.low}_{d.high}_{d.interior}" if interior else f"{d.low}_{d.high}" for d in value]
-    )
+    count = 3 if any([dim.interior for dim in value]) else 2
+    return "x".join(["_".join(map(str, dim[:count])) for dim in value])
 
 
 _FIELD = re.compile(r"([a-z_]+)=\s*([^\s,{}]+)")
-# Fields of a window in printing order: place in WindowDimension, value that is taken for granted.
+# Fields of a window in printing order, and what a `WindowDimension` has of each.
 _WINDOW: Final = {
-    "size": (0, None),
-    "stride": (1, 1),
-    "pad": (2, 0),
-    "lhs_dilate": (4, 1),
-    "rhs_dilate": (5, 1),
-    "rhs_reversal": (6, False),
+    "size": ("size",),
+    "stride": ("stride",),
+    "pad": ("padding_low", "padding_high"),
+    "lhs_dilate": ("base_dilation",),
+    "rhs_dilate": ("window_dilation",),
+    "rhs_reversal": ("reversal",),
 }
 
 
@@ -90,18 +87,19 @@ def _read_window(text: str) -> tuple[WindowDimension, ...]:
     if "size" not in given or len(given) != len(found) or not given.keys() <= _WINDOW.keys():
         raise ValueError(f"a window has a size and at most once each of {' '.join(_WINDOW)}")
     rank = len(given["size"].split("x"))
-    columns: list[list[Any]] = [[column] * rank for column in (0, 1, 0, 0, 1, 1, False)]
+    rows: list[dict[str, Any]] = [{} for _ in range(rank)]
     for name, numbers in given.items():
         if name == "pad":
-            pads = _read_pads(numbers)
-            if numbers.count("_") != len(pads):
+            entries = _read_pads(numbers)
+            if numbers.count("_") != len(entries):
                 raise ValueError("a window has no interior padding")
-            columns[2], columns[3] = [pad[0] for pad in pads], [pad[1] for pad in pads]
         else:
-            columns[_WINDOW[name][0]] = [basic.read_int(number) for number in numbers.split("x")]
-    if any([len(column) != rank for column in columns]):
-        raise ValueError(f"every field of a window has one entry for each of {rank} dimensions")
-    made = [WindowDimension._make((*row[:6], row[6] == 1)) for row in zip(*columns, strict=True)]
+            entries = [(basic.read_int(number),) for number in numbers.split("x")]
+        if len(entries) != rank:
+            raise ValueError(f"every field of a window has one entry for each of {rank} dimensions")
+        for row, entry in zip(rows, entries, strict=True):
+            row.update(zip(_WINDOW[name], entry, strict=False))
+    made = [WindowDimension(**row)._replace(reversal=row.get("reversal") == 1) for row in rows]
     if any([min(dim.stride, dim.base_dilation, dim.window_dilation) < 1 for dim in made]):
         raise ValueError("strides and dilations of a window are positive")
     if any([dim.size < 0 for dim in made]):
@@ -111,14 +109,12 @@ def _read_window(text: str) -> tuple[WindowDimension, ...]:
 
 def _print_window(value: tuple[WindowDimension, ...]) -> str:
     shown = []
-    for name, (place, default) in _WINDOW.items():
-        if name == "pad":
-            if any([dim.padding_low or dim.padding_high for dim in value]):
-                pads = [f"{dim.padding_low}_{dim.padding_high}" for dim in value]
-                shown.append(f"pad={'x'.join(pads)}")
-        elif default is None or any([dim[place] != default for dim in value]):
-            shown.append(f"{name}={'x'.join([str(int(dim[place])) for dim in value])}")
-    return f"{{{' '.join(shown) if value else ''}}}"
+    for name, fields in _WINDOW.items():
+        rows = [[int(getattr(dim, field)) for field in fields] for dim in value]
+        usual = [WindowDimension._field_defaults.get(field) for field in fields]
+        if any([row != usual for row in rows]):
+            shown.append(f"{name}={'x'.join(['_'.join(map(str, row)) for row in rows])}")
+    return f"{{{' '.join(shown)}}}"
 
 
 _LABELS = re.compile(r"\s*([0-9bf?]{2,})_([0-9io?]{2,})->([0-9bf?]{2,})\s*")
@@ -192,9 +188,9 @@ def _print_groups(value: ReplicaGroups) -> str:
 
 _INDEX = r"\{\s*([0-9]+(?:\s*,\s*[0-9]+)*)?\s*\}"
 _ALIAS = re.compile(
-    rf"\s*{_INDEX}\s*:\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*(?:,\s*(may-alias|must-alias)\s*)?\)\s*,?"
+    rf"\s*{_INDEX}\s*:\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*(?:,\s*(may-alias|must-alias)\s*)?\)\s*"
 )
-_DONOR = re.compile(rf"\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*\)\s*,?")
+_DONOR = re.compile(rf"\s*\(\s*([0-9]+)\s*,\s*{_INDEX}\s*\)\s*")
 
 
 def _index(text: str | None) -> tuple[int, ...]:
@@ -202,16 +198,11 @@ def _index(text: str | None) -> tuple[int, ...]:
 
 
 def _read_all(pattern: re.Pattern[str], text: str, expected: str) -> list[re.Match[str]]:
-    """Match a pattern again and again until the text between braces ends."""
-    inner = basic.inside(text, "{}").strip()
-    found, at = [], 0
-    while at < len(inner):
-        match = pattern.match(inner, at)
-        if match is None:
-            raise ValueError(f"expected {expected}")
-        found.append(match)
-        at = match.end()
-    return found
+    """Match what stands between braces, with commas in between, and maybe one behind the last."""
+    parts = outer_parts(basic.inside(text, "{}"))
+    if len(parts) > 1 and not parts[-1].strip():
+        parts.pop()
+    return [basic.matched(pattern, part, expected) for part in parts]
 
 
 def _read_aliases(text: str) -> tuple[Alias, ...]:

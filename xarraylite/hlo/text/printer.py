@@ -125,10 +125,7 @@ class Printer:
         """A shape, with its layout or without."""
         if not self.options.include_layout_in_shapes:
             return self.human(shape)
-        found = self.shapes.get(id(shape))
-        if found is None:
-            found = self.shapes[id(shape)] = str(shape)
-        return found
+        return self.shapes.get(id(shape)) or self.shapes.setdefault(id(shape), str(shape))
 
     def computation(
         self, computation: Computation, indent: int, head: str | None, scheduled: bool = False
@@ -159,18 +156,15 @@ class Printer:
 
     def program_shape(self, computation: Computation) -> str:
         """Parameters and result of a computation, without layouts."""
-        shown = []
-        for parameter in computation.parameters:
-            name = parameter.name if self.options.print_ids else parameter.name.partition(".")[0]
-            shown.append(f"{name}: {self.human(parameter.shape)}")
+        names = [self.name(one.name).removeprefix("%") for one in computation.parameters]
+        shapes = [self.human(one.shape) for one in computation.parameters]
+        shown = [f"{name}: {shape}" for name, shape in zip(names, shapes, strict=True)]
         return f"({', '.join(shown)}) -> {self.human(computation.root.shape)}"
 
     def human(self, shape: ArraySpec) -> str:
         """A shape without its layout."""
-        found = self.humans.get(id(shape))
-        if found is None:
-            found = self.humans[id(shape)] = shape.human_string()
-        return found
+        known = self.humans.get(id(shape))
+        return known or self.humans.setdefault(id(shape), shape.human_string())
 
     def instruction(
         self,

@@ -250,16 +250,11 @@ class Scanner:
         """Return the shape of a text that stands at a place."""
         found = self._shapes.get(text)
         if found is None:
-            found = self.parse_shape(text, start)
-            self._shapes[text] = found
+            try:
+                found = self._shapes[text] = ArraySpec.parse(text)
+            except XarrayliteError as error:
+                self.fail(f"this is no shape: {error}", start + getattr(error, "column", 1) - 1)
         return found
-
-    def parse_shape(self, text: str, start: int) -> ArraySpec:
-        """Read the text of a shape that stands at a place."""
-        try:
-            return ArraySpec.parse(text)
-        except XarrayliteError as error:
-            self.fail(f"this is no shape: {error}", start + getattr(error, "column", 1) - 1)
 
     def _tuple_text(self, start: int) -> str:
         """Step over a tuple of shapes."""
