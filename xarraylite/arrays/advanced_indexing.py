@@ -51,6 +51,8 @@ def with_ints(key: Any) -> Any:
     number = key._value if isinstance(key, OneValue) else key
     if number.__class__ is int or isinstance(number, np.integer):
         return operator.index(number)
+    if number.__class__ is np.ndarray and not number.ndim and number.dtype.kind in "iu":
+        return operator.index(number)
     of: Any = key
     if not isinstance(key, HasNode) or of._shape or kind(of.dtype) not in "iu":
         return key
