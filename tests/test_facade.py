@@ -21,6 +21,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
+from xarraylite.functions import elementwise
 from xarraylite.functions.scalar_types import ScalarType
 from xarraylite.ops.table import OPS
 
@@ -110,6 +111,7 @@ def test_names_of_numpy_that_mean_nothing_here_say_what_to_use() -> None:
     for name in TABLES["_ELSEWHERE"]:
         with pytest.raises(AttributeError, match=rf"no attribute '{name}': .{{10,}}"):
             getattr(xl, name)
+    assert not hasattr(elementwise, "cast")  # a row, and no function of the package
     with pytest.raises(AttributeError, match="'trapz': use"):
         _ = xl.trapz  # type: ignore[attr-defined]
 

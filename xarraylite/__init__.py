@@ -44,6 +44,7 @@ _ELSEWHERE = {
         ("bool8", "use xl.bool"),
         ("float int complex object str", "use Python's type of that name"),
         ("longdouble float128 clongdouble complex256", "use xl.float64 or xl.complex128"),
+        ("core f2py test", "use numpy's"),
         ("mat", "use arrays of rank 2 and @, or xl.matrix, which is NumPy's"),
     )
     for name in names.split()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import xarraylite as xl
 from tests.cases import together
-from xarraylite.testing import count_allocations
+from xarraylite.testing import assert_same_bits, count_allocations
 
 SHOWN: list[tuple[Any, str]] = [
     (xl.asarray([1, 2]), "XArray([1, 2])"),
@@ -115,3 +116,13 @@ def test_print_options_are_numpys() -> None:
     with xl.printoptions(precision=2):
         assert str(xl.asarray([1 / 3])) == "[0.33]"
         assert xl.get_printoptions()["precision"] == 2
+
+
+def test_the_text_of_a_view_makes_a_view_of_the_same_values() -> None:
+    a = xl.asarray([[1, 2], [3, 4]], dtype="float32")
+    for view in (a[:, 0], a.T, xl.XTensor(a)[1:]):
+        again = eval(repr(view), vars(xl), {"float32": xl.float32, "XView": xl.XView})
+        assert type(again) is xl.XView
+        assert_same_bits(again, view)
+    with pytest.raises(TypeError, match="values"):
+        xl.XView()  # type: ignore[call-arg]

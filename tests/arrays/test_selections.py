@@ -138,3 +138,16 @@ def test_few_of_many_are_gathered_again_by_positions_of_any_kind(made: Any) -> N
         a[at[0]] = values[at[0]]
     with pytest.raises(IndexError):
         a[made([0, 1, 6000])]
+
+
+@pytest.mark.usefixtures("compiled", "installed")
+def test_arrays_of_no_dimensions_are_numbers_in_an_index() -> None:
+    """Also of lazy results in a loop, whose copies machine code selects of."""
+    values = np.arange(12.0).reshape(3, 4)
+    for _ in range(24):
+        e = xl.asarray(values) * 1
+        for _ in range(3):
+            np.testing.assert_array_equal(e[[-1, 0], np.array(-1)], values[[-1, 0], -1])
+        np.testing.assert_array_equal(
+            xl.asarray(values)[[-1, 0], np.array(-1)], values[[-1, 0], -1]
+        )

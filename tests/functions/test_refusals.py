@@ -388,3 +388,26 @@ def test_truth_values_have_no_decimals() -> None:
         for decimals in (-1, 1):
             with pytest.raises(xl.CastError, match="do not cast to bool"):
                 xl.round(flags, decimals)
+
+
+@together(
+    ("call", "names"),
+    [
+        (lambda a: xl.unstack(a, 0), "axis"),
+        (lambda a: xl.cumulative_sum(a, 0), "axis, dtype, out, include_initial"),
+        (lambda a: xl.stack([a], 0, None, a), "dtype, casting"),
+        (lambda a: xl.linalg.cholesky(a, True), "upper"),
+    ],
+)
+def test_what_is_given_by_keyword_is_named(call: Any, names: str) -> None:
+    with pytest.raises(
+        TypeError, match=f"positional arguments? but .* given; by keyword: {names}$"
+    ):
+        call(xl.ones((2, 2)))
+
+
+def test_a_kind_that_there_is_not_is_a_wrong_value() -> None:
+    with pytest.raises(ValueError, match="isdtype: 'whole' is not a kind"):
+        xl.isdtype(xl.int8, "whole")
+    with pytest.raises(ValueError, match="isdtype: 'whole' is not a kind"):
+        xl.__array_namespace_info__().dtypes(kind="whole")

@@ -403,3 +403,17 @@ def test_functions_without_out_refuse_it(name: str) -> None:
         with pytest.raises(TypeError, match="out"):
             getattr(xl, name)(a, out=out)
         assert np.all(np.asarray(out) == 1)
+
+
+@together("size", [3, 5000])
+@together(("name", "operands"), [("float_power", (2,)), ("clip", (2.0, 2.5))])
+def test_elements_that_are_not_asked_for_keep_their_values(
+    name: str, operands: tuple[float, ...], size: int
+) -> None:
+    values = np.arange(1.0, size + 1)
+    odd, a, wanted = values % 2 == 1, xl.asarray(values), np.full(size, 7.0)
+    getattr(np, name)(values, *operands, out=wanted, where=odd)
+    for xp in (xl, xl, np):
+        out = xl.full(size, 7.0)
+        assert getattr(xp, name)(a, *operands, out=out, where=odd) is out
+        np.testing.assert_allclose(out, wanted)

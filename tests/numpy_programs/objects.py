@@ -357,7 +357,7 @@ def classes_of_arrays(xp: Xp) -> Any:
     kinds = [type(part).__name__, part.unit, isinstance(part, xp.ndarray), Signal.__qualname__]
     kinds.append((xp.ndarray[Any, xp.dtype[Any]] | None).__args__[1])
     totals = float(xp.sum(signal)), float(signal.mean()), float((values + signal)[0])
-    kinds += [signal == 9, copy.copy(signal).unit]
+    kinds += [signal == 9, copy.copy(signal).unit, type("A", (xp.ndarray,), {}).__module__]
     return values.tolist(), part.tolist(), kinds, totals, Window(2).twice().tolist()
 
 

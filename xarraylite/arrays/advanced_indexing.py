@@ -49,7 +49,8 @@ def with_ints(key: Any) -> Any:
         plain = tuple([x if x.__class__ in _FINAL else with_ints(x) for x in bounds])
         return key if all(map(operator.is_, plain, bounds)) else slice(*plain)
     number = key._value if isinstance(key, OneValue) else key
-    if number.__class__ is int or isinstance(number, np.integer):
+    one = number.__class__ is np.ndarray and not number.ndim and number.dtype.kind in "iu"
+    if one or number.__class__ is int or isinstance(number, np.integer):
         return operator.index(number)
     of: Any = key
     if not isinstance(key, HasNode) or of._shape or kind(of.dtype) not in "iu":

@@ -121,7 +121,8 @@ def _remembering(function: Callable[P, R], reads: bool, joins: bool = False) -> 
         if several and not _VALUES.isdisjoint(map(type, args[0])):
             parts = [_in_memory(x) if x.__class__ in _VALUES else x for x in args[0]]
             args = (parts, *args[1:])
-        if options and isinstance(options.get("out"), XContainer) and "dtype" not in options:
+        whole = "dtype" not in options and "where" not in options  # elements that are kept
+        if whole and isinstance(options.get("out"), XContainer):
             made = _written_out(call, args, options)
         elif options or args is not given:
             made = dispatch.recalled(known, args, options)

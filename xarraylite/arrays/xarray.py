@@ -48,7 +48,8 @@ _ROW_MAJOR = ROW_MAJOR.value
 class XView(XContainer):
     """Part of another container's memory, under an index of its own; never resized.
 
-    Made by indexing and by the view functions; assignment writes through.
+    Made by indexing and by the view functions; assignment writes through.  Of given values, as its
+    text has them, it is a view of a new container.
 
     Examples
     --------
@@ -60,6 +61,10 @@ class XView(XContainer):
     """
 
     __slots__ = ()
+
+    def __init__(self, values: object, dtype: object = None) -> None:
+        of = XArray(values, dtype)
+        self._lie(of._buffer, of._place, of._dtype)
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
         """Change the shape in place; memory that others own has so many elements and no more.

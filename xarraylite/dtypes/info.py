@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import ml_dtypes
 import numpy as np
 
-from .._errors import DTypeError, DTypeValueError
+from .._errors import DTypeValueError
 from .._records import record
 from . import names
 from .formats import INT_BITS
@@ -231,7 +231,7 @@ def _is_of(dt: DType, kind: object) -> bool:
     if kind is not None and not isinstance(kind, str):
         return dt == names.as_dtype(kind)
     if kind not in _KINDS:
-        raise DTypeError(f"isdtype: {kind!r} is not a kind; known: {', '.join(_KINDS)}")
+        raise DTypeValueError(f"isdtype: {kind!r} is not a kind; known: {', '.join(_KINDS)}")
     return names.kind(dt) in _KINDS[kind]
 
 

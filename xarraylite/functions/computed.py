@@ -251,6 +251,7 @@ class Invocation:
         except XarrayliteError:
             raise
         except (ValueError, TypeError, IndexError) as error:
+            non_numeric.name_keywords(self._signature, args, error)
             raise refusal(self._name, given, error) from None
         return into(out, results(made, narrow), self._name, rule=self._rule)
 

@@ -280,7 +280,7 @@ def __getattr__(name: str) -> Any:
     The pages of all of them together take as long as a kernel.  The package's stub declares them.
     """
     row = ALIASES.get(name, name)
-    if row not in OPS:
+    if row not in OPS or not OPS[row].example:  # `cast` also takes a dtype, and has none to show
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     made: Any
     if name != row:

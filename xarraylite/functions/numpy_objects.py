@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -289,6 +290,7 @@ class _OfArrays(ABCMeta):
         if not any([isinstance(base, cls) for base in bases]):
             return super().__new__(cls, name, bases, body, **options)
         numpys = tuple([np.ndarray if isinstance(base, cls) else base for base in bases])
+        body = {"__module__": sys._getframe(1).f_globals.get("__name__"), **body}
         return types.new_class(name, numpys, options, lambda known: known.update(body))
 
     def __getattr__(cls, name: str) -> Any:

@@ -10,6 +10,7 @@ and native as operands.
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -212,8 +213,21 @@ def or_numpy(function: Callable[P, R]) -> Callable[P, R]:
         except ShapeError as error:
             say(function.__name__, error)
             raise
+        except TypeError as error:
+            name_keywords(inspect.signature(function), args, error)
+            raise
 
     return call
+
+
+def name_keywords(signature: inspect.Signature, args: Sequence[object], error: Exception) -> None:
+    """Have an error about more arguments than a function takes name what is given by keyword."""
+    try:
+        signature.bind_partial(*args)
+    except TypeError:
+        names = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
+        if names and str(error).endswith("given"):  # and no caller of it has said so
+            error.args = (f"{error}; by keyword: {', '.join(names)}",)
 
 
 def say(name: str, error: ShapeError | DTypeError) -> None:
