@@ -15,10 +15,10 @@ from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..dtypes.names import SUPPORTED, DType, NumpyArray, as_dtype, float64
 from ..index.broadcast import as_shape, infer_extent
-from ..ir.kind import NODE, OWNERS, owner_class, row_major
+from ..ir.kind import NODE, OWNERS, leaf_of, owner_class, row_major
 from ..ir.node import FREE, Node
 from ..ir.walk import fixed_of
-from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, column_major_strides
 from ..layout.tiled import Map
 from ..memory.buffer import NOWHERE, Buffer
 from ..memory.target import Target
@@ -28,6 +28,7 @@ from ..operands.convert import (
     SMALL,
     LayoutLike,
     Policy,
+    as_order,
     layout_named,
     layout_of,
     pinned_dtype,
@@ -172,7 +173,10 @@ class XArray(Owner):
         if shape is not None:
             extents, wanted = as_shape(shape, self._title), pinned_dtype(dtype) or float64
         else:
-            node = values_node(values, pinned_dtype(dtype), self._title)
+            array, wanted = isinstance(values, XExpression) and strides is None, pinned_dtype(dtype)
+            if array and self._took(values, wanted, layout, self._title):
+                return
+            node = values_node(values, wanted, self._title)
             extents, wanted = node.shape, node.dtype
         place, self._policy = layout_of(extents, layout, strides, wanted, self._title)
         self._check(extents, wanted, "construction")
@@ -180,6 +184,32 @@ class XArray(Owner):
             self._refuse_overlap(place, wanted)
         self._lie(raw(place, wanted) if values is MISSING else store(node, place), place, wanted)
         self._keep(layout)
+
+    def _took(self, values: Any, wanted: DType | None, layout: LayoutLike, operation: str) -> bool:
+        """Have NumPy copy few strided elements in an order of dimensions; tell whether it is done.
+
+        A lazy array's are computed first.
+        """
+        order, shape, dtype = as_order(layout, operation), values.shape, values.dtype
+        few = (wanted is None or wanted is dtype) and values.size <= elements.FEW
+        if not (few and isinstance(order, Order)) or values._kind is NODE or tracing.is_active():
+            return False
+        made = results.evaluate(values) if values.__class__ is XExpression else values
+        if not isinstance(made, XContainer) or made._kind is NODE or made._shape != shape:
+            return False
+        self._check(shape, dtype, "construction")
+        source = elements.array_of(made)
+        self._buffer = buffer = Buffer.allocate(source.nbytes)
+        if order is COLUMN_MAJOR:
+            buffer.array(dtype, shape[::-1])[...] = source.T
+            self._kind = leaf_of(dtype, shape, column_major_strides(shape), self._fixed)
+        else:
+            buffer.array(dtype, shape)[...] = source
+            self._kind = row_major(dtype, len(shape), self._fixed)
+        self._shape, self._start, self._dtype, self._policy = shape, 0, dtype, order
+        self._keep(layout)
+        results.count_launch()
+        return True
 
     @classmethod
     def _own(
@@ -268,6 +298,9 @@ class XArray(Owner):
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under another layout; see `XContainer.to_layout`."""
+        made = type(self).__new__(type(self))
+        if made._took(self, None, layout, "to_layout"):
+            return made
         place, policy = layout_of(self.shape, layout, None, self._dtype, "to_layout")
         return type(self)._own(store(self.node, place), place, self._dtype, policy, layout)
 
