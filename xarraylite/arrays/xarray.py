@@ -173,10 +173,10 @@ class XArray(Owner):
         if shape is not None:
             extents, wanted = as_shape(shape, self._title), pinned_dtype(dtype) or float64
         else:
-            array, wanted = isinstance(values, XExpression) and strides is None, pinned_dtype(dtype)
-            if array and self._took(values, wanted, layout, self._title):
+            array, pinned = isinstance(values, XExpression) and strides is None, pinned_dtype(dtype)
+            if array and self._took(values, pinned, layout, self._title):
                 return
-            node = values_node(values, wanted, self._title)
+            node = values_node(values, pinned, self._title)
             extents, wanted = node.shape, node.dtype
         place, self._policy = layout_of(extents, layout, strides, wanted, self._title)
         self._check(extents, wanted, "construction")
