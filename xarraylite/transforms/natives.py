@@ -166,6 +166,7 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("zeros", xarray, "zeros"),
     ("sorted_inside", ArrayObject, "sort"),
     ("copied", XArray, "copy"),
+    ("copied", XView, "copy"),
     ("to_array", XContainer, "__array__"),
     ("product", XExpression, "__matmul__"),
     ("adapted", adapting, "adapted"),
