@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, SupportsIndex
 
-from .._config import settings
 from .._errors import ShapeError
 from .._later import bitcast, pickling, remembered, specs
 from ..assignment import elements, results, writes
@@ -42,8 +41,6 @@ from ..runtime.counting import count_use
 from .container import XContainer
 from .expression import XExpression
 from .owner import Owner
-
-_ROW_MAJOR = ROW_MAJOR.value
 
 
 class XView(XContainer):
@@ -100,10 +97,7 @@ class XView(XContainer):
 
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new container that owns them; see `XContainer.copy`."""
-        layout = layout_named(order)
-        usual = layout is None and settings.default_layout == _ROW_MAJOR
-        made = duplicated(self) if usual else None
-        return self.to_layout(layout) if made is None else made
+        return self.to_layout(layout_named(order))
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
@@ -289,12 +283,9 @@ class XArray(Owner):
         layout = layout_named(order)
         if layout is not None:
             return self.to_layout(layout)
-        plain = self._policy is ROW_MAJOR and self._asked is None
-        if plain and self._kind.strides is None and self.size <= elements.MANY:
-            return _copied(type(self), elements.array_of(self))
         place = self._compact()
-        buffer = store(self.node, place)
-        return type(self)._own(buffer, place, self._dtype, self._policy, self._asked)
+        made = store(self.node, place), place, self._dtype, self._policy, self._asked
+        return type(self)._own(*made)
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under another layout; see `XContainer.to_layout`."""

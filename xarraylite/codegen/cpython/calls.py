@@ -231,10 +231,15 @@ def is_lent_already(container: int, array: int) -> bool:
     return steady and is_shared(buffer)
 
 
+def strided(thing: int) -> int:
+    """Return the memory of a strided container as an array of NumPy, borrowed; 0 of all others."""
+    usual = py.is_container(thing) and py.get(thing, w.KIND) != word(w.NODE)
+    return writable(thing) if usual and not py.is_traced() else 0
+
+
 def to_array(thing: int, args: int, keywords: int) -> int:
     """``thing.__array__()``, where its memory was given to NumPy before."""
-    strided = py.is_container(thing) and py.get(thing, w.KIND) != word(w.NODE)
-    array = writable(thing) if strided else 0
+    array = strided(thing)
     plain = array != 0 and keywords == 0 and load(args + SIZE) == 0
     if plain and is_lent_already(thing, array) and not is_for_bytes():
         place = scratch()
@@ -245,10 +250,8 @@ def to_array(thing: int, args: int, keywords: int) -> int:
 
 def to_struct(thing: int) -> int:
     """``thing.__array_struct__``, of memory that was given to NumPy before and that it can name."""
-    array = py.get(thing, w.OWN_ARRAY) if py.is_container(thing) else 0
-    known = (
-        array != 0 and is_lent_already(thing, array) and not py.is_traced() and not is_for_bytes()
-    )
+    array = strided(thing)
+    known = array != 0 and is_lent_already(thing, array) and not is_for_bytes()
     dtype = load(array + py.DESCRIPTION) if known else 0
     if dtype == 0 or load(dtype + py.DTYPE_NUMBER) >= py.OTHERS:
         return 0
