@@ -358,6 +358,36 @@ def test_views_yield_their_rows() -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a: a,
+        lambda a: a.T,
+        lambda a: a[::-1, 1::2],
+        lambda a: a * 2,
+        lambda a: a.T - 1,
+        lambda a: a[:0],
+        xl.XTensor[float, 2],
+        lambda a: a.to_layout("{1,0:T(2,2)}"),
+    ],
+)
+def test_few_elements_are_copied_in_an_order(make: Any, order: Any) -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    a = make(xl.asarray(values))
+    expected = np.array(a.numpy(), order=order)
+    layout = xl.row_major if order == "C" else xl.column_major
+    made = [a.copy(order), xl.array(a, order=order), xl.copy(a, order=order)]
+    made += [xl.XArray(a, layout=layout), a.astype("f4", order=order), xl.XArray(a, "i8", layout)]
+    for b in made:
+        assert np.array_equal(b, expected)
+        assert b.static_layout is layout
+        assert b.strides == tuple([s // 8 for s in expected.strides]) or not b.size
+        b[...] = 99
+    assert [b.dtype for b in made] == ["f8"] * 4 + ["f4", "i8"]
+    assert not np.any(np.asarray(a) == 99)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
 def test_large_transposes_are_copied_by_a_kernel(order: str) -> None:
     """With the values of NumPy, conversions and dimensions of other strides included."""
     values = np.arange(3 * 160 * 200, dtype=np.int32).reshape(3, 160, 200)

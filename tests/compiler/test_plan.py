@@ -13,6 +13,7 @@ import xarraylite as xl
 from tests.cases import together
 from tests.compiler.test_graph import graph_into, ones, positions
 from xarraylite._errors import NoAliasError
+from xarraylite.compiler import steps
 from xarraylite.compiler.plan import plan
 from xarraylite.compiler.program import HostStep, KernelStep, Program
 from xarraylite.compiler.size import KERNEL_COST, KERNEL_NODES, KERNEL_OPERANDS
@@ -87,6 +88,16 @@ def test_a_join_writes_each_part_in_its_place() -> None:
     assert len(program.steps) == 2
     stacked = program_for(xl.reshape(xl.stack([ones(4), ones(4) + 1], axis=1), (8,)))
     assert temporaries(stacked) == []
+
+
+def test_pieces_of_a_large_join_are_stored_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the whole that is too large for them, whatever the size of a piece."""
+    monkeypatch.setattr(steps, "STREAM_BYTES", 5 << 14)
+    piece = ones(1 << 11)  # 16 KiB; two of them, and what each is a copy of
+    assert "direct" in str(notes(program_for(piece + 1)))
+    assert "direct" in str(notes(program_for(xl.concat([piece, piece]))))
+    nested = xl.concat([xl.concat([piece, piece]), xl.concat([piece, piece])])
+    assert "direct" not in str(notes(program_for(nested)))
 
 
 # --- temporaries and their reasons ---------------------------------------------------------------

@@ -15,6 +15,7 @@ from tests.cases import together
 from tests.transforms.test_native_picks import M, both, told
 from xarraylite.assignment import writes
 from xarraylite.runtime import natives as loading
+from xarraylite.testing import assert_same_bits
 from xarraylite.transforms import natives
 
 pytestmark = [
@@ -227,3 +228,42 @@ def test_public_functions_in_machine_code_are_called_and_found_as_before() -> No
         assert function.__doc__.endswith(before.__doc__)
         natives.remove()
         assert getattr(xl, name) is before
+
+
+VIEWS: dict[str, Any] = {
+    "steps": lambda a: a[::2],
+    "backwards": lambda a: a[::-1, ::-1],
+    "turned": lambda a: a.T,
+    "a part": lambda a: a[1:3, 1::2],
+    "a diagonal": lambda a: a.diagonal(),
+    "stretched": lambda a: xl.broadcast_to(a[0], (3, 5)),
+    "nothing": lambda a: a[:0, ::2],
+    "columns": lambda a: a.copy("F"),
+    "tiles": lambda a: a.to_layout("{1,0:T(2,2)}")[1:, ::2],
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_numpy_computes_of_views_of_any_strides(name: str) -> None:
+    values = np.arange(20.0).reshape(4, 5) % 7
+    for dtype in ("f8", "i4", "c8", "?"):
+        for _ in range(2):
+            view = VIEWS[name](xl.asarray(values.astype(dtype)))
+            theirs = np.array(view.numpy())
+            for text in ("xp.flatnonzero(a)", "a.copy()", "a.flatten()", "xp.sort(a)", "a.real"):
+                made = np.array(eval(text, {"xp": xl, "a": view}))
+                assert_same_bits(made, np.array(eval(text, {"xp": np, "a": theirs})))
+            copy = view.copy()
+            copy[...] = 1
+            assert_same_bits(np.asarray(view), theirs)
+
+
+def test_what_numpy_writes_through_a_view_is_not_seen_by_who_waits() -> None:
+    a = xl.asarray(np.arange(12.0).reshape(3, 4))
+    for number in range(3):
+        before = np.array(a)
+        waiting = a * 2
+        np.asarray(a.T)[number] = -1
+        assert_same_bits(np.asarray(a[:, number]), np.full(3, -1.0))
+        assert_same_bits(np.asarray(waiting), before * 2)
+        assert not np.asarray(a.diagonal()).flags.writeable

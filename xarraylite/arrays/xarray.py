@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, SupportsIndex
 
-from .._config import settings
 from .._errors import ShapeError
 from .._later import bitcast, pickling, remembered, specs
 from ..assignment import elements, results, writes
@@ -15,10 +14,10 @@ from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..dtypes.names import SUPPORTED, DType, NumpyArray, as_dtype, float64
 from ..index.broadcast import as_shape, infer_extent
-from ..ir.kind import NODE, OWNERS, owner_class, row_major
+from ..ir.kind import NODE, OWNERS, leaf_of, owner_class, row_major
 from ..ir.node import FREE, Node
 from ..ir.walk import fixed_of
-from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided
+from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, column_major_strides
 from ..layout.tiled import Map
 from ..memory.buffer import NOWHERE, Buffer
 from ..memory.target import Target
@@ -28,6 +27,7 @@ from ..operands.convert import (
     SMALL,
     LayoutLike,
     Policy,
+    as_order,
     layout_named,
     layout_of,
     pinned_dtype,
@@ -41,8 +41,6 @@ from ..runtime.counting import count_use
 from .container import XContainer
 from .expression import XExpression
 from .owner import Owner
-
-_ROW_MAJOR = ROW_MAJOR.value
 
 
 class XView(XContainer):
@@ -104,10 +102,7 @@ class XView(XContainer):
 
     def copy(self, order: str = "K") -> XArray:
         """Return the elements in a new container that owns them; see `XContainer.copy`."""
-        layout = layout_named(order)
-        usual = layout is None and settings.default_layout == _ROW_MAJOR
-        made = duplicated(self) if usual else None
-        return self.to_layout(layout) if made is None else made
+        return self.to_layout(layout_named(order))
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under a layout; see `XContainer.to_layout`."""
@@ -177,7 +172,10 @@ class XArray(Owner):
         if shape is not None:
             extents, wanted = as_shape(shape, self._title), pinned_dtype(dtype) or float64
         else:
-            node = values_node(values, pinned_dtype(dtype), self._title)
+            array, pinned = isinstance(values, XExpression) and strides is None, pinned_dtype(dtype)
+            if array and self._took(values, pinned, layout, self._title):
+                return
+            node = values_node(values, pinned, self._title)
             extents, wanted = node.shape, node.dtype
         place, self._policy = layout_of(extents, layout, strides, wanted, self._title)
         self._check(extents, wanted, "construction")
@@ -185,6 +183,32 @@ class XArray(Owner):
             self._refuse_overlap(place, wanted)
         self._lie(raw(place, wanted) if values is MISSING else store(node, place), place, wanted)
         self._keep(layout)
+
+    def _took(self, values: Any, wanted: DType | None, layout: LayoutLike, operation: str) -> bool:
+        """Have NumPy copy few strided elements in an order of dimensions; tell whether it is done.
+
+        A lazy array's are computed first.
+        """
+        order, shape, dtype = as_order(layout, operation), values.shape, values.dtype
+        few = (wanted is None or wanted is dtype) and values.size <= elements.FEW
+        if not (few and isinstance(order, Order)) or values._kind is NODE or tracing.is_active():
+            return False
+        made = results.evaluate(values) if values.__class__ is XExpression else values
+        if not isinstance(made, XContainer) or made._kind is NODE or made._shape != shape:
+            return False
+        self._check(shape, dtype, "construction")
+        source = elements.array_of(made)
+        self._buffer = buffer = Buffer.allocate(source.nbytes)
+        if order is COLUMN_MAJOR:
+            buffer.array(dtype, shape[::-1])[...] = source.T
+            self._kind = leaf_of(dtype, shape, column_major_strides(shape), self._fixed)
+        else:
+            buffer.array(dtype, shape)[...] = source
+            self._kind = row_major(dtype, len(shape), self._fixed)
+        self._shape, self._start, self._dtype, self._policy = shape, 0, dtype, order
+        self._keep(layout)
+        results.count_launch()
+        return True
 
     @classmethod
     def _own(
@@ -264,15 +288,15 @@ class XArray(Owner):
         layout = layout_named(order)
         if layout is not None:
             return self.to_layout(layout)
-        plain = self._policy is ROW_MAJOR and self._asked is None
-        if plain and self._kind.strides is None and self.size <= elements.MANY:
-            return _copied(type(self), elements.array_of(self))
         place = self._compact()
-        buffer = store(self.node, place)
-        return type(self)._own(buffer, place, self._dtype, self._policy, self._asked)
+        made = store(self.node, place), place, self._dtype, self._policy, self._asked
+        return type(self)._own(*made)
 
     def to_layout(self, layout: LayoutLike) -> XArray:
         """Return the elements in new memory under another layout; see `XContainer.to_layout`."""
+        made = type(self).__new__(type(self))
+        if made._took(self, None, layout, "to_layout"):
+            return made
         place, policy = layout_of(self.shape, layout, None, self._dtype, "to_layout")
         return type(self)._own(store(self.node, place), place, self._dtype, policy, layout)
 

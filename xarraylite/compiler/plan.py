@@ -159,7 +159,7 @@ class Planning(Planner):
     def windows(self, ordinal: int, node: Concat, to: SlotArray) -> list[tuple[int, SlotArray]]:
         """Return each joined part with its own piece of the destination."""
         found: list[tuple[int, SlotArray]] = []
-        start = 0
+        start, to = 0, replace(to, whole=max(to.whole, to.layout.size * to.bits))
         for arg, part in zip(self.graph.args[ordinal], node.parts, strict=True):
             extent = part.shape[node.axis]
             piece = to.layout.apply(window(node.shape, node.axis, start, extent))

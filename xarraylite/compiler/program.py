@@ -109,6 +109,8 @@ class SlotArray:
         From one position of the layout to the next.
     soon : bool
         Whether it is read again while it is in the caches.
+    whole : int
+        Bits of the join that it is a piece of, else 0: pieces written before leave the caches too.
     """
 
     slot: int
@@ -116,6 +118,7 @@ class SlotArray:
     dtype: DType
     bits: int
     soon: bool = False
+    whole: int = 0
 
     @staticmethod
     def at(slot: int, layout: Map, dtype: DType) -> SlotArray:

@@ -174,7 +174,7 @@ def _is_large(nest: Nest, what: Computation) -> bool:
         math.prod([n for n, step in zip(nest.extents, w.strides, strict=True) if step]) * a.bits
         for a, w in zip(what.arrays, nest.streams, strict=True)
     ]
-    return touched[0] + _read(touched[1:], memory) >= 8 * STREAM_BYTES
+    return max(touched[0], what.to.whole) + _read(touched[1:], memory) >= 8 * STREAM_BYTES
 
 
 def _read(touched: Sequence[int], memory: Sequence[OperandSlot]) -> int:

@@ -139,7 +139,8 @@ def _place(
     kind_ = float64 if dtype is None else as_dtype(dtype)
     check_size(extents, kind_, name)
     place, policy = layout_of(extents, layout, strides, kind_, name)
-    XArray._refuse_overlap(place, kind_)
+    if strides is not None:
+        XArray._refuse_overlap(place, kind_)
     return place, policy, kind_
 
 

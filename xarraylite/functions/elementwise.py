@@ -304,8 +304,6 @@ def _part(function: Unary, number: int) -> Unary:
         plain = out is None and not options
         if plain and x.__class__ is np.ndarray and x.dtype in SUPPORTED:
             x = as_array(x, function.__name__)
-        if plain and not number and isinstance(x, XExpression) and kind(x.dtype) != "c":
-            return x  # what is written to the real parts of real elements is written to these
         if plain and type(x) in (bool, int, float, complex):
             return getattr(x, ("real", "imag")[number])  # type: ignore[no-any-return]
         viewed = regular.part(unwrapped(x), number) if plain else None
@@ -316,4 +314,15 @@ def _part(function: Unary, number: int) -> Unary:
             return ownership.related(x, made, number)  # type: ignore[no-any-return]
         return made
 
-    return part_of
+    if number:
+        return part_of
+
+    @functools.wraps(part_of)
+    def real_of(x: object, /, out: object = None, **options: Any) -> XExpression:
+        if out is not None or options:
+            return part_of(x, out, **options)
+        if isinstance(x, XExpression) and kind(x.dtype) != "c":
+            return x  # what is written to the real parts of real elements is written to these
+        return part_of(x)
+
+    return real_of

@@ -168,6 +168,7 @@ _USUAL: tuple[tuple[str, Any, str], ...] = (
     ("zeros", xarray, "zeros"),
     ("sorted_inside", ArrayObject, "sort"),
     ("copied", XArray, "copy"),
+    ("copied", XView, "copy"),
     ("product", XExpression, "__matmul__"),
     ("adapted", adapting, "adapted"),
     ("adapted_alone", namespace(None), "adapt"),

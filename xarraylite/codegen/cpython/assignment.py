@@ -7,7 +7,7 @@ from . import evaluation, readers
 from . import outside as c
 from . import words as w
 from .api import CLASS, SCRATCH, SIZE, load, scratch, store, word
-from .calls import array_of, factor_of
+from .calls import array_of, writable
 from .indices import MOST_LISTED, is_numpys, selector
 from .launching import HELD, started
 from .operators import combined, give_snapshot, leads, number_of, of_number
@@ -192,16 +192,6 @@ def stored(to: int, key: int, value: int) -> bool:
         c.Py_DecRef(number)
     c.Py_DecRef(made)
     return done
-
-
-def writable(to: int) -> int:
-    """Return a container's memory as an array of NumPy, borrowed; 0 if that is for Python to make.
-
-    Python makes it read-only where it has an element under two indices.
-    """
-    if py.get(to, w.OWN_ARRAY) != 0:
-        return py.get(to, w.OWN_ARRAY)
-    return 0 if overlaps_itself(to) or py.size_of(py.get(to, w.SHAPE)) == 0 else factor_of(to)
 
 
 def array_at(container: int) -> int:

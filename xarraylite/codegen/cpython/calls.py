@@ -6,7 +6,7 @@ from . import basics as py
 from . import outside as c
 from . import words as w
 from .api import CLASS, SCRATCH, SIZE, load, scratch, store, word
-from .containers import kind_of_rank
+from .containers import duplicate, duplicate_as, kind_of_rank
 from .evaluation import address_of, array_over, computed, new_array, new_buffer
 from .operators import leads
 from .readers import is_shared, waiting_for
@@ -115,14 +115,45 @@ def factor_of(thing: int) -> int:
     return made
 
 
+def writable(to: int) -> int:
+    """Return a container's memory as an array of NumPy, borrowed; 0 if that is for Python to make.
+
+    Python makes it read-only where it has an element under two indices.
+    """
+    if py.get(to, w.OWN_ARRAY) != 0:
+        return py.get(to, w.OWN_ARRAY)
+    return 0 if overlaps_itself(to) or py.size_of(py.get(to, w.SHAPE)) == 0 else factor_of(to)
+
+
 def rows_in(thing: int, most: int) -> int:
     """Return a strided container's elements in a new row-major one; 0 if they are more, or none.
 
     Or where an element has two indices.
     """
     few = py.get(thing, w.KIND) != word(w.NODE) and 0 < py.size_of(py.get(thing, w.SHAPE)) <= most
-    array = factor_of(thing) if few and not overlaps_itself(thing) else 0
+    array = writable(thing) if few else 0
     return rows_of(array) if array != 0 else 0
+
+
+def duplicated(thing: int) -> int:
+    """Return the elements of a strided container in a new row-major one; 0 if they are many."""
+    if not py.is_container(thing) or py.get(py.get(thing, w.KIND), w.OWNER) != word(w.NONE):
+        return 0
+    return duplicate(thing) if py.is_row_major(thing) else rows_in(thing, py.FEW)
+
+
+def copied(thing: int, args: int, keywords: int) -> int:
+    """``thing.copy()``."""
+    cls = load(thing + CLASS)
+    if not py.is_container(thing) or keywords != 0 or load(args + SIZE) != 0:
+        return 0
+    if cls == word(w.VIEW):
+        usual = py.get(word(w.SETTINGS), w.DEFAULT_LAYOUT) == word(w.BY_ROWS)
+        return duplicated(thing) if usual else 0
+    usual = (cls == word(w.ARRAY) or py.is_tensor(cls)) and py.get(thing, w.FORCED) == 0
+    if usual and py.get(thing, w.POLICY) == word(w.ROW_MAJOR) and py.is_row_major(thing):
+        return duplicate_as(cls, thing)
+    return 0
 
 
 def learned_product(left: int, right: int) -> int:
@@ -202,9 +233,10 @@ def is_lent_already(container: int, array: int) -> bool:
 
 def to_buffer(thing: int, view: int, flags: int) -> bool:
     """Fill a buffer of C's with memory that NumPy can name, for who takes any strides to read."""
-    array = py.get(thing, w.OWN_ARRAY) if py.is_container(thing) else 0
-    known = array != 0 and flags == READS_STRIDES and is_lent_already(thing, array)
-    dtype = load(array + py.DESCRIPTION) if known and not py.is_traced() else 0
+    strided = py.is_container(thing) and py.get(thing, w.KIND) != word(w.NODE)
+    array = writable(thing) if strided and flags == READS_STRIDES and not py.is_traced() else 0
+    known = array != 0 and is_lent_already(thing, array)
+    dtype = load(array + py.DESCRIPTION) if known else 0
     if dtype == 0 or load(dtype + py.DTYPE_NUMBER) >= py.OTHERS or is_for_bytes():
         return asked_in_python(thing, view, flags)
     names = word(w.FORMATS) + 16 * (load(dtype + py.DTYPE_NUMBER) >> 32)

@@ -42,24 +42,6 @@ def duplicate_as(cls: int, thing: int) -> int:
     return new_array_of(cls if buffer != 0 else 0, buffer, shape, kind)
 
 
-def duplicated(thing: int) -> int:
-    """Return the elements of a row-major container in a new one; 0 if they are many."""
-    usual = py.is_container(thing) and py.is_row_major(thing)
-    if usual and py.get(py.get(thing, w.KIND), w.OWNER) == word(w.NONE):
-        return duplicate(thing)
-    return 0
-
-
-def copied(thing: int, args: int, keywords: int) -> int:
-    """``thing.copy()``."""
-    cls = load(thing + CLASS)
-    usual = py.is_container(thing) and (cls == word(w.ARRAY) or py.is_tensor(cls))
-    usual = usual and keywords == 0 and load(args + SIZE) == 0 and py.get(thing, w.FORCED) == 0
-    if usual and py.get(thing, w.POLICY) == word(w.ROW_MAJOR) and py.is_row_major(thing):
-        return duplicate_as(cls, thing)
-    return 0
-
-
 def zeros(place: int, count: int) -> int:
     """``zeros(extents, dtype)``, of an int or a tuple of ints; 0 for any other shape."""
     extents, dtype = load(place), load(place + 8) if count == 2 else 0

@@ -10,9 +10,8 @@ from __future__ import annotations
 from . import basics as py
 from . import outside as c
 from . import words as w
-from .api import CLASS, SIZE, load, scratch, store, word
-from .calls import array_of, product, rows_of
-from .containers import duplicate
+from .api import CLASS, SIZE, load, load_byte, scratch, store, word
+from .calls import duplicated, product, rows_of, writable
 from .evaluation import lazy_values
 from .indices import is_mask
 from .lazy_views import lazy_transposed
@@ -30,6 +29,9 @@ MOST_HELD, DTYPES = 100, 120
 
 #: What a plan has (`functions.computed`).
 FUNCTION, FLAGS, REST, TAKES, ARITHMETIC, FINISH, COMMON = range(7)
+
+#: NumPy's letter for dtypes of complex numbers.
+COMPLEX = ord("c")
 
 
 def is_number_class(cls: int) -> bool:
@@ -64,13 +66,7 @@ def memory_of(thing: int, held: int) -> int:
         return 0
     if c.PySet_Contains(load(held + 8 * DTYPES), py.get(kind, w.DTYPE)) != 1:
         return 0
-    array = py.get(thing, w.OWN_ARRAY)
-    if (
-        array == 0
-        and py.get(kind, w.STRIDES) == word(w.NONE)
-        and py.size_of(py.get(thing, w.SHAPE)) > 0
-    ):
-        array = array_of(thing)
+    array = writable(thing)
     return 0 if array == 0 else py.keep(array)
 
 
@@ -302,9 +298,7 @@ def real_part(thing: int, row: int) -> int:
     if load(thing + CLASS) == word(w.SCALAR_FLOAT) or load(thing + CLASS) == word(w.SCALAR_INTEGER):
         return py.keep(thing)
     dtype = py.get(thing, w.OWN_DTYPE) if py.is_container(thing) else 0
-    if dtype != 0 and (
-        dtype == word(w.FLOAT64) or dtype == word(w.FLOAT32) or dtype == word(w.INT64)
-    ):
+    if dtype != 0 and load_byte(dtype + py.DTYPE_NUMBER) != COMPLEX:
         return py.keep(thing)
     return attribute(thing, row)
 
@@ -362,23 +356,19 @@ def total_bytes(thing: int) -> int:
 
 
 def flattened(thing: int, args: int, keywords: int) -> int:
-    """``thing.flatten()``, of a row-major container."""
+    """``thing.flatten()``, of a strided container."""
     usual = (
         py.is_container(thing) and keywords == 0 and load(args + SIZE) == 0 and not py.is_traced()
     )
     kind = py.get(thing, w.KIND) if usual else 0
-    if (
-        kind != 0
-        and py.get(kind, w.OWNER) == word(w.NONE)
-        and py.get(kind, w.STRIDES) == word(w.NONE)
-    ):
+    if kind != 0 and py.get(kind, w.OWNER) == word(w.NONE) and kind != word(w.NODE):
         rank = load(py.get(thing, w.SHAPE) + SIZE)
         shape, size, leaf = (
             py.tuple_of(1),
             py.size_of(py.get(thing, w.SHAPE)),
             leaf_of(kind, 1, rank),
         )
-        made = duplicate(thing) if shape != 0 and leaf != 0 and size >= 0 else 0
+        made = duplicated(thing) if shape != 0 and leaf != 0 and size >= 0 else 0
         if made != 0 and py.size_of(py.get(made, w.SHAPE)) == size:
             py.keep(leaf)
             store(shape + word(w.TUPLE_ITEMS), c.PyLong_FromLongLong(size))

@@ -11,8 +11,7 @@ from . import outside as c
 from . import picks
 from . import words as w
 from .api import CLASS, SIZE, load, load_byte, scratch, store, word
-from .assignment import writable
-from .calls import array_of
+from .calls import array_of, writable
 from .containers import duplicate
 from .evaluation import address_of, begin_of, lazy_values, new_array, new_buffer
 from .indices import FEW_AT_ONCE, is_mask, selects_few
