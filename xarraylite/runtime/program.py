@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from .._records import record
 from ..ir.kind import Kind
+from ..ir.node import Shape
 
 if TYPE_CHECKING:
     from ..codegen.kernel import Kernel
@@ -74,3 +76,42 @@ class HostCall:
     function: Callable[..., Any]
     takes: tuple[Any, ...]
     result: Kind
+
+
+@record(frozen=True, slots=True)
+class Turned:
+    """A program of operands that lie in another order of dimensions than by rows.
+
+    A result lies as they do where they have no gaps: it is that of the same expression with its
+    dimensions in that order, by rows.  Where they have gaps it lies by rows.
+
+    Attributes
+    ----------
+    rows : Direct
+        What computes it by rows.
+    strides, order : tuple of int
+        Strides of operands that may have no gaps, and their dimensions, the farthest apart first;
+        none where they always have some.
+    kind, result : Kind
+        The expression in that order, and the result's memory.
+    policy : object
+        The layout of such results.
+    """
+
+    rows: Direct
+    strides: Shape
+    order: Shape
+    kind: Kind
+    result: Kind
+    policy: object
+
+    def way(self, shape: Shape) -> Direct | Kind | None:
+        """Return what computes a result of a shape: a program by rows, or the kind in order.
+
+        None where extents of 1 leave several orders.
+        """
+        thin = any([extent < 2 for extent in shape])
+        if thin and len(shape) > 2:
+            return None
+        reach = sum([(n - 1) * step for n, step in zip(shape, self.strides, strict=False)])
+        return self.rows if thin or reach != math.prod(shape) - 1 else self.kind
