@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -305,9 +304,6 @@ class XContainer(Placed, DescribedMemory, XExpression):
         if not self._shape and self._is_value():
             return self.copy()._reshaped(shape)
         still = self._still()
-        dense = still._kind is not NODE and still._kind.strides is None
-        if dense and still.size == math.prod(shape):
-            return basic_indexing.view_of(still, shape)  # type: ignore[no-any-return]
         node = build.reshape(still.node, shape)
         return still._over(node.map) if isinstance(node, Leaf) else XExpression(node)
 

@@ -96,13 +96,8 @@ def evaluated(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any])
     if kind.fresh is None and tiers.begins(kind, shape, operands):
         return _interpreted(usual, kind, shape, operands)
     program = program_of(kind)
-    turned = program if program.__class__ is Turned else None
-    if turned is not None:
-        program = turned.way(shape)
-    if program is None:
+    if program is None or program.__class__ is Turned:
         return again(usual, kind, shape, operands)
-    if turned is not None and program.__class__ is Kind:
-        return _turned(usual, turned, shape, operands)
     if program.__class__ is not Direct:
         known = program.__class__ is not HostCall
         made = replayed(program, shape, tuple(operands)) if known else None
@@ -115,23 +110,14 @@ def evaluated(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any])
     program = program_for(kind, program, size)
     unfit = size > program.limit or (folds and not size)
     if unfit or (program.twins and repeats(program, operands, size)):
-        if unfit and not folds and turned is None:
+        if unfit and not folds:
             return planned(usual, kind, shape, operands)
-        return again(usual, kind, shape, operands, not (folds or unfit))
+        return again(usual, kind, shape, operands, not folds)
     buffer = computed(program, over, size, items)
     if buffer is None:
         return None
     count_launch()
     return container(usual, program.result, shape, buffer, ROW_MAJOR)
-
-
-def _turned(usual: type[T], program: Turned, shape: Shape, operands: Sequence[Any]) -> T | None:
-    """Return values that lie as operands without gaps do; None if it is not done."""
-    own = tuple([shape[k] for k in program.order])
-    made: Any = evaluated(usual, program.kind, own, operands)
-    if made is not None:
-        made._kind, made._shape, made._policy = program.result, shape, program.policy
-    return made  # type: ignore[no-any-return]
 
 
 def _interpreted(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any]) -> T | None:

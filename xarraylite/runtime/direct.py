@@ -86,14 +86,15 @@ def _turning(kind: Kind, rows: Direct) -> Direct | Turned:
     found = {own for own in whole if own is not None and 0 not in own}
     strides = found.pop() if len(found) == 1 else ()
     order = tuple(sorted(range(len(strides)), key=strides.__getitem__, reverse=True))
-    turned = _turned(kind, strides, order) if order and strides[order[-1]] == 1 else None
-    if turned is None or order == tuple(range(kind.rank)):
-        return Turned(rows, (), (), kind, rows.result, ROW_MAJOR)
+    in_order = _turned(kind, strides, order) if order and strides[order[-1]] == 1 else None
+    turned = None if in_order is None else fresh(in_order)
+    if not isinstance(turned, Direct):
+        return Turned(rows, (), (), rows, ROW_MAJOR)
     shape = (2,) * kind.rank
     place = Strided(shape, compose(row_major_strides(shape), inverse(order)))
     policy = COLUMN_MAJOR if place.is_column_major() else placement.layout_of_map(place)
     result = leaf_of(kind.dtype, shape, strides, rows.result.fixed)
-    return Turned(rows, strides, order, turned, result, policy)
+    return Turned(rows, strides, order, replace(turned, result=result), policy)
 
 
 def _turned(kind: Kind, strides: Shape, order: Shape) -> Kind | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -83,7 +82,8 @@ class Turned:
     """A program of operands that lie in another order of dimensions than by rows.
 
     A result lies as they do where they have no gaps: it is that of the same expression with its
-    dimensions in that order, by rows.  Where they have gaps it lies by rows.
+    dimensions in that order, by rows.  Where they have gaps it lies by rows.  Extents of 1 may
+    leave several orders: the planner knows which.  As of `HostCall`, machine code alone runs it.
 
     Attributes
     ----------
@@ -92,8 +92,8 @@ class Turned:
     strides, order : tuple of int
         Strides of operands that may have no gaps, and their dimensions, the farthest apart first;
         none where they always have some.
-    kind, result : Kind
-        The expression in that order, and the result's memory.
+    turned : Direct
+        What computes it in that order.
     policy : object
         The layout of such results.
     """
@@ -101,17 +101,5 @@ class Turned:
     rows: Direct
     strides: Shape
     order: Shape
-    kind: Kind
-    result: Kind
+    turned: Direct
     policy: object
-
-    def way(self, shape: Shape) -> Direct | Kind | None:
-        """Return what computes a result of a shape: a program by rows, or the kind in order.
-
-        None where extents of 1 leave several orders.
-        """
-        thin = any([extent < 2 for extent in shape])
-        if thin and len(shape) > 2:
-            return None
-        reach = sum([(n - 1) * step for n, step in zip(shape, self.strides, strict=False)])
-        return self.rows if thin or reach != math.prod(shape) - 1 else self.kind
