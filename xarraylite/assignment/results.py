@@ -96,8 +96,10 @@ def evaluated(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any])
     if kind.fresh is None and tiers.begins(kind, shape, operands):
         return _interpreted(usual, kind, shape, operands)
     program = program_of(kind)
-    if program is None or program.__class__ is Turned:
+    if program is None:
         return again(usual, kind, shape, operands)
+    if program.__class__ is Turned and settings.engine != "reference":
+        return _turned(usual, kind, program, shape, operands)
     if program.__class__ is not Direct:
         known = program.__class__ is not HostCall
         made = replayed(program, shape, tuple(operands)) if known else None
@@ -118,6 +120,20 @@ def evaluated(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any])
         return None
     count_launch()
     return container(usual, program.result, shape, buffer, ROW_MAJOR)
+
+
+def _turned(
+    usual: type[T], kind: Kind, turned: Turned, shape: Shape, operands: Sequence[Any]
+) -> T | None:
+    """Return values of operands in another order of dimensions; None if it is not done."""
+    program, own, policy = turned.way(shape) or (None, shape, None)
+    size = math.prod(shape)
+    known = program is not None and not repeats(program, operands, size)
+    buffer = computed(program, own, size, operands) if known else None
+    if program is None or buffer is None:
+        return again(usual, kind, shape, operands)
+    count_launch()
+    return container(usual, program.result, shape, buffer, policy)
 
 
 def _interpreted(usual: type[T], kind: Kind, shape: Shape, operands: Sequence[Any]) -> T | None:
