@@ -369,12 +369,12 @@ def by_turning(program: int, shape: int, operands: int) -> int:
         return 0
     if thin != 0 or reach != py.size_of(shape):  # of two dimensions one is left, or there are gaps
         return by_rows(py.get(program, w.TURNED_ROWS), shape, operands)
+    py.keep(program)
+    py.keep(shape)
     own = py.tuple_of(rank)
     for k in range(rank if own != 0 else 0):
         extent = py.item(shape, py.whole(py.item(order, k)))
         store(own + word(w.TUPLE_ITEMS) + 8 * k, py.keep(extent))
-    py.keep(program)
-    py.keep(shape)
     made = by_rows(py.get(program, w.TURNED_TURNED), own, operands) if own != 0 else 0
     if made != 0:
         py.change(made, w.SHAPE, py.keep(shape))
