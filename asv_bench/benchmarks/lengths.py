@@ -148,6 +148,19 @@ class UnseenTransposed(UnseenSquare):
     wanted = None
 
 
+class UnseenReshaped(Unseen):
+    """A vector in rows, whose number is part of the call, in another order of dimensions."""
+
+    title = "eval(a[:4*i].reshape(i, -1).T * 1), i never seen"
+    here = "i = next(lengths); r = xl.eval(a[:4*i].reshape(i, -1).T * 1)"
+    there = "i = next(lengths); r = a[:4*i].reshape(i, -1).T * 1"
+    shown = "r"
+    wanted = None
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        return {"a": values(4 * self.longest)}
+
+
 class UnseenTrace(UnseenSquare):
     """The sum of a diagonal."""
 

@@ -16,7 +16,7 @@ from tests.cases import together
 from xarraylite.assignment import parts, writes
 from xarraylite.ops.table import OPS
 from xarraylite.runtime import direct, launch
-from xarraylite.runtime.program import Direct
+from xarraylite.runtime.program import Direct, Turned
 
 pytestmark = [
     pytest.mark.usefixtures("compiled"),
@@ -240,17 +240,20 @@ def test_destinations_lie_in_any_order_of_dimensions(turn: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("make", "program"),
     [
-        lambda a: a.T + a,
-        lambda a: xl.sum(a) + 1,
-        lambda a: a[::-1].T * 2,
-        lambda a: xl.sin(xl.astype(a, "complex64")) + 1,
+        (lambda a: a.T + a, Direct),
+        (lambda a: a.T * 2, Turned),
+        (lambda a: a[::-1].T * 2, Turned),
+        (lambda a: xl.sum(a) + 1, type(None)),
+        (lambda a: xl.sin(xl.astype(a, "complex64")) + 1, type(None)),
     ],
 )
-def test_other_orders_of_dimensions_and_operations_of_numpy_are_planned(make: Any) -> None:
+def test_other_orders_of_dimensions_have_programs_and_folds_inside_none(
+    make: Any, program: type
+) -> None:
     e = make(xl.ones((3, 3)))
-    assert direct.fresh(e._kind) is None
+    assert type(direct.fresh(e._kind)) is program
 
 
 def test_what_is_shared_is_computed_once_where_it_pays() -> None:

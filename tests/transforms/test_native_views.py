@@ -69,6 +69,23 @@ REGULAR: dict[str, Callable[[Any], Any]] = {
     "overlapping": lambda m: xl.as_strided(m, (3, 3), (1, 1)),
     "a stretched part": lambda m: xl.broadcast_to(m[0, :1], (3,)),
     "bytes": lambda m: xl.offset_view(m, xl.uint8, 0)[:, ::3],
+    "transposed": lambda m: m.T,
+    "a transposed part": lambda m: m[1:, None, ::-2].T,
+    "a transposed vector": lambda m: m[0].T,
+    "reshaped": lambda m: m.reshape(2, 6),
+    "reshaped with one extent open": lambda m: m.reshape((6, -1)),
+    "reshaped to its own shape": lambda m: m.reshape(3, 4),
+    "reshaped by numbers of NumPy's": lambda m: m.reshape(np.int64(2), 6),
+    "reshaped rows": lambda m: m[1:].reshape(2, 1, -1),
+    "reshaped columns": lambda m: m[:, ::2].reshape(-1),
+    "reshaped to one element": lambda m: m[:1, :1].reshape(()),
+    "reshaped with a bool": lambda m: m.reshape(True, 12),
+    "reshaped with two extents open": lambda m: m.reshape(-1, -1),
+    "reshaped to less": lambda m: m.reshape(2, 5),
+    "reshaped to what does not fit": lambda m: m.reshape(5, -1),
+    "reshaped to nothing": lambda m: m.reshape(0, -1),
+    "reshaped far out of range": lambda m: m.reshape(1 << 62, 4),
+    "nothing reshaped": lambda m: m[:0].reshape(4, -1),
 }
 
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..index.broadcast import MAX_RANK
-from ..ir.kind import NODE, row_major, strides_of
-from ..ir.node import RANK
+from ..ir.kind import NODE, strides_of
 
 _new = object.__new__
 
@@ -104,15 +103,6 @@ _BASIC = _TAKEN | {int, slice}
 
 #: First position, length and step of a slice that selects nothing.
 _NOTHING = (0, 0, 1)
-
-
-def view_of(of: Any, shape: tuple[int, ...]) -> Any:
-    """Return a view of row-major memory under another shape of as many elements."""
-    made = _new(of._view_class)
-    made._buffer, made._dtype, made._start, made._shape = of._buffer, of._dtype, of._start, shape
-    kind, rank = of._kind, len(shape)
-    made._kind = kind.places.get(rank) or row_major(kind.dtype, rank, min(kind.fixed, RANK))
-    return made
 
 
 def whole(of: Any) -> Any:

@@ -24,7 +24,7 @@ from ..ir import build
 from ..ir.kind import NODE, Operands, strides_of
 from ..ir.kind import leaf as leaf_kind
 from ..ir.node import FREE, Leaf, Node
-from ..layout.strided import Strided
+from ..layout.strided import Strided, row_major_strides
 from ..layout.tiled import Map, TiledMap
 from ..memory.arrays import read
 from ..memory.arrays import write as write_elements
@@ -296,10 +296,11 @@ class XContainer(Placed, DescribedMemory, XExpression):
     def _reshaped(self, shape: tuple[int, ...]) -> XExpression:
         if not self._shape and self._is_value():
             return self.copy()._reshaped(shape)
-        still = self._still()
+        still: XContainer = self._still()
         dense = still._kind is not NODE and still._kind.strides is None
         if dense and still.size == math.prod(shape):
-            return basic_indexing.view_of(still, shape)  # type: ignore[no-any-return]
+            start = still._start // still._kind.itemsize
+            return still._over(Strided(shape, row_major_strides(shape), start))
         node = build.reshape(still.node, shape)
         return still._over(node.map) if isinstance(node, Leaf) else XExpression(node)
 

@@ -6,9 +6,9 @@ of the shape, the inner one along the last dimension.  What the planner would do
 work (threads, tiles for transposed operands) or must do (aliasing in a safe order, temporaries) is
 left to it: the launcher refuses more than `limit` elements and operands that overlap the
 destination.  What lies in a row has a second kernel for many elements, made when so many are asked
-for: it stores past the caches, or tries first what takes less time for most numbers.  New results
-have no program here where operands lie in another order of dimensions, for then they have that
-order too.
+for: it stores past the caches, or tries first what takes less time for most numbers.  Where
+operands lie in another order of dimensions without gaps, new results have that order too: they are
+those of a kind whose dimensions are in that order (`Turned`).
 
 The kernels are those the planner would choose, so results have the same bits.
 """
@@ -19,7 +19,7 @@ import itertools
 from dataclasses import replace
 
 from .._config import settings
-from .._later import folding, reduction
+from .._later import folding, placement, reduction
 from ..codegen.cpython.launching import IN_MEMORY, MOST_DIMENSIONS, MOST_WORDS
 from ..codegen.emit.body import VECTOR, Body
 from ..codegen.emit.hard import Near
@@ -31,14 +31,16 @@ from ..compiler.arguments import ArgumentBlock, inner_of
 from ..compiler.graph import Graph, canonical
 from ..compiler.identities import identity_words
 from ..compiler.lower import Lowered, Materialise, is_host, lower
-from ..ir.kind import Kind, Operands, folds_inside, leaves_of, row_major
-from ..ir.node import FREE, SHAPE, Node, Reduce
+from ..index.radix import compose, inverse
+from ..ir.kind import Kind, Operands, elementwise, folds_inside, leaf_of, leaves_of, row_major
+from ..ir.node import FREE, RANK, SHAPE, Node, Reduce, Shape
 from ..ir.translation import form_of, imagined, node_of, of, twins
+from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Strided, row_major_strides
 from ..ops.op import Op
 from ..ops.reductions import Reduction
 from ..ops.table import OPS
 from .launch import can_launch, entry, launcher, number_code, packed
-from .program import Direct, HostCall
+from .program import Direct, HostCall, Turned
 
 
 def described(node: Node) -> tuple[Kind, Operands] | None:
@@ -58,11 +60,12 @@ def described(node: Node) -> tuple[Kind, Operands] | None:
 def _is_one_kernel(kind: Kind) -> bool:
     """Tell whether a kind may have a program of one kernel for all shapes."""
     body = kind.args[0] if isinstance(kind.op, Reduction) else kind
-    return not kind.formed and _keeps_order(kind) and not folds_inside(body)
+    turns = body is kind and kind.fixed != SHAPE
+    return not kind.formed and not folds_inside(body) and (turns or _keeps_order(kind))
 
 
-def fresh(kind: Kind, short: bool = True) -> Direct | HostCall | None:
-    """Return the program that evaluates expressions of a kind into new row-major memory.
+def fresh(kind: Kind, short: bool = True) -> Direct | HostCall | Turned | None:
+    """Return the program that evaluates expressions of a kind into new memory.
 
     ``short``: it may be for few elements, for `assignment.parts.program_for` knows what to do where
     there are more.
@@ -71,7 +74,48 @@ def fresh(kind: Kind, short: bool = True) -> Direct | HostCall | None:
         return None
     fixed = kind.fixed if kind.fixed <= SHAPE else FREE
     target = row_major(kind.dtype, kind.rank, fixed)
-    return _host_call(kind, target) or _program(kind, target, None, short)
+    made = _host_call(kind, target) or _program(kind, target, None, short)
+    return made if _keeps_order(kind) or not isinstance(made, Direct) else _turning(kind, made)
+
+
+def _turning(kind: Kind, rows: Direct) -> Direct | Turned:
+    """Return the program of operands of which some do not lie by rows."""
+    whole = [leaf.strides for leaf in leaves_of(kind) if leaf.rank == kind.rank and not leaf.scalar]
+    if None in whole:
+        return rows  # as operands differ in how they lie
+    found = {own for own in whole if own is not None and 0 not in own}
+    strides = found.pop() if len(found) == 1 else ()
+    order = tuple(sorted(range(len(strides)), key=strides.__getitem__, reverse=True))
+    in_order = _turned(kind, strides, order) if order and strides[order[-1]] == 1 else None
+    turned = None if in_order is None else fresh(in_order)
+    if not isinstance(turned, Direct):
+        return Turned(rows, (), (), rows, ROW_MAJOR)
+    shape = (2,) * kind.rank
+    place = Strided(shape, compose(row_major_strides(shape), inverse(order)))
+    policy = COLUMN_MAJOR if place.is_column_major() else placement.layout_of_map(place)
+    result = leaf_of(kind.dtype, shape, strides, rows.result.fixed)
+    return Turned(rows, strides, order, replace(turned, result=result), policy)
+
+
+def _turned(kind: Kind, strides: Shape, order: Shape) -> Kind | None:
+    """Return an expression with its dimensions in another order, where ``strides`` are by rows.
+
+    None where strides of an operand would have extents in them.
+    """
+    if isinstance(kind.op, Op):
+        args = [_turned(arg, strides, order) for arg in kind.args]
+        known = [arg for arg in args if arg is not None]
+        return elementwise(kind.op, kind.dtype, tuple(known)) if len(known) == len(args) else None
+    if kind.scalar or not kind.rank:
+        return kind
+    fixed = min(kind.fixed, RANK)
+    if kind.strides == strides:
+        return row_major(kind.dtype, kind.rank, fixed)
+    if kind.strides is None and kind.rank > 1:
+        return None
+    own = kind.strides or (1,)
+    own = (0,) * (len(order) - len(own)) + own
+    return leaf_of(kind.dtype, (2,) * len(order), tuple([own[k] for k in order]), fixed)
 
 
 def _host_call(kind: Kind, target: Kind) -> HostCall | None:
@@ -81,7 +125,7 @@ def _host_call(kind: Kind, target: Kind) -> HostCall | None:
         return None
     takes: list[tuple[object, object]] = []
     for arg in kind.args:
-        made: Direct | HostCall | bool | None = None
+        made: Direct | HostCall | Turned | bool | None = None
         if not arg.scalar:
             whole = not arg.args and arg.strides is None and arg.rank == kind.rank
             made = False if whole else fresh(arg)

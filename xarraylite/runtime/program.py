@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from .._records import record
+from ..index.radix import compose
 from ..ir.kind import Kind
+from ..ir.node import Shape
+from ..layout.strided import ROW_MAJOR
 
 if TYPE_CHECKING:
     from ..codegen.kernel import Kernel
@@ -74,3 +78,44 @@ class HostCall:
     function: Callable[..., Any]
     takes: tuple[Any, ...]
     result: Kind
+
+
+@record(frozen=True, slots=True)
+class Turned:
+    """A program of operands that lie in another order of dimensions than by rows.
+
+    A result lies as they do where they have no gaps: it is that of the same expression with its
+    dimensions in that order, by rows.  Where they have gaps it lies by rows.  Extents of 1 may
+    leave several orders: the planner knows which.
+
+    Attributes
+    ----------
+    rows : Direct
+        What computes it by rows.
+    strides, order : tuple of int
+        Strides of operands that may have no gaps, and their dimensions, the farthest apart first;
+        none where they always have some.
+    turned : Direct
+        What computes it in that order.
+    policy : object
+        The layout of such results.
+    """
+
+    rows: Direct
+    strides: Shape
+    order: Shape
+    turned: Direct
+    policy: object
+
+    def way(self, shape: Shape) -> tuple[Direct, Shape, object] | None:
+        """Return what computes a result of a shape, in which shape, and its layout.
+
+        None where the planner has to say.
+        """
+        thin = min(shape) < 2
+        if thin and len(shape) > 2:
+            return None
+        reach = 1 + sum([(n - 1) * step for n, step in zip(shape, self.strides, strict=False)])
+        if thin or reach != math.prod(shape):
+            return self.rows, shape, ROW_MAJOR
+        return self.turned, compose(shape, self.order), self.policy

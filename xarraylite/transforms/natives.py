@@ -60,7 +60,7 @@ from ..runtime.natives import (
     formats,
     temporary_test,
 )
-from ..runtime.program import Direct, HostCall
+from ..runtime.program import Direct, HostCall, Turned
 from ..runtime.replay import Replay, Rewrite
 from ..xtensor_views import selection
 from ..xtensor_views.items import Pick
@@ -227,7 +227,7 @@ _CLASSES = {
     cls.__name__: cls
     for cls in (
         *(Buffer, Copy, Direct, HostCall, Jitted, Kind, Named, Newest, NoAlias, Op, Owning, Pick),
-        Quick,
+        *(Quick, Turned),
         *(Recipe, Recomputed, Reduction, Replay, Rewrite, ScalarKernel, Settings, Snapshot, Table),
         *(ValuesTable, ViewRecipe, XArray, XComplex128, XContainer, XDynamicView, XExpression),
         *(XFloat64, XHeld, XIndexView, XInteger, XTensor, XTensorFixed, XTensorView, XView),

@@ -345,11 +345,47 @@ def computed(kind: int, shape: int, operands: int) -> int:
     made = by_launch(program, shape, operands)
     if made != 0:
         py.count_evaluation()
+    elif program != 0 and load(program + CLASS) == word(w.TURNED):
+        made = planned_again(kind, shape, operands)
     return made
 
 
 def by_launch(program: int, shape: int, operands: int) -> int:
     """Return what one launch computes in a new container; 0 if it is not done."""
+    if program != 0 and load(program + CLASS) == word(w.TURNED):
+        return by_turning(program, shape, operands)
+    return by_rows(program, shape, operands)
+
+
+def by_turning(program: int, shape: int, operands: int) -> int:
+    """Return what a program computes of operands in another order of dimensions; else 0."""
+    rank, reach, thin = load(shape + SIZE), 1, 0
+    order, strides = py.get(program, w.TURNED_ORDER), py.get(program, w.TURNED_STRIDES)
+    for k in range(rank):
+        extent = py.whole(py.item(shape, k))
+        thin += 1 if extent < 2 else 0
+        reach += (extent - 1) * py.whole(py.item(strides, k)) if load(strides + SIZE) != 0 else 0
+    if thin != 0 and rank > 2:
+        return 0
+    if thin != 0 or reach != py.size_of(shape):  # of two dimensions one is left, or there are gaps
+        return by_rows(py.get(program, w.TURNED_ROWS), shape, operands)
+    py.keep(program)
+    py.keep(shape)
+    own = py.tuple_of(rank)
+    for k in range(rank if own != 0 else 0):
+        extent = py.item(shape, py.whole(py.item(order, k)))
+        store(own + word(w.TUPLE_ITEMS) + 8 * k, py.keep(extent))
+    made = by_rows(py.get(program, w.TURNED_TURNED), own, operands) if own != 0 else 0
+    if made != 0:
+        py.change(made, w.SHAPE, py.keep(shape))
+        py.change(made, w.POLICY, py.keep(py.get(program, w.TURNED_POLICY)))
+    for part in (own, program, shape):
+        c.Py_DecRef(part)
+    return made
+
+
+def by_rows(program: int, shape: int, operands: int) -> int:
+    """Return what one launch computes in a new row-major container; 0 if it is not done."""
     record = record_of(program)
     if record == 0:
         return 0

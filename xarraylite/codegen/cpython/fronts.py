@@ -19,6 +19,7 @@ from .picks import leaf_of, picked
 from .remembered import are_noted, begun, is_described, is_noted, is_table, push, remade
 from .reuse import is_used_again, kept_values
 from .scalars import value_of
+from .views import reshaped, transposed
 
 #: What a parameter takes, by `functions.computed`: an array, a sequence of arrays, either or
 #: anything else; and whether None is passed on.
@@ -269,6 +270,10 @@ def remembered_method(known: int, thing: int, args: int, keywords: int, entry: i
 def method(thing: int, args: int, keywords: int, row: int) -> int:
     """``thing.method(*args)``: what the function that it is named after returns."""
     entry, count, made = word(row), load(args + SIZE), 0
+    if py.item(entry, 0) == word(w.RESHAPE_NAME) and keywords == 0:
+        made = reshaped(thing, args)
+        if made != 0:
+            return made
     front = c.PyDict_GetItemWithError(word(w.FRONTS), py.item(entry, 0))
     names, places = py.item(entry, 1), c.PyLong_AsLongLong(py.item(entry, 2))
     spread = py.item(entry, 3) == word(w.TRUE)
@@ -283,7 +288,9 @@ def method(thing: int, args: int, keywords: int, row: int) -> int:
 def attribute(thing: int, row: int) -> int:
     """``thing.attribute``: what a function of nothing else returns."""
     name = py.item(word(row), 0)
-    made = lazy_transposed(thing) if py.is_lazy(thing) and name == word(w.TRANSPOSE_NAME) else 0
+    made = 0
+    if name == word(w.TRANSPOSE_NAME):
+        made = lazy_transposed(thing) if py.is_lazy(thing) else transposed(thing)
     if made != 0:
         return made
     front = c.PyDict_GetItemWithError(word(w.FRONTS), name)

@@ -199,9 +199,4 @@ def lazy_transposed(lazy: int) -> int:
     rank = load(py.get(of, w.SHAPE) + SIZE) if of != 0 else 0
     if rank < 2 or rank > py.DIMENSIONS:
         return 0
-    views.steps_of(of, words, words + 8 * py.DIMENSIONS)
-    store(words + 8 * views.BEGIN, 0)
-    for k in range(rank):
-        store(words + 8 * (views.OUT_EXTENTS + k), load(words + 8 * (rank - 1 - k)))
-        store(words + 8 * (views.OUT_STEPS + k), load(words + 8 * (py.DIMENSIONS + rank - 1 - k)))
-    return placed(lazy, of, words, rank, 0)
+    return placed(lazy, of, words, views.select_reversed(of, words), 0)

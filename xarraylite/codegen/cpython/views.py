@@ -198,6 +198,62 @@ def view_with(thing: int, view: int, words: int, rank: int) -> int:
     return py.container_of(view if shape != 0 else 0, kind, shape, buffer, place)
 
 
+def select_reversed(thing: int, words: int) -> int:
+    """Select all dimensions in reversed order; return how many, 0 if they are too many."""
+    rank = steps_of(thing, words, words + 8 * py.DIMENSIONS)
+    store(words + 8 * BEGIN, 0)
+    for k in range(rank):
+        whole_of(words, rank - 1 - k, k)
+    return rank
+
+
+def transposed(thing: int) -> int:
+    """``thing.T`` of a container of several dimensions; 0 of all else."""
+    view, words = 0 if py.is_traced() else view_class(thing), scratch()
+    rank = select_reversed(thing, words) if view != 0 else 0
+    return view_with(thing, view, words, rank) if rank > 1 else 0
+
+
+def reshaped(thing: int, args: int) -> int:
+    """``thing.reshape(*shape)`` of a container that lies by rows: a view; 0 of all else."""
+    if py.is_traced() or view_class(thing) != word(w.VIEW) or not py.is_row_major(thing):
+        return 0
+    alone = load(args + SIZE) == 1 and load(py.item(args, 0) + CLASS) == word(w.TUPLE)
+    given = py.item(args, 0) if alone else args
+    rank, size, known, open_at = load(given + SIZE), py.size_of(py.get(thing, w.SHAPE)), 1, -1
+    extents = scratch() + 8 * OUT_EXTENTS
+    if rank > py.DIMENSIONS or load(py.get(thing, w.SHAPE) + SIZE) == 0:
+        return 0
+    for k in range(rank):
+        one = py.item(given, k)
+        extent = py.whole(one) if load(one + CLASS) == word(w.INT) else py.FAR
+        if extent == -1 and open_at < 0:
+            open_at, extent = k, 1
+        if not 0 < extent <= size or known * extent > size:
+            return 0  # Python says what is wrong
+        known *= extent
+        store(extents + 8 * k, extent)
+    if open_at >= 0:
+        store(extents + 8 * open_at, size // known)
+        known *= size // known
+    return under(thing, extents, rank) if rank != 0 and known == size else 0
+
+
+def under(thing: int, extents: int, rank: int) -> int:
+    """Return a row-major container's elements under extents that are in the words of a selection.
+
+    0 if its own are the same.
+    """
+    words, step, own = extents - 8 * OUT_EXTENTS, 1, py.get(thing, w.SHAPE)
+    same = load(own + SIZE) == rank
+    for k in range(rank - 1, -1, -1):
+        store(words + 8 * (OUT_STEPS + k), step)
+        step *= load(extents + 8 * k)
+        same = same and py.whole(py.item(own, k)) == load(extents + 8 * k)
+    store(words + 8 * BEGIN, 0)
+    return 0 if same else view_with(thing, word(w.VIEW), words, rank)
+
+
 def element(thing: int, index: int, wraps: bool) -> int:
     """``element(x, index)`` or ``wrapped(x, index)``: the view of the element at integers.
 
