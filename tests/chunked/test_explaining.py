@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xarraylite as xl
-from tests.cases import together
 from tests.chunked.kept import Kept, Sink
 from xarraylite.chunked import explaining, idle, pipeline, plan
 from xarraylite.chunked import target as target_
@@ -264,23 +263,6 @@ def test_a_budget_that_would_read_chunks_once_may_be_too_small() -> None:
         part = xl.explain(total, memory=3_500_000).passes[0]
     assert part.again > 0
     assert part.peak <= 3_500_000
-
-
-@pytest.mark.usefixtures("compiled")
-@together(("shape", "chunks", "axis"), [
-    ((30_017, 16), (1000, 16), 1), ((30_017, 32), (600, 8), 1), ((160, 610, 70), (40, 100, 35), 0),
-])  # fmt: skip
-def test_blocks_of_results_of_short_sums_are_those_of_chunks(
-    shape: tuple[int, ...], chunks: tuple[int, ...], axis: int
-) -> None:
-    values = np.random.default_rng(1).normal(size=shape)
-    kept = Kept(values, chunks)
-    e, expected = (xl.sum(x * 1.5, axis=axis) for x in (xl.open(kept), xl.asarray(values)))
-    part = xl.explain(e, np.zeros(e.shape)).passes[0]
-    assert part.again == part.kept == 0
-    assert part.blocks <= math.prod(-(-n // c) for n, c in zip(shape, chunks, strict=True))
-    assert xl.eval(e).numpy().tobytes() == xl.eval(expected).numpy().tobytes()
-    assert kept.elements == values.size
 
 
 def test_sums_of_columns_are_narrower_where_rows_of_chunks_are_too_much() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -74,3 +75,21 @@ def test_products_keep_the_signs_of_zeros(shape: tuple[int, ...]) -> None:
         expected = xl.prod(xl.asarray(values), axis=axis).numpy()
         found = xl.prod(xl.open(Kept(values, (2, 5, 7))), axis=axis)
         assert stored_in(found, expected.shape, 1).tobytes() == expected.tobytes()
+
+
+@pytest.mark.usefixtures("compiled")
+@together(("shape", "chunks", "axis"), [
+    ((30_017, 16), (1000, 16), 1), ((30_017, 32), (600, 8), 1), ((160, 610, 70), (40, 100, 35), 0),
+])  # fmt: skip
+def test_blocks_of_results_of_short_sums_are_those_of_chunks(
+    shape: tuple[int, ...], chunks: tuple[int, ...], axis: int
+) -> None:
+    values = np.random.default_rng(1).normal(size=shape)
+    kept = Kept(values, chunks)
+    e, expected = (xl.sum(x * 1.5, axis=axis) for x in (xl.open(kept), xl.asarray(values)))
+    plan: Any = xl.explain(e, np.zeros(e.shape))
+    part = plan.passes[0]
+    assert part.again == part.kept == 0
+    assert part.blocks <= math.prod(-(-n // c) for n, c in zip(shape, chunks, strict=True))
+    assert xl.eval(e).numpy().tobytes() == xl.eval(expected).numpy().tobytes()
+    assert kept.elements == values.size

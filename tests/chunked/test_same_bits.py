@@ -460,13 +460,6 @@ def test_an_empty_pick_inside_an_expression(stored: bool) -> None:
             np.testing.assert_array_equal(xl.store(write(s), np.zeros(len(expected))), expected)
 
 
-def test_a_join_with_a_reshape_of_nothing(engine: str) -> None:
-    none, some = Kept(np.zeros((3, 0, 5)), (1, 1, 2)), np.arange(10.0).reshape(2, 5)
-    joined = xl.concat([xl.asarray(some), xl.reshape(xl.open(none), (0, 5))])
-    np.testing.assert_array_equal(stored_in(joined[1:] * 2, (1, 2), 1), some[1:] * 2)
-    np.testing.assert_array_equal(xl.eval(joined[:, [3, 0]]).numpy(), some[:, [3, 0]])
-
-
 def test_folds_of_nothing_are_those_of_memory() -> None:
     part = np.ones((4, 3))
     writes: list[Callable[[Any], Any]] = [

@@ -16,7 +16,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
-from tests.chunked.kept import Kept, Sink, child_of, names_in
+from tests.chunked.kept import Kept, Sink, child_of, names_in, stored_in
 from xarraylite.chunked import plan, stream
 from xarraylite.runtime import evaluate
 
@@ -406,3 +406,10 @@ def test_a_budget_bounds_a_store_and_not_the_limit_of_results(expression: Any) -
         with pytest.raises(xl.SizeError, match="max_result_bytes"):
             xl.zeros(20)
     assert target.tobytes() == expected.tobytes()
+
+
+def test_a_join_with_a_reshape_of_nothing() -> None:
+    none, some = Kept(np.zeros((3, 0, 5)), (1, 1, 2)), np.arange(10.0).reshape(2, 5)
+    joined = xl.concat([xl.asarray(some), xl.reshape(xl.open(none), (0, 5))])
+    np.testing.assert_array_equal(stored_in(joined[1:] * 2, (1, 2), 1), some[1:] * 2)
+    np.testing.assert_array_equal(xl.eval(joined[:, [3, 0]]).numpy(), some[:, [3, 0]])
