@@ -13,7 +13,7 @@ import pytest
 import xarraylite as xl
 from tests.cases import together
 from tests.chunked.kept import Kept, stored_in
-from xarraylite.chunked import piece
+from xarraylite.chunked import piece, plan
 
 _FOLDS: dict[str, Callable[[Any], Any]] = {
     "columns": lambda a: xl.sum(a * 2 - 1, axis=0),
@@ -87,9 +87,19 @@ def test_blocks_of_results_of_short_sums_are_those_of_chunks(
     values = np.random.default_rng(1).normal(size=shape)
     kept = Kept(values, chunks)
     e, expected = (xl.sum(x * 1.5, axis=axis) for x in (xl.open(kept), xl.asarray(values)))
-    plan: Any = xl.explain(e, np.zeros(e.shape))
-    part = plan.passes[0]
+    told: Any = xl.explain(e, np.zeros(e.shape))
+    part = told.passes[0]
     assert part.again == part.kept == 0
     assert part.blocks <= math.prod(-(-n // c) for n, c in zip(shape, chunks, strict=True))
     assert xl.eval(e).numpy().tobytes() == xl.eval(expected).numpy().tobytes()
     assert kept.elements == values.size
+
+
+@pytest.mark.usefixtures("compiled")
+def test_results_of_which_some_read_nothing_that_is_kept() -> None:
+    memory, values = np.full((40, 6), 0.1), np.full((40, 4), 0.3)
+    expected = xl.sum(xl.concat([xl.asarray(memory), xl.asarray(values)], axis=1) * 1.5, axis=0)
+    kept = xl.open(Kept(values, (13, 2)))
+    e = xl.sum(xl.concat([xl.asarray(memory), kept], axis=1) * 1.5, axis=0)
+    with mock.patch.object(plan, "SMALLEST", 1):
+        assert stored_in(e, (2,), 1).tobytes() == xl.eval(expected).numpy().tobytes()
