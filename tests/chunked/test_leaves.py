@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -12,7 +13,7 @@ import pytest
 import xarraylite as xl
 from tests.cases import together
 from tests.chunked.kept import Kept, stored_in
-from xarraylite.chunked import piece
+from xarraylite.chunked import piece, plan
 
 _FOLDS: dict[str, Callable[[Any], Any]] = {
     "columns": lambda a: xl.sum(a * 2 - 1, axis=0),
@@ -74,3 +75,31 @@ def test_products_keep_the_signs_of_zeros(shape: tuple[int, ...]) -> None:
         expected = xl.prod(xl.asarray(values), axis=axis).numpy()
         found = xl.prod(xl.open(Kept(values, (2, 5, 7))), axis=axis)
         assert stored_in(found, expected.shape, 1).tobytes() == expected.tobytes()
+
+
+@pytest.mark.usefixtures("compiled")
+@together(("shape", "chunks", "axis"), [
+    ((30_017, 16), (1000, 16), 1), ((30_017, 32), (600, 8), 1), ((160, 610, 70), (40, 100, 35), 0),
+])  # fmt: skip
+def test_blocks_of_results_of_short_sums_are_those_of_chunks(
+    shape: tuple[int, ...], chunks: tuple[int, ...], axis: int
+) -> None:
+    values = np.random.default_rng(1).normal(size=shape)
+    kept = Kept(values, chunks)
+    e, expected = (xl.sum(x * 1.5, axis=axis) for x in (xl.open(kept), xl.asarray(values)))
+    told: Any = xl.explain(e, np.zeros(e.shape))
+    part = told.passes[0]
+    assert part.again == part.kept == 0
+    assert part.blocks <= math.prod(-(-n // c) for n, c in zip(shape, chunks, strict=True))
+    assert xl.eval(e).numpy().tobytes() == xl.eval(expected).numpy().tobytes()
+    assert kept.elements == values.size
+
+
+@pytest.mark.usefixtures("compiled")
+def test_results_of_which_some_read_nothing_that_is_kept() -> None:
+    memory, values = np.full((40, 6), 0.1), np.full((40, 4), 0.3)
+    expected = xl.sum(xl.concat([xl.asarray(memory), xl.asarray(values)], axis=1) * 1.5, axis=0)
+    kept = xl.open(Kept(values, (13, 2)))
+    e = xl.sum(xl.concat([xl.asarray(memory), kept], axis=1) * 1.5, axis=0)
+    with mock.patch.object(plan, "SMALLEST", 1):
+        assert stored_in(e, (2,), 1).tobytes() == xl.eval(expected).numpy().tobytes()

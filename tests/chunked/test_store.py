@@ -16,7 +16,7 @@ import pytest
 
 import xarraylite as xl
 from tests.cases import together
-from tests.chunked.kept import Kept, Sink, child_of, names_in
+from tests.chunked.kept import Kept, Sink, child_of, names_in, stored_in
 from xarraylite.chunked import plan, stream
 from xarraylite.runtime import evaluate
 
@@ -113,8 +113,11 @@ def test_what_is_there_stays_unless_told(tmp_path: Path, name: str) -> None:
 @together("name", ["bfloat16", "float8_e5m2"])  # NumPy calls them void and floats
 def test_a_new_zarr_array_of_a_dtype_that_zarr_has_not(tmp_path: Path, name: str) -> None:
     narrow, place = xl.astype(kept(), name), tmp_path / name
-    with pytest.raises(xl.StorageError, match=rf"zarr has no {name}; .* \.npy"):
-        xl.store(narrow, place / "a.zarr")
+    for told in (xl.store, xl.explain):
+        with pytest.raises(
+            xl.StorageError, match=rf"{told.__name__}: .* zarr has no {name}; .* \.npy"
+        ):
+            told(narrow, place / "a.zarr")
     assert not place.exists() or names_in(place) == []
     assert xl.store(narrow, place / "a.npy").dtype == name
 
@@ -403,3 +406,10 @@ def test_a_budget_bounds_a_store_and_not_the_limit_of_results(expression: Any) -
         with pytest.raises(xl.SizeError, match="max_result_bytes"):
             xl.zeros(20)
     assert target.tobytes() == expected.tobytes()
+
+
+def test_a_join_with_a_reshape_of_nothing() -> None:
+    none, some = Kept(np.zeros((3, 0, 5)), (1, 1, 2)), np.arange(10.0).reshape(2, 5)
+    joined = xl.concat([xl.asarray(some), xl.reshape(xl.open(none), (0, 5))])
+    np.testing.assert_array_equal(stored_in(joined[1:] * 2, (1, 2), 1), some[1:] * 2)
+    np.testing.assert_array_equal(xl.eval(joined[:, [3, 0]]).numpy(), some[:, [3, 0]])

@@ -237,6 +237,8 @@ def _(node: ir.View, box: Box) -> Step:
 def _groups(source: tuple[int, ...], shape: tuple[int, ...]) -> list[tuple[list[int], list[int]]]:
     """Return runs of dimensions of two shapes of one size that have the same number of elements."""
     found: list[tuple[list[int], list[int]]] = []
+    if 0 in shape:  # no block reads any of it
+        return found
     i = j = 0
     while i < len(source) or j < len(shape):
         left, right, a, b = [], [], 1, 1

@@ -86,7 +86,7 @@ class Division:
         box, spans = self.grid.widened(self.grid[0]), self.spans
         pieces = [self.plan((*spans[k], box)) for k in spaced(len(spans), _SAMPLED)]
         moved = sum([piece.moved for piece in pieces]) / len(pieces)
-        return moved * len(spans) / self._once(box)
+        return moved * len(spans) / max(1, self._once(box))
 
     def _once(self, box: Box) -> int:
         """Return the bytes of the chunks of all that is folded into some results."""

@@ -25,13 +25,15 @@ from .blocks import Blocks
 from .budget import BudgetError
 from .cut import Request, requests
 from .division import Begin, Result, divided
+from .idle import Idle
 from .joins import leaf_of
+from .lengths import lengths_of
 from .loads import gathered
 from .parcel import Parcel
 from .piece import Piece, piece_of
 from .pipeline import Cuts, Run, computed, run_blocks
 from .plan import Choice, Cutter, choose
-from .selection import Box, as_slices, corner, whole, window_of
+from .selection import Box, as_slices, corner, shape_of, whole, window_of
 from .trees import Parts, in_loop_order, tree_in_memory
 
 #: How a reduction can be folded: bytes that are read for it, and its results.
@@ -98,9 +100,9 @@ def fold(
     node = in_loop_order(node)
     tree = tree_in_memory(node)
     asked = _Asked(node, tree, run, chunks, begin, known)
-    ways = (_complete,) if tree is None else (_in_parts, _in_blocks, _complete)
+    ways = [_complete] if tree is None else [_in_parts, _in_blocks, _complete]
     if tree is not None and len(tree.parts) == 1:
-        ways = (_complete, _in_parts, _in_blocks)
+        ways = [_by_chunks, _complete, _in_parts, _in_blocks]
     once = piece_of(node.arg, whole(node.arg.shape)).moved
     found: list[Way] = []
     short: list[BudgetError] = []
@@ -148,6 +150,17 @@ def _in_blocks(asked: _Asked) -> list[Way]:
     return [] if blocks is None else [(blocks.moved, blocks.results(asked.run, asked.begin))]
 
 
+def _by_chunks(asked: _Asked) -> list[Way]:
+    """Return the same as `_complete` of blocks of whole chunks, where there are such.
+
+    Where a chunk is kept for many small blocks, each costs more than what it computes.
+    """
+    node, own = asked.node, lengths_of(asked.node.arg)
+    lengths = tuple([n for k, n in enumerate(own) if k not in node.axes])
+    given = asked.known or asked.chunks
+    return [] if given or lengths == node.shape else _complete(asked._replace(chunks=lengths))
+
+
 class _Uncut(Cutter):
     """Reads operands whole, so that what is folded is planned as it is in memory."""
 
@@ -186,19 +199,25 @@ def _complete(asked: _Asked) -> list[Way]:
         block[axis] = min(shape[axis], 2 * block[axis])
     keeps = run.keeps and not isinstance(make, _Uncut)
     choice = choose(make, block, run.budget, True, fits, known, keeps, widened=True)
+    wide = not all(map(fits, choice.grid.ends(False)))
     moved = choice.rate * math.prod(shape)
-    return [(moved, _blocks(node, make, choice, run, begin))]
+    return [(moved, _blocks(node, make, choice, wide, run, begin))]
 
 
-def _blocks(node: Reduce, make: Cutter, choice: Choice, run: Run, begin: Begin) -> Iterator[Result]:
-    """Yield the results block by block."""
+def _blocks(
+    node: Reduce, make: Cutter, choice: Choice, wide: bool, run: Run, begin: Begin
+) -> Iterator[Result]:
+    """Yield the results block by block, the last ones of ``wide`` blocks cut off wider ones."""
     grid = choice.grid
     ready = begin(grid.block)
     boxes = [box for box in grid if corner(box) not in ready]
     run.report(_told(node), len(grid))
-    pieces = Cuts(make, map(grid.widened, boxes), choice.kept, choice.need)
-    left = iter(boxes)
-    for _, values in run_blocks(pieces, run):
+    pieces = Cuts(make, map(grid.widened if wide else tuple, boxes), choice.kept, choice.need)
+    left, idle = iter(boxes), isinstance(run.cluster, Idle)
+    for _, values in run_blocks(pieces, run, values=not idle):
         box = next(left)
-        yield box, values[grid.inside(box)]
+        if idle:
+            yield box, np.zeros(shape_of(box), node.dtype)
+        else:
+            yield box, values[grid.inside(box)] if wide else values
         del values

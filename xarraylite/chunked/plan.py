@@ -345,8 +345,10 @@ def _is_better(new: Choice, old: Choice) -> bool:
         return False
     if new.piece.alone != old.piece.alone:
         return old.piece.alone or new.rate < WORTH * old.rate
+    if new.kept and old.kept:
+        return new.rate < old.rate
     if new.kept:
-        return new.rate < (1 if old.kept else WORTH) * old.rate or old.size > 2 * ENOUGH
+        return new.rate < WORTH * old.rate or old.size > 2 * ENOUGH
     if old.kept:
         return new.size <= 2 * ENOUGH or new.rate < WORTH * old.rate
     return new.rate < WORTH * old.rate or old.size < min(new.size, ENOUGH)

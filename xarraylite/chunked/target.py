@@ -272,10 +272,9 @@ class Form:
         except Exception as error:
             with contextlib.suppress(OSError):
                 Path(path).rmdir()  # zarr leaves it empty
-            reason = f"{type(error).__name__}: {error}"
-            if root.dtype.isbuiltin != 1:  # of the types that NumPy does not have itself
-                reason = f"zarr has no {dtype_name(root.dtype)}; convert it, or name a .npy file"
-            raise StorageError(f"store: cannot make a zarr array under {path}: {reason}") from error
+            raise StorageError(
+                f"store: cannot make a zarr array under {path}: {type(error).__name__}: {error}"
+            ) from error
 
 
 def sink_of(target: Any, root: Node, form: Form) -> Sink:
@@ -365,6 +364,9 @@ def written_at_once(
             "zarr, or a .npy file of this machine, and what is in others is given as an array that "
             "takes slices"
         )
+    if not flat and root.dtype.isbuiltin != 1:  # of the types that NumPy does not have itself
+        told = f"zarr has no {dtype_name(root.dtype)}; convert it, or name a .npy file"
+        raise StorageError(f"{operation}: cannot make a zarr array under {path}: {told}")
     return ((*chunks[:1], *root.shape[1:]) if flat else chunks), not flat
 
 
