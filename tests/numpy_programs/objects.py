@@ -220,6 +220,8 @@ class Wrapped:
 
 def objects_that_keep_arrays(xp: Xp) -> Any:
     x, y = Wrapped(xp.asarray([1.0, 2.0])), Wrapped(np.asarray([3.0, 5.0]))
+    whole, places = xp.arange(6).reshape(2, 3), Wrapped(xp.asarray([0, 2]))
+    whole[1, places] += 9
     return (
         xp.asarray(x),
         xp.array([x, x]),
@@ -227,7 +229,9 @@ def objects_that_keep_arrays(xp: Xp) -> Any:
         xp.ones(2) + x,
         y - xp.ones(2),
         xp.sqrt(x),
-        xp.bincount(Wrapped(xp.asarray([0, 2]))),
+        xp.bincount(places),
+        whole[:, places],
+        xp.take(whole, places),
     )
 
 
@@ -373,6 +377,22 @@ def objects_in_lists(xp: Xp) -> Any:
         *xp.atleast_2d(xp.ones(2), [None]),
     ]
     return [(str(x.tolist()), x.dtype == object) for x in made]
+
+
+def results_of_objects(xp: Xp) -> Any:
+    a, weights = xp.arange(3), np.array([Fraction(1, 3), 2, 3], dtype=object)
+    made = [xp.concatenate([a, a], dtype=object), xp.stack([a, a], dtype=">f4")]
+    made += [
+        xp.concatenate([a, a], dtype="U3", casting="unsafe"),
+        xp.histogram(a, 2, None, None, weights)[0],
+    ]
+    return [(x.tolist(), str(x.dtype)) for x in made], xp.prod(xp.arange(1, 30), dtype=object)
+
+
+def edges_of_the_ranges_dtype(xp: Xp) -> Any:
+    short, ends = xp.ones(3, "f4"), xp.array([0.1, 2.0])
+    ranges = ends, (ends[0], ends[1]), (ends.min(), ends.max()), ends.tolist()
+    return [xp.histogram(short, 2, r)[1] for r in ranges], xp.histogram_bin_edges(short, 2, ends)
 
 
 PROGRAMS = [

@@ -25,7 +25,15 @@ from ..ir.node import RANK, Node
 from ..memory.snapshots import Copy
 from ..operands import tracing
 from ..operands.gathers import FEW, is_index_array, taken
-from ..operands.nodes import HasNode, OneValue, has_array, is_masked, unwrapped, values_in
+from ..operands.nodes import (
+    HasNode,
+    OneValue,
+    array_of_object,
+    has_array,
+    is_masked,
+    unwrapped,
+    values_in,
+)
 from . import ownership
 
 _FINAL = frozenset((int, type(None), type(Ellipsis), str))
@@ -123,7 +131,7 @@ def _numpy_item(item: Any) -> Any:
         of: Any = item  # a mask, say, that selects of several arrays is computed once
         lazy = of.lasting and of._kind is not NODE
         item = np.asarray(ownership.values_of(of) if lazy else of)
-    item = unwrapped(item)
+    item = array_of_object(item) if has_array(type(item)) else unwrapped(item)
     narrow = isinstance(item, (np.ndarray, np.generic)) and is_narrow_int(item.dtype)
     return item.astype(np.int64) if narrow else item
 

@@ -19,7 +19,7 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.histories import held, still
 from ..memory.snapshots import Copy, Snapshot
-from .nodes import HasNode, is_masked
+from .nodes import HasNode, array_of_object, is_masked
 from .tracing import is_traced, remember_index, remembering, writer
 
 #: Elements up to which copying takes less than planning a gather.
@@ -215,7 +215,7 @@ def _index_values(index: object) -> NumpyArray:
     if isinstance(index, np.ndarray) and is_masked(index):
         raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
     try:
-        values = np.asarray(index._as_numpy() if isinstance(index, HasNode) else index)
+        values = index._as_numpy() if isinstance(index, HasNode) else array_of_object(index)
     except ValueError as error:
         raise IndexRangeError(f"index array: nested lists are ragged ({error})") from None
     empty = not values.size and isinstance(index, list)

@@ -172,7 +172,9 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
     if name in _WRITERS:
         fits = isinstance(args[0] if args else None, np.ndarray)
     else:
-        fits = any([_is_of_others(x) or has_own(x, name) for x in args or options.values()])
+        every = [*args, *options.values()]
+        fits = any([_is_of_others(x) or has_own(x, name) for x in every])
+        fits = fits or dtype_of(options.get("dtype")) is not None
         if name in _TAKE_ONE:
             fits = fits or any([array_of(x, objects=True) is not None for x in args])
         fits = fits and not (name in _UNMASKED and any([is_masked(x) for x in args]))
