@@ -354,7 +354,13 @@ def classes_of_arrays(xp: Xp) -> Any:
             made[...] = 3
             return made
 
+    class Over(xp.ndarray):  # type: ignore[misc, name-defined]
+        def __new__(cls, memory: Any) -> Any:
+            return super().__new__(cls, memory.shape, memory.dtype, memory)
+
     values = xp.array([1.0, 2.0, 4.0])
+    over = Over(xp.ones((2, 2)) * values[1]), Over(values)
+    over[1][2] += 1
     signal = Signal(values, "mV")
     signal[0] = 9
     part = (signal[1:] * 2).T
@@ -362,6 +368,7 @@ def classes_of_arrays(xp: Xp) -> Any:
     kinds.append((xp.ndarray[Any, xp.dtype[Any]] | None).__args__[1])
     totals = float(xp.sum(signal)), float(signal.mean()), float((values + signal)[0])
     kinds += [signal == 9, copy.copy(signal).unit]
+    kinds += [(type(x).__name__, x.tolist(), isinstance(x, np.ndarray)) for x in over]
     return values.tolist(), part.tolist(), kinds, totals, Window(2).twice().tolist()
 
 
