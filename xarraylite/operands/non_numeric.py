@@ -112,7 +112,8 @@ def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArr
     """Return the numbers that text or objects stand for, by NumPy's rule; None for others.
 
     Text is numbers written out, as a line of a file split at its commas; objects are fractions,
-    what says its ``__float__`` or ``__array__``, or None for NaN.
+    what says its ``__float__`` or ``__array__``, or None for NaN.  Of an array of which nothing is
+    masked no mask is lost.
 
     Raises
     ------
@@ -125,7 +126,7 @@ def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArr
             return text.astype(loop)
         except ValueError as error:
             raise ValueError(f"{operation}: {error}") from None
-    if not (isinstance(values, (HasNode, Lifted)) or is_masked(values)):
+    if not (isinstance(values, (HasNode, Lifted)) or np.ma.is_masked(values)):
         with suppress(TypeError, ValueError):
             return np.array(values, loop)
     return None
