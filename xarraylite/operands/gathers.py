@@ -82,7 +82,7 @@ def index_leaf(index: object, extent: int) -> Leaf:
         If it is no integer array, or a position is out of range.
     """
     with remembering():
-        values = _index_values(index)
+        values = index_values(index)
     layout = Strided.row_major(values.shape)
     buffer = Buffer.allocate(values.size * int64.itemsize)
     counted_from_front(values, extent, buffer.view(int64, layout))
@@ -210,7 +210,7 @@ def _seen(copy: Leaf, whole: Node) -> Node:
     return build.gather(flat, 0, index_leaf(at, flat.shape[0]))
 
 
-def _index_values(index: object) -> NumpyArray:
+def index_values(index: object) -> NumpyArray:
     """Return an index array's values."""
     if isinstance(index, np.ndarray) and is_masked(index):
         raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
