@@ -167,8 +167,7 @@ class ScalarType(Named):
     def __or__(self, other: Any) -> Any:
         return _union[self, other]  # in annotations
 
-    def __ror__(self, other: Any) -> Any:
-        return _union[other, self]
+    __ror__ = __or__
 
     def __instancecheck__(self, value: Any) -> bool:
         if is_value(value):

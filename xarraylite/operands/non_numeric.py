@@ -81,11 +81,10 @@ def array_of(values: object, dtype: object = None, objects: bool = False) -> Num
     wanted = dtype_of(dtype)
     if wanted is None and dtype is not None:
         return None
-    if wanted is not None and (wanted.names or wanted.subdtype):
-        return np.array(values, dtype=wanted)  # whose tuples are elements
-    plain = _plain(values)
     if wanted is not None:
-        return np.array(plain, dtype=wanted)
+        tuples = wanted.names or wanted.subdtype  # which are elements
+        return np.array(values if tuples else _plain(values), dtype=wanted)
+    plain = _plain(values)
     if has_array(type(plain)) and not isinstance(plain, Lifted):  # a series of text
         plain = np.asarray(plain)
     if isinstance(plain, (np.ndarray, np.generic)):
@@ -173,9 +172,9 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
     if name in _WRITERS:
         fits = isinstance(args[0] if args else None, np.ndarray)
     else:
-        every = [*args, *options.values()]
-        fits = any([_is_of_others(x) or has_own(x, name) for x in every])
-        fits = fits or dtype_of(options.get("dtype")) is not None
+        fits = dtype_of(options.get("dtype")) is not None or any(
+            [_is_of_others(x) or has_own(x, name) for x in (*args, *options.values())]
+        )
         if name in _TAKE_ONE:
             fits = fits or any([array_of(x, objects=True) is not None for x in args])
         fits = fits and not (name in _UNMASKED and any([is_masked(x) for x in args]))
