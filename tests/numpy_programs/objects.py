@@ -377,6 +377,7 @@ def objects_in_lists(xp: Xp) -> Any:
     column[1] = 2.5
     total = xp.ones(3).sum()
     made = [column, xp.atleast_1d([None, 2]), xp.asarray([Fraction(1, 3)]) * 3, xp.array((None,))]
+    made += [xp.atleast_1d(None), *xp.atleast_2d(xp.ones(2), len)]
     made += [xp.array([None, total, total * 2]), xp.repeat([None, 1], 2), xp.tile([None], (2, 1))]
     made += [
         xp.array([10**30, None]),

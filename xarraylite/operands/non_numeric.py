@@ -176,7 +176,8 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
             [_is_of_others(x) or has_own(x, name) for x in (*args, *options.values())]
         )
         if name in _TAKE_ONE:
-            fits = fits or any([array_of(x, objects=True) is not None for x in args])
+            alone = any([x is None or callable(x) for x in args])
+            fits = fits or alone or any([array_of(x, objects=True) is not None for x in args])
         fits = fits and not (name in _UNMASKED and any([is_masked(x) for x in args]))
     if not fits or not callable(function):
         raise  # noqa: PLE0704
