@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -471,3 +472,15 @@ def test_least_ranks_are_of_new_memory(copy: bool | None) -> None:
     assert values.tolist() == [[1.0, 2.0]]
     vector = xl.XTensor[xl.float64, 1]([1.0, 2.0])  # of a fixed rank, which its copy has not
     assert xl.array(vector, ndmin=2).shape == (1, 2)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux's /proc")
+def test_zeros_of_much_memory_take_it_when_it_is_written() -> None:
+    def pages() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1])
+
+    before = pages()
+    many = xl.zeros((1 << 15, 1 << 15), "uint8")
+    many[5, 7] += 3
+    assert (pages() - before) * 4096 < 1 << 28
+    assert many[5].sum() == 3

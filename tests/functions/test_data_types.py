@@ -92,6 +92,7 @@ def test_result_type_is_numpys(a: np.dtype[Any], b: np.dtype[Any]) -> None:
     assert xl.result_type(a, b) == expected
     assert xl.result_type(xl.zeros(2, dtype=a), b) == expected
     assert xl.result_type(xl.zeros((), dtype=a), np.zeros((), b)) == expected
+    assert xl.result_type(xl.zeros(2, dtype=a), xl.zeros(2, dtype=b)[0]) == expected
     assert (xl.zeros(1, dtype=a) * xl.zeros(1, dtype=b)).dtype == np.multiply(
         np.zeros(1, a), np.zeros(1, b)
     ).dtype

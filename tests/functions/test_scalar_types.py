@@ -99,3 +99,12 @@ def test_kinds_of_elements(kind: str) -> None:
         assert xl.issubdtype(dtype, ours) is np.issubdtype(dtype, theirs)
     assert xl.issubdtype(ours, xl.generic)
     assert xl.issubdtype(xl.bfloat16, ours) is issubclass(np.float32, theirs)
+
+
+def test_types_of_elements_stand_in_unions_of_annotations() -> None:
+    for made, of in (
+        (xl.float64 | xl.int8, (xl.float64, xl.int8)),
+        (xl.float32 | None, (xl.float32, type(None))),
+        (int | xl.bfloat16 | xl.ndarray, (int, xl.bfloat16, xl.ndarray)),
+    ):
+        assert {*made.__args__} == {*of}

@@ -220,6 +220,8 @@ class Wrapped:
 
 def objects_that_keep_arrays(xp: Xp) -> Any:
     x, y = Wrapped(xp.asarray([1.0, 2.0])), Wrapped(np.asarray([3.0, 5.0]))
+    whole, places = xp.arange(6).reshape(2, 3), Wrapped(xp.asarray([0, 2]))
+    whole[1, places] += 9
     return (
         xp.asarray(x),
         xp.array([x, x]),
@@ -227,7 +229,9 @@ def objects_that_keep_arrays(xp: Xp) -> Any:
         xp.ones(2) + x,
         y - xp.ones(2),
         xp.sqrt(x),
-        xp.bincount(Wrapped(xp.asarray([0, 2]))),
+        xp.bincount(places),
+        whole[:, places],
+        xp.take(whole, places),
     )
 
 
@@ -350,7 +354,13 @@ def classes_of_arrays(xp: Xp) -> Any:
             made[...] = 3
             return made
 
+    class Over(xp.ndarray):  # type: ignore[misc, name-defined]
+        def __new__(cls, memory: Any) -> Any:
+            return super().__new__(cls, memory.shape, memory.dtype, memory)
+
     values = xp.array([1.0, 2.0, 4.0])
+    over = Over(xp.ones((2, 2)) * values[1]), Over(values)
+    over[1][2] += 1
     signal = Signal(values, "mV")
     signal[0] = 9
     part = (signal[1:] * 2).T
@@ -358,6 +368,7 @@ def classes_of_arrays(xp: Xp) -> Any:
     kinds.append((xp.ndarray[Any, xp.dtype[Any]] | None).__args__[1])
     totals = float(xp.sum(signal)), float(signal.mean()), float((values + signal)[0])
     kinds += [signal == 9, copy.copy(signal).unit, type("A", (xp.ndarray,), {}).__module__]
+    kinds += [(type(x).__name__, x.tolist(), isinstance(x, np.ndarray)) for x in over]
     return values.tolist(), part.tolist(), kinds, totals, Window(2).twice().tolist()
 
 
@@ -366,6 +377,7 @@ def objects_in_lists(xp: Xp) -> Any:
     column[1] = 2.5
     total = xp.ones(3).sum()
     made = [column, xp.atleast_1d([None, 2]), xp.asarray([Fraction(1, 3)]) * 3, xp.array((None,))]
+    made += [xp.atleast_1d(None), *xp.atleast_2d(xp.ones(2), len)]
     made += [xp.array([None, total, total * 2]), xp.repeat([None, 1], 2), xp.tile([None], (2, 1))]
     made += [
         xp.array([10**30, None]),
@@ -373,6 +385,22 @@ def objects_in_lists(xp: Xp) -> Any:
         *xp.atleast_2d(xp.ones(2), [None]),
     ]
     return [(str(x.tolist()), x.dtype == object) for x in made]
+
+
+def results_of_objects(xp: Xp) -> Any:
+    a, weights = xp.arange(3), np.array([Fraction(1, 3), 2, 3], dtype=object)
+    made = [xp.concatenate([a, a], dtype=object), xp.stack([a, a], dtype=">f4")]
+    made += [
+        xp.concatenate([a, a], dtype="U3", casting="unsafe"),
+        xp.histogram(a, 2, None, None, weights)[0],
+    ]
+    return [(x.tolist(), str(x.dtype)) for x in made], xp.prod(xp.arange(1, 30), dtype=object)
+
+
+def edges_of_the_ranges_dtype(xp: Xp) -> Any:
+    short, ends = xp.ones(3, "f4"), xp.array([0.1, 2.0])
+    ranges = ends, (ends[0], ends[1]), (ends.min(), ends.max()), ends.tolist()
+    return [xp.histogram(short, 2, r)[1] for r in ranges], xp.histogram_bin_edges(short, 2, ends)
 
 
 PROGRAMS = [

@@ -240,6 +240,12 @@ def rows_of_other_things(xp: Xp) -> Any:
     )
 
 
+def states_of_masked_observations(xp: Xp) -> Any:
+    states, seen = xp.zeros((2, 2)), np.ma.array([1.0, 2.0])
+    states[0], states[:, 1] = seen * 3, seen
+    return states
+
+
 def several_axes_of_other_things(xp: Xp) -> Any:
     boxes = [xp.array([[["c"]], [["a"]]]), xp.array([[[3]], [[None]]], dtype=object)]
     boxes += [np.array([[["2020-02-01"]], [["2021-01-01"]]], "M8[D]")]

@@ -18,14 +18,20 @@ from typing import Any
 import numpy as np
 
 from .._errors import BroadcastError, IndexRangeError, TracedValueError
-from ..dtypes.names import NumpyArray, as_dtype, is_narrow_int, kind
+from ..dtypes.names import NumpyArray, as_dtype, kind
 from ..ir import build
 from ..ir.kind import NODE, owner_class
 from ..ir.node import RANK, Node
 from ..memory.snapshots import Copy
 from ..operands import tracing
-from ..operands.gathers import FEW, is_index_array, taken
-from ..operands.nodes import HasNode, OneValue, has_array, is_masked, unwrapped, values_in
+from ..operands.gathers import FEW, index_values, is_index_array, taken
+from ..operands.nodes import (
+    HasNode,
+    OneValue,
+    has_array,
+    unwrapped,
+    values_in,
+)
 from . import ownership
 
 _FINAL = frozenset((int, type(None), type(Ellipsis), str))
@@ -118,15 +124,11 @@ def _numpy_item(item: Any) -> Any:
         return item
     if isinstance(item, (list, tuple)):
         return np.asarray(values_in(item)) if len(item) else np.empty(0, np.intp)
-    if isinstance(item, np.ndarray) and is_masked(item):
-        raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
     if isinstance(item, HasNode):
         of: Any = item  # a mask, say, that selects of several arrays is computed once
         lazy = of.lasting and of._kind is not NODE
         item = np.asarray(ownership.values_of(of) if lazy else of)
-    item = unwrapped(item)
-    narrow = isinstance(item, (np.ndarray, np.generic)) and is_narrow_int(item.dtype)
-    return item.astype(np.int64) if narrow else item
+    return index_values(item) if has_array(type(item)) else unwrapped(item)
 
 
 def selected(of: Any, key: Any) -> Any:

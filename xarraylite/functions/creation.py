@@ -14,6 +14,7 @@ from .._config import settings
 from .._errors import DTypeError, LayoutError, SizeError
 from .._later import placement
 from ..arrays import xarray
+from ..arrays.at_once import COMMON
 from ..arrays.container import XContainer
 from ..arrays.expression import XExpression
 from ..arrays.xarray import XArray
@@ -27,6 +28,7 @@ from ..ir.kind import NODE, Kind, owner_class, row_major
 from ..ir.node import FREE, RANK, Node, Scalar
 from ..layout.strided import COLUMN_MAJOR, ROW_MAJOR, Order, Strided
 from ..layout.tiled import Map
+from ..memory.pool import POOL_LIMIT
 from ..operands.convert import LayoutLike, Policy, layout_of, raw, values_node, zeroed
 from ..operands.non_numeric import array_of, dtype_of, numbers_of
 from .arguments import check_device
@@ -122,6 +124,8 @@ def _usual(shape: object, dtype: object, make: Callable[..., NumpyArray]) -> Any
     large = size * kind_.itemsize > settings.max_result_bytes or len(extents) > MAX_RANK
     if large or settings.default_layout != _ROW_MAJOR:
         return None
+    if make is np.zeros and size * kind_.itemsize > POOL_LIMIT and kind_ in COMMON:
+        return XArray._adopted(np.zeros(extents, kind_))  # whose pages come when they are touched
     made = elements.new_container(XArray, row_major(kind_, len(extents)), extents, size)
     if make is np.zeros:
         made._buffer.run()[:] = 0

@@ -15,7 +15,7 @@ from ..ir.build import WEAK_TYPES
 from ..ir.kind import NODE
 from ..operands import non_numeric
 from ..operands.moving import maps
-from ..operands.nodes import HasNode, as_node, has_own, of_base
+from ..operands.nodes import HasNode, OneValue, as_node, has_own, of_base
 from .groups import Lazy, is_jagged, takes_jagged
 
 
@@ -89,10 +89,8 @@ def result_type(*arrays_and_dtypes: object) -> np.dtype[Any]:
         return same.pop()  # type: ignore[no-any-return]
     kinds: list[Any] = []
     for item in arrays_and_dtypes:
-        if isinstance(item, HasNode):
-            kinds.append(item.node.dtype if item._kind is NODE else item._kind.dtype)
-        elif isinstance(item, (np.ndarray, np.generic)):
-            kinds.append(as_dtype(item.dtype))
+        if isinstance(item, (HasNode, np.ndarray, np.generic, OneValue)):
+            kinds.append(as_dtype(item.dtype))  # type: ignore[union-attr]
         elif isinstance(item, WEAK_TYPES):
             kinds.append(type(of_base(item)))
         else:

@@ -16,7 +16,7 @@ from .running import running
 def histogram(
     a: Array,
     bins: int | Array | str = 10,
-    range: tuple[float, float] | None = None,
+    range: tuple[float, float] | Array | None = None,
     density: bool | None = None,
     weights: Array | None = None,
 ) -> Any:
@@ -33,7 +33,7 @@ def histogram(
 def histogram_bin_edges(
     a: Array,
     bins: int | Array | str = 10,
-    range: tuple[float, float] | None = None,
+    range: tuple[float, float] | Array | None = None,
     weights: Array | None = None,
 ) -> Any:
     """Return the edges of the bins of `histogram`.
@@ -48,7 +48,7 @@ def histogram2d(
     x: Array,
     y: Array,
     bins: int | Array = 10,
-    range: tuple[float, float] | None = None,
+    range: tuple[float, float] | Array | None = None,
     density: bool | None = None,
     weights: Array | None = None,
 ) -> Any:
@@ -66,7 +66,7 @@ def histogram2d(
 def histogramdd(
     sample: Arrays,
     bins: int | Array = 10,
-    range: tuple[float, float] | None = None,
+    range: tuple[float, float] | Array | None = None,
     density: bool | None = None,
     weights: Array | None = None,
 ) -> Any:

@@ -279,6 +279,18 @@ def _unless_as_is(function: Callable[..., Any], a: object, *args: Any, **kwargs:
     return called(function, function.__name__)(a, *args, **kwargs)
 
 
+class _Derived(np.ndarray[Any, Any]):
+    """NumPy's class as users derive from it, over memory of containers too."""
+
+    __slots__ = ()
+
+    def __new__(
+        cls, shape: Any, dtype: Any = float, buffer: Any = None, *args: Any, **options: Any
+    ) -> Any:
+        memory = np.asarray(buffer) if isinstance(buffer, XExpression) else buffer
+        return np.ndarray.__new__(cls, shape, dtype, memory, *args, **options)
+
+
 class _OfArrays(ABCMeta):
     """What a class of arrays is asked for, `XExpression` has: its methods, say.
 
@@ -289,7 +301,7 @@ class _OfArrays(ABCMeta):
     def __new__(cls, name: str, bases: Any, body: dict[str, Any], **options: Any) -> Any:
         if not any([isinstance(base, cls) for base in bases]):
             return super().__new__(cls, name, bases, body, **options)
-        numpys = tuple([np.ndarray if isinstance(base, cls) else base for base in bases])
+        numpys = tuple([_Derived if isinstance(base, cls) else base for base in bases])
         body = {"__module__": sys._getframe(1).f_globals.get("__name__"), **body}
         return types.new_class(name, numpys, options, lambda known: known.update(body))
 
@@ -362,8 +374,8 @@ class ndarray(metaclass=_OfArrays):
     ) -> XArray:
         """Return a container, or what a class that is derived from it asks for."""
         if issubclass(cls, np.ndarray):
-            plain: Any = np.ndarray
-            own: XArray = plain.__new__(cls, shape, dtype, buffer, offset, strides, order)
+            of: Any = _Derived
+            own: XArray = of.__new__(cls, shape, dtype, buffer, offset, strides, order)
             return own
         if buffer is None and strides is None:
             return empty(shape, dtype, order=order)

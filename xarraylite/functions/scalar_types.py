@@ -10,7 +10,7 @@ knows the values of containers as NumPy's own.  Arrays still say ``numpy.dtype``
 from __future__ import annotations
 
 from types import GenericAlias
-from typing import Any
+from typing import Any, Union
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from ..dtypes.names import (
 from ..operands.convert import check_representable
 from ..operands.non_numeric import dtype_of
 from .conversion import asarray
+
+#: `typing.Union` without its types.
+_union: Any = Union
 
 
 def _plain(value: object) -> object:
@@ -160,6 +163,11 @@ class ScalarType(Named):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ScalarType, (self.dtype.name,)
+
+    def __or__(self, other: Any) -> Any:
+        return _union[self, other]  # in annotations
+
+    __ror__ = __or__
 
     def __instancecheck__(self, value: Any) -> bool:
         if is_value(value):

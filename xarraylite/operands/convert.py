@@ -28,7 +28,7 @@ from ..memory.target import Target
 from ..runtime import evaluate as engine
 from ..runtime.floating_errors import silently
 from . import tracing
-from .nodes import HasNode, Lifted, borrow_array, is_masked, is_read, produced, values_in
+from .nodes import HasNode, Lifted, array_of_object, borrow_array, is_masked, is_read, values_in
 
 if TYPE_CHECKING:
     from ..layout.layout import Layout
@@ -257,12 +257,9 @@ def plain_array(values: object, dtype: DType | None, operation: str) -> NumpyArr
     if isinstance(values, (list, tuple)):
         values = values_in(values, dtype is None)
     try:
-        array = np.asarray(values)
+        array = array_of_object(values)
     except ValueError as error:
-        made = produced(values)
-        if made is values:
-            raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
-        return plain_array(made, dtype, operation)
+        raise ShapeError(f"{operation}: nested lists are ragged ({error})") from None
     if dtype is not None and kind(dtype) in "iu" and type(values) in (list, int, float):
         array = _checked_integers(values, array, dtype, operation)
     lost = array.dtype.kind == "c" and type(values) in (list, complex)

@@ -19,7 +19,7 @@ from ..layout.strided import Strided
 from ..memory.buffer import Buffer
 from ..memory.histories import held, still
 from ..memory.snapshots import Copy, Snapshot
-from .nodes import HasNode, is_masked
+from .nodes import HasNode, array_of_object, is_masked
 from .tracing import is_traced, remember_index, remembering, writer
 
 #: Elements up to which copying takes less than planning a gather.
@@ -82,7 +82,7 @@ def index_leaf(index: object, extent: int) -> Leaf:
         If it is no integer array, or a position is out of range.
     """
     with remembering():
-        values = _index_values(index)
+        values = index_values(index)
     layout = Strided.row_major(values.shape)
     buffer = Buffer.allocate(values.size * int64.itemsize)
     counted_from_front(values, extent, buffer.view(int64, layout))
@@ -210,12 +210,12 @@ def _seen(copy: Leaf, whole: Node) -> Node:
     return build.gather(flat, 0, index_leaf(at, flat.shape[0]))
 
 
-def _index_values(index: object) -> NumpyArray:
+def index_values(index: object) -> NumpyArray:
     """Return an index array's values."""
     if isinstance(index, np.ndarray) and is_masked(index):
         raise IndexRangeError("index array: got a masked array; fill it first, as masks are lost")
     try:
-        values = np.asarray(index._as_numpy() if isinstance(index, HasNode) else index)
+        values = index._as_numpy() if isinstance(index, HasNode) else array_of_object(index)
     except ValueError as error:
         raise IndexRangeError(f"index array: nested lists are ragged ({error})") from None
     empty = not values.size and isinstance(index, list)

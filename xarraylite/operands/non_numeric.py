@@ -82,11 +82,10 @@ def array_of(values: object, dtype: object = None, objects: bool = False) -> Num
     wanted = dtype_of(dtype)
     if wanted is None and dtype is not None:
         return None
-    if wanted is not None and (wanted.names or wanted.subdtype):
-        return np.array(values, dtype=wanted)  # whose tuples are elements
-    plain = _plain(values)
     if wanted is not None:
-        return np.array(plain, dtype=wanted)
+        tuples = wanted.names or wanted.subdtype  # which are elements
+        return np.array(values if tuples else _plain(values), dtype=wanted)
+    plain = _plain(values)
     if has_array(type(plain)) and not isinstance(plain, Lifted):  # a series of text
         plain = np.asarray(plain)
     if isinstance(plain, (np.ndarray, np.generic)):
@@ -113,7 +112,8 @@ def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArr
     """Return the numbers that text or objects stand for, by NumPy's rule; None for others.
 
     Text is numbers written out, as a line of a file split at its commas; objects are fractions,
-    what says its ``__float__`` or ``__array__``, or None for NaN.
+    what says its ``__float__`` or ``__array__``, or None for NaN.  Of an array of which nothing is
+    masked no mask is lost.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def numbers_of(values: object, dtype: np.dtype[Any], operation: str) -> NumpyArr
             return text.astype(loop)
         except ValueError as error:
             raise ValueError(f"{operation}: {error}") from None
-    if not (isinstance(values, (HasNode, Lifted)) or is_masked(values)):
+    if not (isinstance(values, (HasNode, Lifted)) or np.ma.is_masked(values)):
         with suppress(TypeError, ValueError):
             return np.array(values, loop)
     return None
@@ -173,9 +173,12 @@ def call_numpy(name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any
     if name in _WRITERS:
         fits = isinstance(args[0] if args else None, np.ndarray)
     else:
-        fits = any([_is_of_others(x) or has_own(x, name) for x in args or options.values()])
+        fits = dtype_of(options.get("dtype")) is not None or any(
+            [_is_of_others(x) or has_own(x, name) for x in (*args, *options.values())]
+        )
         if name in _TAKE_ONE:
-            fits = fits or any([array_of(x, objects=True) is not None for x in args])
+            alone = any([x is None or callable(x) for x in args])
+            fits = fits or alone or any([array_of(x, objects=True) is not None for x in args])
         fits = fits and not (name in _UNMASKED and any([is_masked(x) for x in args]))
     if not fits or not callable(function):
         raise  # noqa: PLE0704
