@@ -274,14 +274,26 @@ def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -
     if half == 1:
         known = _known_window(run, instruction, operands[0], operands[1], window)
         if known is not None:
-            return known
+            return _counted(instruction, operands[0], window, known)
     starts = [array(start) for start in operands[half:]]
     lines = [_lines(x, start, window) for x, start in zip(operands, starts, strict=False)]
     inside = None
     if any([w.padding_low or w.padding_high or w.base_dilation > 1 for w in window]):
         inside = _lines(container(np.ones(operands[0].shape, bool)), np.array(False), window)
     found = fold(run.batched(instruction.to_apply), lines, starts, inside)
-    return packed(instruction, found)
+    counted = [_counted(instruction, operands[0], window, made) for made in found]
+    return packed(instruction, counted)
+
+
+def _counted(
+    instruction: HloInstruction, x: Value, window: Sequence[WindowDimension], made: Value
+) -> Value:
+    """Return what counts of a result: of a dynamic dimension as much as XLA has without padding."""
+    dynamic = instruction.operands[0].shape.dynamic
+    if not any(dynamic):
+        return made
+    told = zip(window, x.shape, dynamic, strict=True)
+    return made[tuple([slice(part.places(size) if flag else None) for part, size, flag in told])]
 
 
 def _lines(x: Value, filler: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
