@@ -270,30 +270,21 @@ def _growing_axis(window: Sequence[WindowDimension], shape: tuple[int, ...]) -> 
 
 def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     half = len(operands) // 2
-    window = window_of(instruction, operands[0].ndim)
+    # Along a dynamic dimension XLA has as many places as without padding, the first ones.
+    shape = instruction.operands[0].shape
+    told = zip(window_of(instruction, shape.rank), shape.dynamic, strict=True)
+    window = [w._replace(padding_high=-w.padding_low) if flag else w for w, flag in told]
     if half == 1:
         known = _known_window(run, instruction, operands[0], operands[1], window)
         if known is not None:
-            return _counted(instruction, operands[0], window, known)
+            return known
     starts = [array(start) for start in operands[half:]]
     lines = [_lines(x, start, window) for x, start in zip(operands, starts, strict=False)]
     inside = None
     if any([w.padding_low or w.padding_high or w.base_dilation > 1 for w in window]):
         inside = _lines(container(np.ones(operands[0].shape, bool)), np.array(False), window)
     found = fold(run.batched(instruction.to_apply), lines, starts, inside)
-    counted = [_counted(instruction, operands[0], window, made) for made in found]
-    return packed(instruction, counted)
-
-
-def _counted(
-    instruction: HloInstruction, x: Value, window: Sequence[WindowDimension], made: Value
-) -> Value:
-    """Return what counts of a result: of a dynamic dimension as much as XLA has without padding."""
-    dynamic = instruction.operands[0].shape.dynamic
-    if not any(dynamic):
-        return made
-    told = zip(window, x.shape, dynamic, strict=True)
-    return made[tuple([slice(part.places(size) if flag else None) for part, size, flag in told])]
+    return packed(instruction, found)
 
 
 def _lines(x: Value, filler: NumpyArray, window: Sequence[WindowDimension]) -> NumpyArray:
@@ -339,9 +330,8 @@ def _select_and_scatter(
     window = window_of(instruction, x.ndim)
     values, given = array(x), array(source)
     numbers = np.arange(values.size).reshape(values.shape)
-    outside = np.array(-1)
     views = []
-    for part, filler in ((values, values.dtype.type(0)), (numbers, outside)):
+    for part, filler in ((values, values.dtype.type(0)), (numbers, -1)):
         apart = array(pad_negative(part, filler, window))
         view = sliding(apart, window)
         places = view[tuple([slice(0, size) for size in given.shape])]
