@@ -332,8 +332,7 @@ def _select_and_scatter(
     numbers = np.arange(values.size).reshape(values.shape)
     views = []
     for part, filler in ((values, values.dtype.type(0)), (numbers, -1)):
-        apart = array(pad_negative(part, filler, window))
-        view = sliding(apart, window)
+        view = sliding(array(pad_negative(part, filler, window)), window)
         places = view[tuple([slice(0, size) for size in given.shape])]
         views.append(places.reshape((*given.shape, math.prod([w.size for w in window]))))
     best, place = views[0][..., 0], views[1][..., 0]
