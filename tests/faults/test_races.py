@@ -278,7 +278,34 @@ def test_an_expression_means_the_same_each_time(
         natives.remove()
 
 
-def test_a_write_that_begins_while_a_snapshot_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_reads_while_idle_snapshots_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machine code, which waits for no lock, takes one that nobody had when it was counted."""
+    shared = buffer.Buffer.borrow(np.arange(8.0))
+    shared.snapshot()
+    assert shared.shared_waiting() == 0
+    taken, let_go, noticed = list[Snapshot](), buffer._let_go, list[bool]()
+
+    def read_first(snapshot: Snapshot) -> None:
+        if snapshot is shared._known():
+            taken.append(snapshot)
+        let_go(snapshot)
+        noticed.append(shared.asked is not snapshots.newest.mark)  # by a writer in machine code
+
+    with monkeypatch.context() as patch:
+        patch.setattr(buffer, "_let_go", read_first)
+        buffer._drop_idle()
+    assert len(taken) == 1
+    assert all(noticed)
+    assert shared.shared_waiting() == -1
+    shared.release()
+    shared.run()[...] = 0
+    assert taken[0].run().view("f8").tolist() == list(range(8))
+
+
+@pytest.mark.parametrize("error", [None, MemoryError, KeyboardInterrupt])
+def test_a_write_that_begins_while_a_snapshot_is_made(
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException] | None
+) -> None:
     """Machine code, which waits for no lock, does not know of a reader that has no snapshot yet."""
     x, of = xl.ones(8), Snapshot.of
     assert_same_bits(xl.eval(xl.ones(8) * 1), np.ones(8))  # from now on it asks for no node
@@ -292,15 +319,29 @@ def test_a_write_that_begins_while_a_snapshot_is_made(monkeypatch: pytest.Monkey
         others.append(x * 1)  # as a third thread, which finds it in the buffer
         let_go(snapshot)
 
+    def refuse(snapshot: Snapshot) -> int:
+        assert error is not None
+        raise error
+
     others, let_go = list[Any](), buffer._let_go
     with monkeypatch.context() as patch:
         patch.setattr(Snapshot, "of", staticmethod(interrupted))
         patch.setattr(buffer, "_let_go", read_too)
-        e = XExpression(x.node)
+        if error is None:
+            others.append(XExpression(x.node))
+        else:
+            patch.setattr(Snapshot, "move", refuse)
+            with pytest.raises(error):
+                XExpression(x.node)
     x._buffer.run()[:] = 0
     snapshots.writing.remove(x._buffer)
-    for read in (e, *others):
-        assert_same_bits(xl.eval(read), np.ones(8))
+    assert len(others) == 1 + (error is None)
+    for read in others:
+        if error is None:
+            assert_same_bits(xl.eval(read), np.ones(8))
+        else:
+            with pytest.raises(xl.StaleOperandError, match="no copy of it"):
+                xl.eval(read)
     assert_same_bits(xl.eval(x * 1), np.zeros(8))
 
 

@@ -476,3 +476,9 @@ def test_a_line_alone_has_a_header_in_row_major_order() -> None:
     said = f"HloModule _, is_scheduled=true, entry_computation_layout={{({shapes})->({shapes})}}\n"
     assert str(module).startswith(said)  # as jaxlib writes it
     assert str(module.entry.root.operands[0].shape) == "f32[4,2]{0,1:T(2,2)}"
+
+
+def test_a_donor_that_is_named_twice_is_one():
+    entry = "ENTRY e { ROOT p = f32[2] parameter(0) }"
+    module = xl.hlo.parse(f"HloModule m, buffer_donor={{ (0, {{}}), (0, {{}}) }}\n{entry}")
+    assert "buffer_donor={ (0, {}) }" in str(module)

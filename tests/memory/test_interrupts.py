@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+import xarraylite as xl
 from xarraylite.memory import buffer as buffers
 from xarraylite.memory import pool, snapshots
 from xarraylite.memory.buffer import Buffer
 from xarraylite.memory.pool import POOL_FROM
 from xarraylite.memory.snapshots import Snapshot, pinned
+from xarraylite.operands import tracing
 
 FILES = {str(Path(m.__file__)) for m in (buffers, snapshots, pool, threading) if m.__file__}
 
@@ -154,3 +156,29 @@ def test_readers_of_shared_bytes_wait_after_a_write_that_found_no_memory(
     buffer.release()
     memory[...] = 0
     assert kept.run().view("f8").tolist() == list(range(10))
+
+
+@pytest.mark.parametrize("instant", [0, 1])
+def test_an_interrupt_where_a_trace_begins_or_ends_leaves_none(
+    monkeypatch: pytest.MonkeyPatch, instant: int
+) -> None:
+    """Else all that is written from then on would read what its operands are later."""
+    lock, entered = tracing._lock, iter(range(100))
+
+    class Interrupting:
+        @property
+        def held(self) -> Any:
+            if next(entered) == instant:
+                raise KeyboardInterrupt
+            return lock.held
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tracing, "_lock", Interrupting())
+        with pytest.raises(KeyboardInterrupt):
+            xl.jit(lambda x: x + 1)(xl.ones(3))
+    a = xl.ones(3)
+    e = a * 2
+    a[...] = 5
+    assert np.asarray(e).tolist() == [2, 2, 2]
+    assert np.asarray(xl.jit(lambda x: x + 1)(a)).tolist() == [6, 6, 6]
+    assert tracing.running.value == 0  # of an end that was interrupted, too

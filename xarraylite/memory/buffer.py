@@ -1,9 +1,8 @@
 """Flat bytes that may be written, and who is still reading them.
 
-**Owning.**  `Buffer.allocate` gives 64-byte aligned memory (`slabs`).
-
-**Borrowing.**  `Buffer.borrow` gives any buffer-protocol object the same interface without a
-copy: exactly the byte range it can reach, read-only if it is.
+**Owning and borrowing.**  `Buffer.allocate` gives 64-byte aligned memory (`slabs`),
+`Buffer.borrow` any object of the buffer protocol the same interface without a copy: exactly the
+bytes that it can reach, read-only if it is.
 
 **Snapshots.**  A buffer that nobody else can reach owns its current `Snapshot`, so "does any
 expression still refer to these bytes?" is one reference count.  A writer that finds one takes the
@@ -13,9 +12,9 @@ stay, to expire when the bytes are gone.  References are counted after the snaps
 an expression that another thread writes meanwhile belongs to the next one, and is neither lost nor
 marked stale.
 
-Borrowed buffers can share memory, with each other and with buffers that NumPy was given (`share`).
-Their snapshots are known by weak references too, and a writer asks for those of every such buffer
-whose bytes intersect, unless none was made since (``asked``).
+Borrowed buffers can share memory, with each other and with what NumPy was given (`share`).  Their
+snapshots are known by weak references too, and a writer asks for all whose bytes intersect, unless
+none was made since (``asked``).
 
 **Free-threaded builds.**  There a count is the sum of two numbers that others change while they are
 read, and can be too small.  So a buffer knows its snapshot by a weak reference alone, and whoever
@@ -158,9 +157,8 @@ class Buffer(Memory):
         Parameters
         ----------
         obj : ndarray or buffer-protocol object
-            For example bytes, bytearray, memoryview, mmap, array.array.  For a strided array
-            or memoryview the buffer is the range of bytes its elements reach, the lowest
-            address first, whatever the signs of its strides.
+            For example bytes, bytearray, memoryview, mmap, array.array.  Of strided ones the range
+            of bytes that the elements reach, from the lowest address, whatever the strides' signs.
 
         Returns
         -------
@@ -227,9 +225,13 @@ class Buffer(Memory):
             if not (readers.writing and readers.is_being_written(self)):
                 return fresh
             _let_go(fresh)
-        # Machine code, which waits for no lock, has begun to write since it was asked above; what
-        # other threads have read of the buffer since then is this snapshot too.
-        fresh.move()
+        # Machine code, which waits for no lock, has begun to write since; what other threads have
+        # read meanwhile is this snapshot too.
+        try:
+            fresh.move()
+        except BaseException:
+            fresh.expire("there was no copy of it before it was written")
+            raise
         return fresh
 
     def _fresh(self) -> Snapshot:
@@ -386,11 +388,7 @@ class Buffer(Memory):
     def _take(self, snapshots: list[Snapshot]) -> None:
         """Move the snapshots of these bytes from their buffers to a list."""
         with guard.held:
-            known = self._known()
-            if self.shared:
-                snapshots += self._live()
-            elif known is not None:
-                snapshots.append(known)
+            snapshots += self._live() if self.shared else filter(None, [self._known()])
             self._mark = _NOBODY
             for snapshot in snapshots:
                 _let_go(snapshot)
@@ -470,6 +468,7 @@ _most_shared = _IDLE
 def _drop_idle() -> None:
     """Drop the snapshots of shared buffers that nobody but these hold."""
     global _most_shared
+    newest.mark = weakref.ref(Snapshot.of(NOWHERE))  # who writes asks: machine code reads meanwhile
     for mark in shared_snapshots.copy():
         found = [mark()]
         if found[0] is not None and not _are_held(found):

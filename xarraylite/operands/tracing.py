@@ -81,21 +81,24 @@ class _State(threading.local):
 
 _state = _State()
 
-#: How many traces run, in any thread: while one does, leaves are made by `snapshot_of` alone.
+#: How many threads trace: while one does, leaves are made by `snapshot_of` alone.
 running = ctypes.c_int64(0)  # machine code reads it too (`transforms.natives`)
 
-_lock = ForkLock()
+_lock, _threads = ForkLock(), set[int]()
 
 
 @in_children
 def _count_own() -> None:
     """Begin to count anew in a forked child, in which no other thread traces."""
-    running.value = int(_state.trace is not None)
+    _threads.clear()
+    _count()
 
 
-def _count(by: int) -> None:
+def _count() -> None:
+    """Count this thread if it traces, and else not; an interrupt leaves nothing that adds up."""
     with _lock.held:
-        running.value += by
+        (_threads.discard if _state.trace is None else _threads.add)(threading.get_ident())
+        running.value = len(_threads)
 
 
 def is_active() -> bool:
@@ -151,11 +154,11 @@ def remember_index(leaf: Leaf, index: object, extent: int) -> None:
 @contextmanager
 def tracing(writer: TraceWriter | None = None) -> Iterator[Trace]:
     """Make leaves read late inside the ``with``."""
-    before = _state.trace
-    _state.trace = trace = Trace(writer=writer)
-    _count(1)
+    before, trace = _state.trace, Trace(writer=writer)
     try:
+        _state.trace = trace
+        _count()
         yield trace
     finally:
         _state.trace = before
-        _count(-1)
+        _count()

@@ -122,6 +122,21 @@ def test_stochastic_conversion_to_floats():
     assert got.view(ml_dtypes.bfloat16)[0] == np.inf
 
 
+@pytest.mark.parametrize(("target", "kept"), [("f8e5m2", 2), ("f8e4m3fn", 3)])
+def test_stochastic_conversion_of_short_floats(target, kept):
+    """16 random bits are fewer than those that float32, where it is done, loses."""
+    random = np.arange(1 << 16, dtype=np.uint16)
+    module = xl.hlo.parse(
+        "ENTRY e { x = f16[65536] parameter(0)  u = u16[65536] parameter(1)  "
+        f"ROOT r = {target}[65536] stochastic-convert(x, u) }}"
+    )
+    x = np.float16(1 + 3 / 1024)
+    got = np.asarray(module(np.full(1 << 16, x), random)).astype(np.float32)
+    up = np.float32(1 + 2.0**-kept)
+    assert set(got) == {np.float32(1), up}
+    assert np.count_nonzero(got == up) == 3 * 2 ** (6 + kept)  # 3 / 1024 of what lies between
+
+
 def test_ragged_all_to_all():
     """Device d sends ``sizes[d][k]`` rows from ``offsets[d][k]`` to ``targets[d][k]`` on k."""
     offsets, sizes, targets = (
@@ -388,3 +403,46 @@ def test_a_partition_that_does_not_exist_sends_nothing_to_those_of_its_replica()
     )
     made = xl.hlo.evaluate(module, [np.float32(k) for k in (1, 2, 3, 4)], replicas=2)
     assert [float(np.asarray(x)) for x in made] == [0, 1, 0, 3]
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 3), (3, 2), (1, 3), (0, 2), (4, 2)])
+def test_operands_of_which_some_are_dynamic_meet_in_the_live_part(first, second):
+    """As jaxlib 0.10.2 computes it; one element is stretched."""
+    program = xl.hlo.parse(
+        "f { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) }  "
+        "ENTRY e { p = f32[4,3] parameter(0)  n = s32[] parameter(1)  m = s32[] parameter(2)  "
+        "z = f32[] constant(0)  k = pred[4,3] compare(p, p), direction=GE  "
+        "d = f32[<=4,3] set-dimension-size(p, n), dimensions={0}  "
+        "d2 = f32[<=4,3] set-dimension-size(p, m), dimensions={0}  "
+        "a = f32[<=4,3] add(p, d)  b = f32[<=4,3] select(k, d, d2)  c = f32[<=4,3] clamp(z, d, p)"
+        "  q = f32[3] reduce(a, z), dimensions={0}, to_apply=f"
+        "  r = f32[3] reduce(b, z), dimensions={0}, to_apply=f"
+        "  s = f32[3] reduce(c, z), dimensions={0}, to_apply=f"
+        "  ROOT t = (f32[3], f32[3], f32[3]) tuple(q, r, s) }"
+    ).verify()
+    p = np.arange(12, dtype=np.float32).reshape(4, 3)
+    both = p[[0] * second] if first == 1 else p[: min(first, second)]
+    want = [2 * p[:first].sum(0), both.sum(0), p[:first].sum(0)]
+    assert np.array_equal([np.asarray(part) for part in program(p, first, second)], want)
+
+
+@pytest.mark.parametrize("combine", ["add(x, y)", "subtract(x, y)"])
+@pytest.mark.parametrize(("size", "pad"), [(2, "0_1"), (3, "2_0"), (3, "1_1")])
+def test_a_window_over_a_dynamic_dimension_has_as_many_places_as_without_padding(
+    combine, size, pad
+):
+    program = xl.hlo.parse(
+        f"f {{ x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] {combine} }}  "
+        "g { x = f32[] parameter(0)  y = f32[] parameter(1)  ROOT z = f32[] add(x, y) }  "
+        "ENTRY e { p = f32[4] parameter(0)  n = s32[] parameter(1)  z = f32[] constant(0)  "
+        "d = f32[<=4] set-dimension-size(p, n), dimensions={0}  "
+        f"w = f32[<=4] reduce-window(d, z), window={{size={size} pad={pad}}}, to_apply=f  "
+        "ROOT r = f32[] reduce(w, z), dimensions={0}, to_apply=g }"
+    ).verify()
+    p = np.float32([1, 2, 4, 8])
+    sign = 1 if "add" in combine else -1
+    for n in (3, 4):
+        low, high = map(int, pad.split("_"))
+        padded = np.pad(p[:n], (low, high))
+        want = sum(padded[k : k + size].sum() for k in range(n - size + 1))
+        assert float(np.asarray(program(p, n))) == sign * want

@@ -79,11 +79,12 @@ def stochastic_convert(values: NumpyArray, random: NumpyArray, target: np.dtype[
     """Round to integers or shorter floats, up as often as the lost fraction is large."""
     digits = 8 * random.itemsize
     if target.kind not in "iu" and "int" not in target.name:
-        # The lost bits plus random ones carry into those that stay.
+        # The lost bits plus random ones, zeros behind them, carry into those that stay.
         drop = 23 - (mantissa_bits(target) if target.itemsize < 4 else 23)
         bits = _raw(values.astype(np.float32))
-        lost = random >> random.dtype.type(digits - drop) if drop else random & 0
-        rounded = (bits + lost.astype(np.uint32)) & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)
+        lost = (random >> random.dtype.type(max(digits - drop, 0))).astype(np.uint32)
+        lost <<= np.uint32(max(drop - digits, 0))
+        rounded = (bits + lost) & np.uint32(~((1 << drop) - 1) & 0xFFFFFFFF)
         return np.where(np.isfinite(values), rounded.view(np.float32), values).astype(target)
     limits = np.iinfo(target)
     wide = values.astype(np.float64)

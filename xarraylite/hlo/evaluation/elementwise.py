@@ -303,6 +303,26 @@ def _without_attributes(function: Callable[..., Value]) -> Evaluator:
     return lambda run, instruction, *operands: function(*operands)
 
 
+def of_live(evaluator: Evaluator) -> Evaluator:
+    """Return what computes the part that all operands have, of which some are dynamic.
+
+    As in XLA, one element along a dynamic dimension meets all of another one's.
+    """
+
+    def evaluate(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
+        live = []
+        for axis, bound in enumerate(instruction.shape.dimensions):
+            sizes = {
+                x.shape[axis]
+                for x, told in zip(operands, instruction.operands, strict=True)
+                if x.ndim and (x.shape[axis] != bound or told.shape.dynamic[axis])
+            }
+            live.append(slice(min(sizes - {1} or sizes, default=bound)))
+        return evaluator(run, instruction, *[x[tuple(live[: x.ndim])] for x in operands])
+
+    return evaluate
+
+
 #: Evaluators whose result has its operands' shape, which may be any.
 ELEMENTWISE: Final[dict[str, Evaluator]] = {
     **{opcode: _without_attributes(function) for opcode, function in _FUNCTIONS.items()},

@@ -25,7 +25,7 @@ from ..instruction import HloInstruction
 from .bits import RANDOM
 from .control import CONTROL
 from .custom_calls import CUSTOM
-from .elementwise import ELEMENTWISE
+from .elementwise import ELEMENTWISE, of_live
 from .indexing import IN_PLACE, INDEXING
 from .inlining import Flat, Site, is_element, is_lazy, lazy_sites
 from .linear_algebra import LINEAR_ALGEBRA
@@ -152,6 +152,8 @@ class _Planner:
     def __init__(self, flat: Flat, numbers: dict[Site, int], table: _Table) -> None:
         self.flat, self.numbers, self.table = flat, numbers, table
         self.lazy = lazy_sites(flat)
+        told = [site.instruction.shape for site in (*flat.parameters, *flat.sites)]
+        self.dynamic = any([shape.is_array and any(shape.dynamic) for shape in told])
         self.made: dict[Site, Value] = {}
         for site in flat.sites:
             if self._is_made(site):
@@ -161,7 +163,9 @@ class _Planner:
 
     def evaluator(self, site: Site) -> Evaluator:
         """What computes a site."""
-        return self.table.get(site.instruction.opcode, _unknown)
+        opcode = site.instruction.opcode
+        evaluator = self.table.get(opcode, _unknown)
+        return of_live(evaluator) if self.dynamic and opcode in ELEMENTWISE else evaluator
 
     def _is_made(self, site: Site) -> bool:
         """Whether its value is the same in every run, and costs nothing to keep."""

@@ -269,10 +269,13 @@ def _growing_axis(window: Sequence[WindowDimension], shape: tuple[int, ...]) -> 
 
 def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -> Value:
     half = len(operands) // 2
-    known = _known_window(run, instruction, *operands) if half == 1 else None
+    # Along a dynamic dimension XLA has as many places as without padding, the first ones.
+    shape = instruction.operands[0].shape
+    told = zip(window_of(instruction, shape.rank), shape.dynamic, strict=True)
+    window = [w._replace(padding_high=-w.padding_low) if flag else w for w, flag in told]
+    known = _known_window(run, instruction, *operands, window) if half == 1 else None
     if known is not None:
         return known
-    window = window_of(instruction, operands[0].ndim)
     starts = [array(start) for start in operands[half:]]
     lines = [_lines(x, start, window) for x, start in zip(operands, starts, strict=False)]
     inside = None
@@ -288,9 +291,15 @@ def _lines(x: Value, filler: object, window: Sequence[WindowDimension]) -> Numpy
     return view.reshape((*view.shape[: x.ndim], math.prod([w.size for w in window])))
 
 
-def _known_window(run: Runner, instruction: HloInstruction, x: Value, start: Value) -> Value | None:
+def _known_window(
+    run: Runner,
+    instruction: HloInstruction,
+    x: Value,
+    start: Value,
+    window: Sequence[WindowDimension],
+) -> Value | None:
     """Fold by a known operation; None for another one."""
-    name, window = combiner(instruction.to_apply), window_of(instruction, x.ndim)
+    name = combiner(instruction.to_apply)
     element = instruction.shape.element_type
     if (name, "num") not in FOLDED or element.name == "pred" or element.is_complex or not x.size:
         return None

@@ -236,7 +236,7 @@ def _print_program_aliases(value: Iterable[Alias]) -> str:
 
 def _read_donors(text: str) -> tuple[tuple[int, tuple[int, ...]], ...]:
     found = _read_all(_DONOR, text, "(parameter, {index})")
-    return tuple(sorted([(basic.bounded(m[1]), _index(m[2])) for m in found]))
+    return tuple(sorted({(basic.bounded(m[1]), _index(m[2])) for m in found}))
 
 
 def _print_donors(value: Iterable[tuple[int, tuple[int, ...]]]) -> str:
