@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import UserList, deque
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -76,12 +76,16 @@ def _of_function(function: Callable[..., Any]) -> Any:
     return None if own is function else own  # some of the namespace's are NumPy's
 
 
-@lru_cache(1024)
 def _of_ufunc(ufunc: np.ufunc) -> Any:
     """Return our function for a ufunc that is an operation; None for all others."""
     op = ufunc_table().get(ufunc)
     name = "matmul" if ufunc is np.matmul else op.name if op is not None else None
-    return None if name is None else getattr(namespace(None), name, None)
+    return None if name is None else _named(name)
+
+
+@cache
+def _named(name: str) -> Any:
+    return getattr(namespace(None), name, None)
 
 
 def _numpy_of(value: Any, read: bool = False) -> Any:

@@ -273,7 +273,8 @@ def _reduce_window(run: Runner, instruction: HloInstruction, *operands: Value) -
     shape = instruction.operands[0].shape
     told = zip(window_of(instruction, shape.rank), shape.dynamic, strict=True)
     window = [w._replace(padding_high=-w.padding_low) if flag else w for w, flag in told]
-    known = _known_window(run, instruction, *operands, window) if half == 1 else None
+    x, start = operands[0], operands[-1]
+    known = _known_window(run, instruction, x, start, window) if half == 1 else None
     if known is not None:
         return known
     starts = [array(start) for start in operands[half:]]
