@@ -134,7 +134,7 @@ class LeastToNumPy(Plane):
     here, there = "np.asarray(least)", "a.view()"
 
     def operands(self, xp: ModuleType) -> dict[str, Any]:
-        numbers = values(16, 16)
+        numbers = values(256)
         return {"a": numbers, "least": array("d", numbers.tobytes())}
 
 

@@ -330,12 +330,12 @@ def row_major(dtype: DType, rank: int, fixed: int = FREE) -> Kind:
     """Return the kind of row-major memory."""
     if fixed == SHAPE:
         return _shaped(row_major(dtype, rank, RANK))
-    try:
-        return PLACES[fixed][dtype][rank]
-    except KeyError:  # nothing lay so yet
-        made = _interned((dtype, rank, fixed), None, (), dtype, rank, 2, None, False, fixed)
-        made.places = PLACES.setdefault(fixed, {}).setdefault(dtype, made.places)
-        return made.places.setdefault(rank, made)
+    made = _interned((dtype, rank, fixed), None, (), dtype, rank, 2, None, False, fixed)
+    places = PLACES.setdefault(fixed, {}).setdefault(dtype, made.places)
+    if made.places is not places or rank not in places:
+        made.places = places
+        places[rank] = made
+    return made
 
 
 def _shaped(loose: Kind) -> Kind:
