@@ -13,6 +13,7 @@ import xarraylite as xl
 from xarraylite.operands.convert import computed
 from xarraylite.runtime import evaluate
 from xarraylite.runtime.program import Turned
+from xarraylite.testing import assert_same_bits
 
 M, T, V = (
     np.arange(np.prod(shape), dtype=float).reshape(shape) for shape in ((12, 12), (6, 7, 8), (12,))
@@ -73,3 +74,14 @@ def test_nothing_is_planned_for_new_extents(monkeypatch: pytest.MonkeyPatch) -> 
     assert not planned
     if xl.config.engine != "reference":
         assert isinstance(e._kind.fresh, Turned)
+
+
+@pytest.mark.parametrize("strides", [(1, 1, 8), (1, 3, 4)])
+def test_memory_that_overlaps_itself_is_in_no_order(strides: tuple[int, ...]) -> None:
+    """Though it reaches as far as so many elements would."""
+    memory = np.arange(100.0)
+    memory.flags.writeable = False
+    a = xl.adapt(memory, (2, 3, 2), strides=strides)
+    want = np.lib.stride_tricks.as_strided(memory, (2, 3, 2), [8 * s for s in strides])
+    for _ in range(400):
+        assert_same_bits(xl.eval(a * 2 + 1), want * 2 + 1)

@@ -14,7 +14,7 @@ from ..assignment.assign import check_writable, converted, node_of, write
 from ..assignment.readers import protect
 from ..dtypes.names import SUPPORTED, DType, NumpyArray, as_dtype, float64
 from ..index.broadcast import as_shape, infer_extent
-from ..ir.kind import NODE, OWNERS, leaf_of, owner_class, row_major
+from ..ir.kind import NODE, OWNERS, leaf_of, one_of_equal, owner_class, row_major
 from ..ir.node import FREE, Node
 from ..ir.walk import fixed_of
 from ..layout.strided import COLUMN_MAJOR, DYNAMIC, ROW_MAJOR, Order, Strided, column_major_strides
@@ -205,7 +205,8 @@ class XArray(Owner):
         else:
             buffer.array(dtype, shape)[...] = source
             self._kind = row_major(dtype, len(shape), self._fixed)
-        self._shape, self._start, self._dtype, self._policy = shape, 0, dtype, order
+        self._shape = shape if self._fixed == FREE else one_of_equal(shape)
+        self._start, self._dtype, self._policy = 0, dtype, order
         self._keep(layout)
         results.count_launch()
         return True

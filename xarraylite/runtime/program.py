@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from .._records import record
 from ..index.radix import compose
 from ..ir.kind import Kind
 from ..ir.node import Shape
-from ..layout.strided import ROW_MAJOR
+from ..layout.strided import ROW_MAJOR, row_major_strides
 
 if TYPE_CHECKING:
     from ..codegen.kernel import Kernel
@@ -115,7 +114,7 @@ class Turned:
         thin = min(shape) < 2
         if thin and len(shape) > 2:
             return None
-        reach = 1 + sum([(n - 1) * step for n, step in zip(shape, self.strides, strict=False)])
-        if thin or reach != math.prod(shape):
+        turned, near = compose(shape, self.order), compose(self.strides, self.order)
+        if thin or not near or near != row_major_strides(turned):
             return self.rows, shape, ROW_MAJOR
-        return self.turned, compose(shape, self.order), self.policy
+        return self.turned, turned, self.policy

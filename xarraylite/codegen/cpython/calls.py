@@ -263,6 +263,7 @@ def to_buffer(thing: int, view: int, flags: int) -> bool:
 def asked_in_python(thing: int, view: int, flags: int) -> bool:
     """Fill a buffer of C's with what ``__buffer__`` gives; return False with an exception set."""
     place = scratch()
+    store(view + 8, 0)
     store(place, thing)
     store(place + 8, c.PyLong_FromLongLong(flags))
     found = c.PyObject_VectorcallMethod(word(w.BUFFER_NAME), place, 2, 0)

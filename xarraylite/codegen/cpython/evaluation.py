@@ -359,15 +359,17 @@ def by_launch(program: int, shape: int, operands: int) -> int:
 
 def by_turning(program: int, shape: int, operands: int) -> int:
     """Return what a program computes of operands in another order of dimensions; else 0."""
-    rank, reach, thin = load(shape + SIZE), 1, 0
+    rank, step, thin = load(shape + SIZE), 1, 0
     order, strides = py.get(program, w.TURNED_ORDER), py.get(program, w.TURNED_STRIDES)
     for k in range(rank):
-        extent = py.whole(py.item(shape, k))
-        thin += 1 if extent < 2 else 0
-        reach += (extent - 1) * py.whole(py.item(strides, k)) if load(strides + SIZE) != 0 else 0
+        thin += 1 if py.whole(py.item(shape, k)) < 2 else 0
+    for k in range(load(order + SIZE)):
+        axis = py.whole(py.item(order, rank - 1 - k))
+        near = step != 0 and py.whole(py.item(strides, axis)) == step
+        step *= py.whole(py.item(shape, axis)) if near else 0
     if thin != 0 and rank > 2:
         return 0
-    if thin != 0 or reach != py.size_of(shape):  # of two dimensions one is left, or there are gaps
+    if thin != 0 or step != py.size_of(shape):  # of two dimensions one is left, or there are gaps
         return by_rows(py.get(program, w.TURNED_ROWS), shape, operands)
     py.keep(program)
     py.keep(shape)
