@@ -25,13 +25,7 @@ from ..ir.node import RANK, Node
 from ..memory.snapshots import Copy
 from ..operands import tracing
 from ..operands.gathers import FEW, index_values, is_index_array, taken
-from ..operands.nodes import (
-    HasNode,
-    OneValue,
-    has_array,
-    unwrapped,
-    values_in,
-)
+from ..operands.nodes import HasNode, OneValue, has_array, unwrapped, values_in
 from . import ownership
 
 _FINAL = frozenset((int, type(None), type(Ellipsis), str))

@@ -236,7 +236,7 @@ class DescribedMemory(Described):
         return self._plain("__array_struct__").__array_struct__
 
     def __buffer__(self, flags: int) -> memoryview:
-        """Return the memory as a buffer; who takes no strides and does not write gets a copy."""
+        """Return the memory, or for who reads rows alone a copy of what does not lie by rows."""
         check_asker(sys._getframe(1))
         try:
             values: Any = self._plain("__buffer__")

@@ -325,7 +325,8 @@ def install() -> None:
         return
     for owner, name, method in _made():
         if isinstance(method, int):
-            _buffers.update({cls: buffer_slot.put(cls, method) for cls in _heirs(owner, name)})
+            heirs = dict.fromkeys(_heirs(owner, name))  # a class may have two bases among them
+            _buffers.update({cls: buffer_slot.put(cls, method) for cls in heirs})
             continue
         _replaced[owner, name] = vars(owner).get(name)
         setattr(owner, name, method)

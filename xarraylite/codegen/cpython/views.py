@@ -229,7 +229,7 @@ def reshaped(thing: int, args: int) -> int:
         extent = py.whole(one) if load(one + CLASS) == word(w.INT) else py.FAR
         if extent == -1 and open_at < 0:
             open_at, extent = k, 1
-        if not 0 < extent <= size or known * extent > size:
+        if not 0 < extent <= size // known:
             return 0  # Python says what is wrong
         known *= extent
         store(extents + 8 * k, extent)
