@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -256,3 +259,43 @@ def test_refusals() -> None:
         shorter(frozen)
     with pytest.raises(numba.TypingError):
         scaled(xl.adapt(bytes(16), dtype="f8"), 2.0)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "bfloat16"])
+def test_an_interrupt_while_an_argument_is_passed_is_raised(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: xl.XArray) -> None:
+        raise KeyboardInterrupt
+
+    a = xl.asarray([1.0, 2.0, 3.0], dtype)
+    first = numba.njit(lambda x: float(x[0]))
+    assert first(a) == 1.0
+    monkeypatch.setattr(xl.XArray, "_target", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        first(a)
+    monkeypatch.undo()
+    assert first(a) == 1.0
+
+
+def test_the_first_call_of_a_process_is_remembered(tmp_path: Path) -> None:
+    """Numba looks for a buffer first, before it has loaded what it knows of containers."""
+    program = """
+import sys, numba, numpy as np, xarraylite as xl
+first, calls = numba.njit(lambda x: x[0]), []
+x = xl.asarray([1.0, 2.0])
+np.asarray(x)
+first(x)
+sys.setprofile(lambda frame, event, arg: calls.append(frame.f_code.co_name))
+first(x)
+sys.setprofile(None)
+assert "_compile_for_args" not in calls
+assert [str(signature[0]) for signature in first.overloads] == ["XArray(float64, 1d, C)"]
+"""
+    (installed := tmp_path / "xarraylite-0.dist-info").mkdir()
+    points = f"[numba_extensions]\ninit = {numba_types.__name__}:init\n"
+    (installed / "entry_points.txt").write_text(points, "utf-8")
+    (installed / "METADATA").write_text("Name: xarraylite\nVersion: 0\n", "utf-8")
+    path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    environment = os.environ | {"PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)

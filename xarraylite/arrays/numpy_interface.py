@@ -57,8 +57,9 @@ def check_asker(frame: FrameType) -> None:
         )
 
 
-#: Flags of C's requests for memory: that it may be written; any strides, or those of rows.
-_WRITABLE, _STRIDES, _CONTIGUOUS = 0x1, 0x10, 0x30
+#: Flags of C's requests for memory: that it may be written; any strides, or those of rows; and
+#: what Numba's first look at an argument asks for.
+_WRITABLE, _STRIDES, _CONTIGUOUS, _RECORDS = 0x1, 0x10, 0x30, 0x1C
 
 
 class Described:
@@ -238,6 +239,9 @@ class DescribedMemory(Described):
     def __buffer__(self, flags: int) -> memoryview:
         """Return the memory, or for who reads rows alone a copy of what does not lie by rows."""
         check_asker(sys._getframe(1))
+        numbas = sys.modules.get("numba.core.entrypoints")
+        if numbas is not None and flags & ~_WRITABLE == _RECORDS:
+            numbas.init_all()  # else it takes a container for a memoryview, and remembers that
         try:
             values: Any = self._plain("__buffer__")
         except AttributeError as error:

@@ -230,8 +230,8 @@ def _view(arrays: Sequence[Any], made: Any) -> ViewRecipe | None:
     if not isinstance(of, XContainer) or made is of or made.__class__ is not of._view_class:
         return None
     shielded = isinstance(made._buffer, Shield) and made._buffer.owner is of._buffer
-    # What has no dimensions may be a value where another of its kind is none: it has no views.
-    if not (of._shape and (shielded or made._buffer is of._buffer)) or made._kind is NODE:
+    # What has no dimensions may be a value where another of its kind is none: that is read alone.
+    if not (shielded or (of._shape and made._buffer is of._buffer)) or made._kind is NODE:
         return None
     return (ShieldedRecipe if shielded else ViewRecipe)(
         made._kind, made._shape, made._start - of._start

@@ -481,5 +481,5 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     """
     check_device(device, "from_dlpack")
     ours = isinstance(x, XContainer) and x._kind is not NODE  # whose memory needs no capsule
-    shared = adapt(x.__array__() if ours else imported(x, None if copy else copy))
+    shared = adapt(np.asarray(x) if ours else imported(x, None if copy else copy))
     return XArray(shared) if copy else shared

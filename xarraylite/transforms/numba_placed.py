@@ -192,13 +192,24 @@ def called(c: Any, function: Callable[..., Any], arguments: list[Any]) -> Any:
     return result
 
 
+def unboxed(c: Any, kind: Any, found: Any) -> NativeValue:
+    """Emit the reading of what `called` gave and no one keeps; NULL is an error that is set."""
+    value = cgutils.alloca_once(c.builder, c.context.get_value_type(kind))
+    failed = cgutils.alloca_once_value(c.builder, cgutils.true_bit)
+    with c.builder.if_then(cgutils.is_not_null(c.builder, found)):
+        native = c.unbox(kind, found)
+        c.builder.store(native.value, value)
+        c.builder.store(native.is_error, failed)
+        c.pyapi.decref(found)
+    return NativeValue(c.builder.load(value), is_error=c.builder.load(failed))
+
+
 def _unbox(kind: PlacedType, thing: Any, c: Any) -> NativeValue:
     """Emit the call of `passed`, and read the numbers."""
     whole = len(kind.axes)
     tuples = types.UniTuple(types.int64, whole), types.UniTuple(types.int64, kind.numbers)
     wanted = types.Tuple((types.int64, types.int64, *tuples))
-    found = called(c, passed, [thing])
-    native = c.unbox(wanted, found)
+    native = unboxed(c, wanted, called(c, passed, [thing]))
     made = cgutils.create_struct_proxy(kind)(c.context, c.builder)
     made.parent = thing
     made.address, made.width, made.shape, made.numbers = cgutils.unpack_tuple(
@@ -207,7 +218,6 @@ def _unbox(kind: PlacedType, thing: Any, c: Any) -> NativeValue:
     for name, value in (("begins", 0), ("steps", 1)):
         constants = [c.context.get_constant(types.int64, value)] * whole
         setattr(made, name, c.context.make_tuple(c.builder, tuples[0], constants))
-    c.pyapi.decref(found)
     return NativeValue(made._getvalue(), is_error=native.is_error)
 
 

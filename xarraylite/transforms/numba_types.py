@@ -18,6 +18,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import numpy as np
 from numba.core import errors, types
 from numba.core.typing.typeof import typeof_impl
 from numba.extending import NativeValue, box, models, register_model, unbox
@@ -90,7 +91,7 @@ def passed(array: XExpression) -> Any:
     container = array._target()
     if not container.readonly:
         container.buffer.release()
-    return container.__array__()
+    return np.asarray(container)
 
 
 def returned(values: Any) -> XArray:
@@ -101,10 +102,7 @@ def returned(values: Any) -> XArray:
 
 def _unbox(array: Any, thing: Any, c: Any) -> NativeValue:
     """Emit the call of `passed`, and read NumPy's array."""
-    memory = numba_placed.called(c, passed, [thing])
-    native = c.unbox(array.numpys, memory)
-    c.pyapi.decref(memory)
-    return NativeValue(native.value, is_error=native.is_error)
+    return numba_placed.unboxed(c, array.numpys, numba_placed.called(c, passed, [thing]))
 
 
 def _box(array: Any, value: Any, c: Any) -> Any:
